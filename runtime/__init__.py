@@ -1,0 +1,27 @@
+"""The agent runtime: agents yield events, the Runner commits each one and only then lets the agent go on.
+
+The public names are google-adk's, with `google.adk` replaced by `runtime`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from runtime.agents.llm_agent import Agent
+    from runtime.events.event import Event
+    from runtime.runners import InMemoryRunner, Runner
+
+__all__ = ["Agent", "Event", "InMemoryRunner", "Runner"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Agent": "runtime.agents.llm_agent",
+        "Event": "runtime.events.event",
+        "InMemoryRunner": "runtime.runners",
+        "Runner": "runtime.runners",
+    },
+)

@@ -1,0 +1,1 @@
+"""Agents and the contexts they run in."""

@@ -1,0 +1,1 @@
+"""An app: a root agent with its plugins and whether its runs can be resumed."""

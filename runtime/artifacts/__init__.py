@@ -1,0 +1,1 @@
+"""Files that agents save, in versions."""

@@ -1,0 +1,9 @@
+"""A thing to be created is there already."""
+
+from __future__ import annotations
+
+from runtime.errors.known_error import KnownError
+
+
+class AlreadyExistsError(KnownError):
+    """Raised by `create_session` when the session id is taken."""

@@ -1,0 +1,17 @@
+"""What can go wrong between us and a database."""
+
+from __future__ import annotations
+
+from runtime.errors.known_error import KnownError
+
+
+class StorageError(KnownError):
+    """The database could not be read or written; nothing was changed."""
+
+
+class ForeignDatabaseError(StorageError):
+    """The file is no session database that we know; the text says what it seems to be."""
+
+
+class StaleSessionError(StorageError, ValueError):
+    """Another writer appended to the session since it was loaded (a `ValueError` too, as in google-adk)."""

@@ -1,0 +1,29 @@
+"""Language models: what is sent to them, what they answer, and which class serves which name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from runtime.models.base_llm import BaseLlm
+    from runtime.models.gemini import Gemini
+    from runtime.models.llm_request import LlmRequest
+    from runtime.models.llm_response import LlmResponse
+    from runtime.models.registry import LLMRegistry
+    from runtime.models.scripted_llm import ScriptedLlm
+
+__all__ = ["BaseLlm", "Gemini", "LLMRegistry", "LlmRequest", "LlmResponse", "ScriptedLlm"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "BaseLlm": "runtime.models.base_llm",
+        "Gemini": "runtime.models.gemini",
+        "LLMRegistry": "runtime.models.registry",
+        "LlmRequest": "runtime.models.llm_request",
+        "LlmResponse": "runtime.models.llm_response",
+        "ScriptedLlm": "runtime.models.scripted_llm",
+    },
+)

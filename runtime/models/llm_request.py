@@ -1,0 +1,76 @@
+"""What is sent to a language model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from runtime.tools.base_tool import BaseTool
+
+
+class LlmRequest(BaseModel):
+    """One request to a language model, in google-genai's types.
+
+    Attributes:
+        model: the model's name.
+        contents: the conversation as the model shall see it.
+        config: system instruction, tools, schemas and sampling.
+        tools_dict: tool name → the tool that answers calls of that name; never sent.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+
+    model: str | None = None
+    contents: list[types.Content] = Field(default_factory=list)
+    config: types.GenerateContentConfig = Field(default_factory=types.GenerateContentConfig)
+    tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
+
+    def append_instructions(self, instructions: list[str]) -> None:
+        """Add paragraphs to the system instruction.
+
+        Args:
+            instructions: texts, each becoming a paragraph of its own.
+
+        Raises:
+            ValueError: the system instruction so far is not a text.
+        """
+        if not instructions:
+            return
+        present = self.config.system_instruction
+        if present is not None and not isinstance(present, str):
+            raise ValueError("Instructions can only be added to a system instruction that is a text.")
+        self.config.system_instruction = "\n\n".join([present, *instructions] if present else instructions)
+
+    def append_tools(self, tools: list[BaseTool]) -> None:
+        """Offer tools to the model: their declarations go into the config, the tools into `tools_dict`.
+
+        Args:
+            tools: those without a declaration are left out.
+        """
+        declarations = []
+        for tool in tools:
+            declaration = tool._get_declaration()
+            if declaration:
+                declarations.append(declaration)
+                self.tools_dict[tool.name] = tool
+        if not declarations:
+            return
+        if self.config.tools is None:
+            self.config.tools = []
+        for offered in self.config.tools:
+            if isinstance(offered, types.Tool) and offered.function_declarations is not None:
+                offered.function_declarations.extend(declarations)
+                return
+        self.config.tools.append(types.Tool(function_declarations=declarations))
+
+    def set_output_schema(self, base_model: Any) -> None:
+        """Ask the model for JSON of this shape.
+
+        Args:
+            base_model: a pydantic model class, a schema dict, or another type that google-genai accepts as a response schema.
+        """
+        self.config.response_schema = base_model
+        self.config.response_mime_type = "application/json"

@@ -1,0 +1,1 @@
+"""Hooks around every step of a run."""

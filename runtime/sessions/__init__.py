@@ -1,0 +1,38 @@
+"""Sessions, their state, and the services that keep them.
+
+The database services are loaded when they are first named: SQLAlchemy costs 150 ms that a run in memory need not pay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.lazy import lazy_exports
+from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import State
+
+if TYPE_CHECKING:
+    from runtime.sessions.database_session_service import DatabaseSessionService
+    from runtime.sessions.sqlite_session_service import SqliteSessionService
+
+__all__ = [
+    "BaseSessionService",
+    "DatabaseSessionService",
+    "GetSessionConfig",
+    "InMemorySessionService",
+    "ListSessionsResponse",
+    "Session",
+    "SessionKey",
+    "SqliteSessionService",
+    "State",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "DatabaseSessionService": "runtime.sessions.database_session_service",
+        "SqliteSessionService": "runtime.sessions.sqlite_session_service",
+    },
+)

@@ -1,0 +1,177 @@
+"""What every session service promises."""
+
+from __future__ import annotations
+
+import abc
+import time
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.events.event import Event
+from runtime.events.ids import new_uuid
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import State, apply_delta, storable
+
+
+class GetSessionConfig(BaseModel):
+    """Which events `get_session` shall load.
+
+    Attributes:
+        num_recent_events: only the last n (0: none).
+        after_timestamp: only events at or after this time, epoch seconds. Both given: filtered by time, then the last n.
+    """
+
+    num_recent_events: int | None = Field(default=None, ge=0)
+    after_timestamp: float | None = None
+
+
+class ListSessionsResponse(BaseModel):
+    """Sessions without their events.
+
+    Attributes:
+        sessions: with merged state, events left out.
+    """
+
+    sessions: list[Session] = Field(default_factory=list)
+
+
+class BaseSessionService(abc.ABC):
+    """Keeps sessions. The sessions it returns are copies: changing one changes nothing that is kept.
+
+    The one way to change a session is `append_event`: history and every delta of the event are kept together or not at all, and the
+    caller's session object changes only after that (seed: session-state, "Lo que Hace append_event").
+    """
+
+    @abc.abstractmethod
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """Create a session.
+
+        Args:
+            app_name: the app.
+            user_id: the user.
+            state: the first state, keys with scope prefixes; `temp:` keys are dropped.
+            session_id: its id; a new one if None or blank.
+
+        Raises:
+            AlreadyExistsError: the id is taken.
+            UnstorableValueError: a value of `state` cannot be stored.
+        """
+
+    @abc.abstractmethod
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
+        """Return the session with its events, or None if there is none.
+
+        Args:
+            app_name, user_id, session_id: which one.
+            config: which of its events; all of them if None.
+        """
+
+    @abc.abstractmethod
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+        """Return an app's sessions, without events; all users' if `user_id` is None."""
+
+    @abc.abstractmethod
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Delete the session and its events; nothing happens if it does not exist."""
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """Commit an event: its place in history and all its deltas, or nothing.
+
+        A partial event is returned untouched and changes nothing (seed: runtime-event-loop, "Salida Streaming vs. No-Streaming"). A
+        missing id or timestamp is filled in. `temp:` keys reach `session.state` for the rest of the invocation and are no part of history.
+
+        Args:
+            session: as this service returned it; brought up to date on success.
+            event: what to commit; its `temp:` keys are removed from it once they are in `session.state`.
+
+        Returns:
+            The committed event.
+
+        Raises:
+            UnstorableValueError: something in the event cannot be stored.
+            StaleSessionError: another writer appended to this session since it was loaded (services that several processes share).
+            SessionNotFoundError: the session is gone.
+        """
+        if event.partial:
+            return event
+        if not event.id:
+            event.id = new_uuid()
+        if not event.timestamp:
+            event.timestamp = time.time()
+        temp = check_actions(event)
+        await self._commit(session, event, temp)
+        apply_delta(session.state, event.actions.state_delta)
+        apply_delta(session.state, temp)
+        session.events.append(event)
+        session.last_update_time = event.timestamp
+        return event
+
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
+        """Store a checked event and its deltas in one transaction; leave `session` alone.
+
+        Args:
+            session: as the caller holds it.
+            event: its delta without `temp:` keys.
+            temp: the event's `temp:` keys, any objects; a service may keep a readable trace of them for the debugger, nothing else.
+        """
+        return None
+
+    async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
+        """Return the `temp:` keys that the session's events set, by event id, as far as this service kept them (for the debugger)."""
+        return {}
+
+    async def close(self) -> None:
+        """Let go of files and connections; a closed service cannot be used again."""
+        return None
+
+    async def __aenter__(self) -> BaseSessionService:
+        """Return the service itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the service."""
+        await self.close()
+
+
+def check_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Return an independent, storable copy of a first state, `temp:` keys dropped.
+
+    Raises:
+        UnstorableValueError: a value cannot be stored.
+    """
+    return {key: storable(value, f"state[{key!r}]") for key, value in state.items() if not _checked_key(key).startswith(State.TEMP_PREFIX)}
+
+
+def check_actions(event: Event) -> dict[str, Any]:
+    """Make an event's actions safe to store: its delta and checkpoint become independent copies.
+
+    Returns:
+        The `temp:` part of the delta, taken out of the event.
+
+    Raises:
+        UnstorableValueError: a value cannot be stored; the event is left as it was.
+    """
+    actions = event.actions
+    temp: dict[str, Any] = {}
+    delta: dict[str, Any] = {}
+    for key, value in actions.state_delta.items():
+        if _checked_key(key).startswith(State.TEMP_PREFIX):
+            temp[key] = value
+        else:
+            delta[key] = storable(value, f"state[{key!r}]")
+    if actions.agent_state is not None:
+        actions.agent_state = storable(actions.agent_state, f"agent_state of {event.author}")
+    if event.custom_metadata is not None:
+        event.custom_metadata = storable(event.custom_metadata, "custom_metadata")
+    actions.state_delta = delta
+    return temp
+
+
+def _checked_key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise UnstorableValueError(f"state[{key!r}]", f"the key is a {type(key).__name__}; keys are strings")
+    return key

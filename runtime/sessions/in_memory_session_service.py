@@ -1,0 +1,126 @@
+"""Sessions that live as long as the process."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from runtime.errors.already_exists_error import AlreadyExistsError
+from runtime.errors.not_found_error import SessionNotFoundError
+from runtime.errors.storage_error import StaleSessionError
+from runtime.events.event import Event
+from runtime.events.ids import new_uuid
+from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import merge_scopes, split_delta
+
+
+@dataclass(slots=True)
+class _Stored:
+    """A session as it is kept: events by commit order, the session's own scope only."""
+
+    state: dict[str, Any]
+    last_update_time: float
+    events: list[Event] = field(default_factory=list)
+    event_ids: set[str] = field(default_factory=set)
+    temp_deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+class InMemorySessionService(BaseSessionService):
+    """Keeps sessions in memory, for tests, samples and short runs (seed: session-state, "Persistencia").
+
+    Safe to use from several threads and event loops at once: every verb is one short step under a lock.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: dict[SessionKey, _Stored] = {}
+        self._app_states: dict[str, dict[str, Any]] = {}
+        self._user_states: dict[tuple[str, str], dict[str, Any]] = {}
+
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """See `BaseSessionService.create_session`."""
+        key = SessionKey(app_name, user_id, (session_id or "").strip() or new_uuid())
+        parts = split_delta(check_state(state or {}))
+        with self._lock:
+            if key in self._sessions:
+                raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
+            self._share(key, parts["app"], parts["user"])
+            self._sessions[key] = stored = _Stored(parts["session"], time.time())
+            return self._copy(key, stored, [])
+
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
+        """See `BaseSessionService.get_session`."""
+        key = SessionKey(app_name, user_id, session_id)
+        with self._lock:
+            stored = self._sessions.get(key)
+            return self._copy(key, stored, _choose(stored.events, config)) if stored else None
+
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+        """See `BaseSessionService.list_sessions`."""
+        with self._lock:
+            return ListSessionsResponse(
+                sessions=[
+                    self._copy(key, stored, [])
+                    for key, stored in self._sessions.items()
+                    if key.app_name == app_name and user_id in (None, key.user_id)
+                ]
+            )
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """See `BaseSessionService.delete_session`."""
+        with self._lock:
+            self._sessions.pop(SessionKey(app_name, user_id, session_id), None)
+
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
+        key = session.key
+        parts = split_delta(event.actions.state_delta)
+        with self._lock:
+            stored = self._sessions.get(key)
+            if stored is None:
+                raise SessionNotFoundError(f"Session not found: {session.id}")
+            if event.id in stored.event_ids:
+                raise StaleSessionError(f"Event {event.id} is already part of session {session.id}.")
+            self._share(key, parts["app"], parts["user"])
+            stored.state.update(parts["session"])
+            stored.events.append(event)
+            stored.event_ids.add(event.id)
+            if temp:
+                stored.temp_deltas[event.id] = temp
+            stored.last_update_time = event.timestamp
+
+    async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
+        """See `BaseSessionService.temp_deltas`."""
+        with self._lock:
+            stored = self._sessions.get(key)
+            return dict(stored.temp_deltas) if stored else {}
+
+    def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> None:
+        self._app_states.setdefault(key.app_name, {}).update(app)
+        self._user_states.setdefault((key.app_name, key.user_id), {}).update(user)
+
+    def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
+        state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
+        return Session(
+            id=key.session_id,
+            app_name=key.app_name,
+            user_id=key.user_id,
+            state=copy.deepcopy(state),
+            events=[event.model_copy(deep=True) for event in events],
+            last_update_time=stored.last_update_time,
+        )
+
+
+def _choose(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
+    if config is None:
+        return events
+    if config.after_timestamp is not None:
+        events = [event for event in events if event.timestamp >= config.after_timestamp]
+    if config.num_recent_events is not None:
+        events = events[max(0, len(events) - config.num_recent_events) :]
+    return events

@@ -1,0 +1,47 @@
+"""One conversation between a user and an app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from runtime.events.event import Event
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SessionKey:
+    """What names a session: ids are unique per app and user only."""
+
+    app_name: str
+    user_id: str
+    session_id: str
+
+
+class Session(BaseModel):
+    """A conversation: its events so far and the state they add up to (seed: runtime-event-loop, "Session").
+
+    Attributes:
+        id: unique for this app and user.
+        app_name: the app it belongs to.
+        user_id: the user it belongs to.
+        state: the merged state of all scopes, with prefixes. Write through a context's `state`, not here: only that is tracked.
+        events: in commit order.
+        last_update_time: epoch seconds of the last committed event.
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, alias_generator=to_camel, populate_by_name=True)
+
+    id: str
+    app_name: str
+    user_id: str
+    state: dict[str, Any] = Field(default_factory=dict)
+    events: list[Event] = Field(default_factory=list)
+    last_update_time: float = 0.0
+
+    @property
+    def key(self) -> SessionKey:
+        """App, user and id together."""
+        return SessionKey(self.app_name, self.user_id, self.id)

@@ -1,0 +1,1 @@
+"""Reading databases that others wrote, without changing a byte of them."""

@@ -1,0 +1,1 @@
+"""google-adk's import path for helpers that agents call."""

@@ -183,7 +183,9 @@ class Runner:
         answered = _answered_calls(message)
         call_event = _call_event(session, answered) if answered else None
         if answered and call_event is None:
-            raise ResumeError(f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for.")
+            raise ResumeError(
+                f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for."
+            )
         if not self._is_resumable:
             if message is None:
                 raise ResumeError(
@@ -203,7 +205,9 @@ class Runner:
         if message is None and not session.events:
             raise ResumeError(f"Session {session.id} has no events to resume.")
         if message is None and _first_message(session, invocation_id) is None:
-            raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. Session {session.id} has no such invocation.")
+            raise ResumeError(
+                f"No user message available for resuming invocation: {invocation_id}. Session {session.id} has no such invocation."
+            )
         return invocation_id
 
     def _new_context(
@@ -382,7 +386,9 @@ def _first_message(session: Session, invocation_id: str) -> types.Content | None
 
 def _is_reachable_by_transfer(agent: BaseAgent) -> bool:
     """Return whether every agent up to the root is an LlmAgent that allows transfers."""
-    return all(hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors()))
+    return all(
+        hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors())
+    )
 
 
 _END = object()

@@ -174,9 +174,7 @@ class LlmAgent(BaseAgent):
             adapter = TypeAdapter(self.output_schema)
             return adapter.dump_python(adapter.validate_json(text), mode="json", exclude_none=True)
         except (ValidationError, ValueError) as error:
-            raise OutputSchemaError(
-                f"The answer of {self.name!r} does not have the shape of its output_schema: {error}"
-            ) from error
+            raise OutputSchemaError(f"The answer of {self.name!r} does not have the shape of its output_schema: {error}") from error
 
 
 async def _instruction_text(instruction: str | InstructionProvider, ctx: ReadonlyContext) -> str:

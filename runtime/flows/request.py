@@ -34,9 +34,7 @@ async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -
     if agent.output_schema is not None:
         request.set_output_schema(agent.output_schema)
     await _add_instructions(agent, ctx, request)
-    request.contents += build_contents(
-        ctx.session.events, agent.name, ctx.branch, present_turn_only=agent.include_contents == "none"
-    )
+    request.contents += build_contents(ctx.session.events, agent.name, ctx.branch, present_turn_only=agent.include_contents == "none")
     await _add_tools(agent, ctx, request)
     return request
 

@@ -119,9 +119,7 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
     )
 
 
-def _status(
-    events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]
-) -> tuple[Status, str]:
+def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user"]
     root = agents[0].author if agents else None
     if root is not None and ended.get(root):

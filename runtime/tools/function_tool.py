@@ -54,9 +54,8 @@ class FunctionTool(BaseTool):
         """
         signature = signature_of(self.func)
         if missing := signature.missing(args):
-            return {
-                "error": f"{self.name}() was not called, because these mandatory arguments are missing: {', '.join(missing)}. Try again with them."
-            }
+            names = ", ".join(missing)
+            return {"error": f"{self.name}() was not called: these mandatory arguments are missing: {names}. Try again with them."}
         try:
             built = signature.build(args)
         except UnfitArgumentError as error:

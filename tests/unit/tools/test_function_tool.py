@@ -59,6 +59,8 @@ class AsyncAdder:
 
 
 class Unhashable(Adder):
+    """Adds, and is equal to others."""
+
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -76,7 +78,7 @@ ADDERS = [
     (Adder(10), "Adder", "Adds to what it holds."),
     (Adder(10).method, "method", "Adds as a method."),
     (AsyncAdder(), "AsyncAdder", "Adds as an object."),
-    (Unhashable(10), "Unhashable", "Adds to what it holds."),
+    (Unhashable(10), "Unhashable", "Adds, and is equal to others."),
     (functools.partial(add, b=10), "add", "Adds."),
     (functools.partial(add_later, b=10), "add_later", "Adds, later."),
     (same(add), "add", "Adds."),

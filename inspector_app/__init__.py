@@ -1,0 +1,1 @@
+"""Agent Inspector: the desktop debugger and the command line round the runtime."""

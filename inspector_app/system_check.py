@@ -80,7 +80,8 @@ def install_command(packages: Sequence[str], *, as_root: bool) -> str:
 def what_to_do(packages: Sequence[str]) -> str:
     """Return the sentence, with the command to run, for a machine that lacks these packages."""
     if shutil.which("apt-get"):
-        return f"The window needs libraries that are not installed. Run this, then try again:\n\n    {install_command(packages, as_root=False)}\n"
+        command = install_command(packages, as_root=False)
+        return f"The window needs libraries that are not installed. Run this, then try again:\n\n    {command}\n"
     return (
         "The window needs libraries that are not installed. Install what your system calls these Debian packages, then try again:\n\n"
         f"    {' '.join(packages)}\n"

@@ -1,0 +1,1 @@
+"""The desktop debugger: Qt on top of `runtime`."""

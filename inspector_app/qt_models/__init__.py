@@ -1,0 +1,1 @@
+"""Adapters that show plain runtime data to Qt views. They know no services and no widgets."""

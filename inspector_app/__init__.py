@@ -1,1 +1,1 @@
-"""The desktop debugger: Qt on top of `runtime`."""
+"""Agent Inspector: the desktop debugger that embeds `runtime` through qasync."""

@@ -1,1 +1,1 @@
-"""Adapters that show plain runtime data to Qt views. They know no services and no widgets."""
+"""Adapters that show plain data through Qt's item models."""

@@ -1,1 +1,1 @@
-"""Widgets, one a file. They see Qt models and plain data, never a database or a runner."""
+"""Widgets: they show data and say what was asked for, nothing more."""

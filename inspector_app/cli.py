@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
+from inspector_app.commands import stdout
 from runtime.errors import KnownError
 
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -47,23 +47,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     for stream in (sys.stdout, sys.stderr):
         _write_any_text(stream)
+    running = bool(arguments) and arguments[0] in ("run", "resume")
+    try:
+        status = _answer(arguments)
+        stdout.write("")
+        return status
+    except stdout.OutputClosedError:
+        return FAILED if running else DONE  # whoever closed it has read enough; but a run that was cut off is not done
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _answer(arguments: Sequence[str]) -> int:
     try:
         options = _parse(arguments)
         command: Callable[[argparse.Namespace], int] = _load(options.command)
-        status = command(options)
-        sys.stdout.flush()
-        return status
+        return command(options)
+    except SystemExit as finished:  # argparse printed help, or what is wrong with the arguments
+        return finished.code if isinstance(finished.code, int) else USAGE
     except KnownError as error:
-        if getattr(error, "traceback", None):
-            sys.stderr.write(f"{error.traceback}\n")  # type: ignore[attr-defined]
+        details = getattr(error, "traceback", None)
+        sys.stderr.write(f"{details}\n" if details else "")
         sys.stderr.write(f"agent-inspector: {error}\n")
         return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Nobody reads on, as in `agent-inspector events … | head`. The interpreter flushes once more at exit: that must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from inspector_app.commands import stdout
 from inspector_app.presentation import describe
 from inspector_app.values import visible
 from runtime.events import Event
@@ -15,9 +15,8 @@ from runtime.history.invocations import PendingItem
 
 
 def print_line(text: str) -> None:
-    """Print a line at once: whoever reads the pipe may act on it while we go on."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    """Print a line at once."""
+    stdout.write(text + "\n")
 
 
 def print_json(value: Any) -> None:

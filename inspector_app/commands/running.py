@@ -13,6 +13,7 @@ from typing import Any
 
 from google.genai import types
 
+from inspector_app.commands import stdout
 from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
@@ -21,7 +22,7 @@ from inspector_app.values import visible, visible_lines
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.errors import KnownError, NotFoundError, ResumeError
 from runtime.events import Event
-from runtime.history.invocations import Invocation, PendingItem, invocations
+from runtime.history.invocations import Invocation, invocations
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
@@ -150,7 +151,7 @@ async def _drive(
             async for event in events:
                 invocation_id = invocation_id or event.invocation_id
                 printer.show(event)
-    except BrokenPipeError:
+    except stdout.OutputClosedError:
         raise
     except Exception as error:
         failure = error
@@ -211,8 +212,7 @@ class _Printer:
     def show(self, event: Event) -> None:
         """Print one event, partial or committed."""
         if event.partial and not self.as_json:
-            sys.stdout.write(visible_lines(text_of(event)))
-            sys.stdout.flush()
+            stdout.write(visible_lines(text_of(event)))
             self.growing = True
             return
         if self.growing:
@@ -235,6 +235,3 @@ class _runner:
 
     async def __aexit__(self, *_: object) -> None:
         await self.runner.close()
-
-
-__all__ = ["PendingItem", "resume", "run"]

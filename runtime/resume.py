@@ -178,9 +178,7 @@ def requested_call_id(request: types.FunctionCall) -> str | None:
 
 def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
     for index in range(len(events) - 1, -1, -1):
-        if events[index].author == agent_name and any(
-            call.name not in REQUEST_CALLS for call in events[index].get_function_calls()
-        ):
+        if events[index].author == agent_name and any(call.name not in REQUEST_CALLS for call in events[index].get_function_calls()):
             return index
     return None
 

@@ -91,13 +91,14 @@ class Runner:
     ) -> AsyncGenerator[Event, None]:
         """Run one invocation, or resume one.
 
-        Each event is committed before it is yielded, and the agent goes on when the next one is asked for. Closing the generator stops the agent
-        where it is and runs its `finally` blocks.
+        Each event is committed before it is yielded, and the agent goes on when the next one is asked for. Closing the generator stops the
+        agent where it is and runs its `finally` blocks.
 
         Args:
             user_id: whose session.
             session_id: which session.
-            invocation_id: the invocation to resume from its last checkpoint (resumable apps; seed: resume, "Reanudar un flujo de trabajo detenido").
+            invocation_id: the invocation to resume from its last checkpoint, in a resumable app (seed: resume, "Reanudar un flujo de
+                trabajo detenido").
             new_message: what the user says. A function response answers a long-running call and resumes its invocation.
             state_delta: state changes that go with the message.
             run_config: settings of this run.
@@ -133,8 +134,8 @@ class Runner:
     ) -> Generator[Event, None, None]:
         """Run one invocation from synchronous code; see `run_async`.
 
-        It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event is asked
-        for; leaving the `for` early stops it.
+        It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event
+        is asked for; leaving the `for` early stops it.
         """
         events = self.run_async(
             user_id=user_id,
@@ -159,10 +160,10 @@ class Runner:
         await self.close()
 
     async def _load(self, user_id: str, session_id: str) -> Session:
-        names = {"app_name": self.app_name, "user_id": user_id, "session_id": session_id}
-        session = await self.session_service.get_session(**names)
+        service, app_name = self.session_service, self.app_name
+        session = await service.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
-            session = await self.session_service.create_session(**names)
+            session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
             raise SessionNotFoundError(
                 f"Session not found: {session_id}. There is no such session of user {user_id!r} in app {self.app_name!r}; create it first"
@@ -183,7 +184,9 @@ class Runner:
         answered = _answered_calls(message)
         call_event = _call_event(session, answered) if answered else None
         if answered and call_event is None:
-            raise ResumeError(f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for.")
+            raise ResumeError(
+                f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for."
+            )
         if not self._is_resumable:
             if message is None:
                 raise ResumeError(
@@ -203,7 +206,9 @@ class Runner:
         if message is None and not session.events:
             raise ResumeError(f"Session {session.id} has no events to resume.")
         if message is None and _first_message(session, invocation_id) is None:
-            raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. Session {session.id} has no such invocation.")
+            raise ResumeError(
+                f"No user message available for resuming invocation: {invocation_id}. Session {session.id} has no such invocation."
+            )
         return invocation_id
 
     def _new_context(
@@ -324,8 +329,8 @@ class Runner:
         lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]
         if lost:
             logger.warning(
-                "These state keys were changed without an event and are not stored: %s. Write through a context's state, or yield an event with"
-                " a state_delta.",
+                "These state keys were changed without an event and are not stored: %s. Write through a context's state, or yield an event"
+                " with a state_delta.",
                 ", ".join(sorted(lost)),
             )
 
@@ -382,7 +387,9 @@ def _first_message(session: Session, invocation_id: str) -> types.Content | None
 
 def _is_reachable_by_transfer(agent: BaseAgent) -> bool:
     """Return whether every agent up to the root is an LlmAgent that allows transfers."""
-    return all(hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors()))
+    return all(
+        hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors())
+    )
 
 
 _END = object()
@@ -401,7 +408,7 @@ def _in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, 
     def work() -> None:
         try:
             asyncio.run(pump())
-        except BaseException as error:  # noqa: BLE001 - raised again where the caller waits
+        except BaseException as error:
             items.put(error)
 
     thread = threading.Thread(target=work, name="Runner.run", daemon=True)

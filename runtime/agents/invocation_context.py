@@ -113,9 +113,7 @@ class InvocationContext(BaseModel):
         context._depth = self._depth + 1
         return context
 
-    def set_agent_state(
-        self, agent_name: str, *, agent_state: BaseAgentState | None = None, end_of_agent: bool = False
-    ) -> None:
+    def set_agent_state(self, agent_name: str, *, agent_state: BaseAgentState | None = None, end_of_agent: bool = False) -> None:
         """Set an agent's checkpoint; with neither keyword, forget it.
 
         Args:
@@ -185,4 +183,3 @@ class InvocationContext(BaseModel):
             return None
         self._shared.failed_commit = None
         return failed[1]
-

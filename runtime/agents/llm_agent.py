@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_valid
 
 from runtime.agents.base_agent import BaseAgent, Callbacks
 from runtime.agents.callbacks import call
-from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.readonly_context import ReadonlyContext
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
@@ -57,7 +57,7 @@ class LlmAgent(BaseAgent):
     model: str | BaseLlm = ""
     instruction: str | InstructionProvider = ""
     global_instruction: str | InstructionProvider = ""
-    static_instruction: types.ContentUnion | None = None
+    static_instruction: str | types.Part | types.Content | None = None
     tools: list[ToolUnion] = Field(default_factory=list)
     generate_content_config: types.GenerateContentConfig | None = None
     disallow_transfer_to_parent: bool = False
@@ -122,7 +122,6 @@ class LlmAgent(BaseAgent):
 
     def _turn_so_far(self, ctx: InvocationContext) -> Turn | None:
         """Return where this agent's turn stands, if it began before this run; None for a fresh one."""
-        answering = _holds_function_response(ctx.user_content) and not ctx._depth > 1
         if ctx.resumed_checkpoints() is not None:
             return read_turn(self._own_events(ctx), self.name)
         if ctx._depth == 1 and _holds_function_response(ctx.user_content):
@@ -169,14 +168,12 @@ class LlmAgent(BaseAgent):
 
     def _validated(self, text: str) -> Any:
         try:
-            if isinstance(self.output_schema, (dict, types.Schema)):
+            if self.output_schema is None or isinstance(self.output_schema, (dict, types.Schema)):
                 return json.loads(text)
-            adapter = TypeAdapter(self.output_schema)
+            adapter: TypeAdapter[Any] = TypeAdapter(self.output_schema)
             return adapter.dump_python(adapter.validate_json(text), mode="json", exclude_none=True)
         except (ValidationError, ValueError) as error:
-            raise OutputSchemaError(
-                f"The answer of {self.name!r} does not have the shape of its output_schema: {error}"
-            ) from error
+            raise OutputSchemaError(f"The answer of {self.name!r} does not have the shape of its output_schema: {error}") from error
 
 
 async def _instruction_text(instruction: str | InstructionProvider, ctx: ReadonlyContext) -> str:

@@ -43,7 +43,7 @@ class LoopAgent(BaseAgent):
         first = _position(self, current.current_sub_agent)
         rounds = current.times_looped
         while state is not None or (not escalated and (self.max_iterations is None or rounds < self.max_iterations)):
-            for index, sub_agent in enumerate(self.sub_agents[first:], first):
+            for sub_agent in self.sub_agents[first:]:
                 if ctx.is_resumable and state is None:
                     yield self._create_agent_state_event(ctx, LoopAgentState(current_sub_agent=sub_agent.name, times_looped=rounds))
                 state = None

@@ -36,7 +36,8 @@ class ReadonlyContext:
     @property
     def agent_name(self) -> str:
         """The name of the agent that is running."""
-        return self._invocation_context.agent.name
+        name: str = self._invocation_context.agent.name
+        return name
 
     @property
     def user_id(self) -> str:

@@ -92,9 +92,7 @@ def _newest_responses(events: Iterable[Event]) -> dict[str | None, types.Functio
     return {response.id: response for event in events for response in event.get_function_responses()}
 
 
-def _contents_of(
-    event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse]
-) -> Iterable[types.Content]:
+def _contents_of(event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse]) -> Iterable[types.Content]:
     assert event.content is not None  # _is_said
     parts = event.content.parts or []
     if event.author == "user":

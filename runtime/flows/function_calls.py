@@ -144,9 +144,7 @@ def _request_part(name: str, args: dict[str, Any]) -> types.Part:
     return types.Part(function_call=types.FunctionCall(id=new_function_call_id(), name=name, args=args))
 
 
-def _event(
-    ctx: InvocationContext, agent: LlmAgent, content: types.Content | None, actions: EventActions, **more: Any
-) -> Event:
+def _event(ctx: InvocationContext, agent: LlmAgent, content: types.Content | None, actions: EventActions, **more: Any) -> Event:
     return Event(invocation_id=ctx.invocation_id, author=agent.name, branch=ctx.branch, content=content, actions=actions, **more)
 
 

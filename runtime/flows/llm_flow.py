@@ -162,9 +162,7 @@ class LlmFlow:
 
     def _event(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> Event:
         said = {name: getattr(response, name) for name in response.model_fields_set}
-        return Event(
-            **said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions
-        )
+        return Event(**said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions)
 
 
 def _ends_turn(event: Event) -> bool:
@@ -179,6 +177,4 @@ def _number_calls(event: Event, tools: dict[str, BaseTool]) -> None:
         return
     for call in calls:
         call.id = call.id or new_function_call_id()
-    event.long_running_tool_ids = {
-        call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running
-    }
+    event.long_running_tool_ids = {call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running}

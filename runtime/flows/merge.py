@@ -33,7 +33,7 @@ async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T,
                     await consumed.wait()
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 - the group must not see it: it would cancel whatever our consumer is doing
+        except BaseException as error:
             arrived.put_nowait(error)
         else:
             arrived.put_nowait(None)
@@ -52,7 +52,7 @@ async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T,
                 else:
                     yield got[0]
                     got[1].set()
-        except BaseException as error:  # noqa: BLE001 - leaving the group by an exception would wrap it in an exception group
+        except BaseException as error:
             failure = error
         for task in tasks:
             task.cancel()

@@ -34,9 +34,7 @@ async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -
     if agent.output_schema is not None:
         request.set_output_schema(agent.output_schema)
     await _add_instructions(agent, ctx, request)
-    request.contents += build_contents(
-        ctx.session.events, agent.name, ctx.branch, present_turn_only=agent.include_contents == "none"
-    )
+    request.contents += build_contents(ctx.session.events, agent.name, ctx.branch, present_turn_only=agent.include_contents == "none")
     await _add_tools(agent, ctx, request)
     return request
 
@@ -67,13 +65,12 @@ async def _add_instructions(agent: LlmAgent, ctx: InvocationContext, request: Ll
     request.append_instructions(texts)
 
 
-def _text(content: types.ContentUnion) -> str:
+def _text(content: str | types.Part | types.Content) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, types.Part):
         return content.text or ""
-    parts = content.parts if isinstance(content, types.Content) else content
-    return "\n\n".join(_text(part) for part in parts or [])  # type: ignore[union-attr,arg-type]  # a list of texts or parts
+    return "\n\n".join(part.text or "" for part in content.parts or [])
 
 
 async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:
@@ -103,6 +100,6 @@ def transfer_targets(agent: LlmAgent) -> list[BaseAgent]:
 def _transfer_instruction(agent: LlmAgent, targets: list[BaseAgent]) -> str:
     lines = ["If another agent is better suited to answer, hand over to it by calling `transfer_to_agent` and say nothing else."]
     lines += [f"- {target.name}: {target.description or 'no description'}" for target in targets]
-    if agent.parent_agent in targets:
-        lines.append(f"If none of them fits, hand over to your parent agent {agent.parent_agent.name}.")  # type: ignore[union-attr]
+    if agent.parent_agent is not None and agent.parent_agent in targets:
+        lines.append(f"If none of them fits, hand over to your parent agent {agent.parent_agent.name}.")
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from google.genai import types
@@ -105,7 +106,10 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
         elif found.ended.get(event.author):
             checkpoint[event.author] = "end"
     waiting = [] if is_rewound else _waiting(events, answered)
-    status, reason = ("rewound", "taken back by a rewind") if is_rewound else _status(events, found.ended, checkpoint, waiting)
+    status: Status = "rewound"
+    reason = "taken back by a rewind"
+    if not is_rewound:
+        status, reason = _status(events, found.ended, checkpoint, waiting)
     if status == "interrupted":
         waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=events[-1].author)]
     return Invocation(
@@ -119,9 +123,7 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
     )
 
 
-def _status(
-    events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]
-) -> tuple[Status, str]:
+def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user"]
     root = agents[0].author if agents else None
     if root is not None and ended.get(root):
@@ -162,16 +164,15 @@ def _waiting(events: list[Event], answered: set[str | None]) -> list[PendingItem
 
 def _pending(event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall]) -> PendingItem:
     args = dict(call.args or {})
-    where = {"invocation_id": event.invocation_id, "call_id": call.id, "event_id": event.id, "author": event.author}
+    item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=event.author)
     if call.name in (CONFIRMATION_CALL, CREDENTIAL_CALL):
         original = calls.get(requested_call_id(call))
         confirmation = args.get("toolConfirmation") or {}
-        return PendingItem(
+        return item(
             kind="confirmation" if call.name == CONFIRMATION_CALL else "credential",
             name=original.name if original else (args.get("originalFunctionCall") or {}).get("name"),
             args=dict((original.args if original else None) or {}),
             hint=confirmation.get("hint") or None,
             payload=confirmation.get("payload"),
-            **where,
         )
-    return PendingItem(kind="long_running", name=call.name, args=args, hint=args.get("message"), **where)
+    return item(kind="long_running", name=call.name, args=args, hint=args.get("message"))

@@ -30,9 +30,7 @@ class BasePlugin:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    async def on_user_message_callback(
-        self, *, invocation_context: InvocationContext, user_message: types.Content
-    ) -> types.Content | None:
+    async def on_user_message_callback(self, *, invocation_context: InvocationContext, user_message: types.Content) -> types.Content | None:
         """Before the user's message is stored; a returned content replaces it."""
         return None
 
@@ -69,9 +67,7 @@ class BasePlugin:
         """When the model call raised; a returned response stands in for the model's."""
         return None
 
-    async def before_tool_callback(
-        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
-    ) -> dict[str, Any] | None:
+    async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
         """Before a tool is called; may change the arguments; a returned dict stands in for its result."""
         return None
 

@@ -86,7 +86,5 @@ class PluginManager:
     def _taking(self, hook: str) -> list[BasePlugin]:
         if hook not in self._takers:
             inherited = getattr(BasePlugin, hook)
-            self._takers[hook] = [
-                plugin for plugin in self.plugins if getattr(getattr(plugin, hook), "__func__", None) is not inherited
-            ]
+            self._takers[hook] = [plugin for plugin in self.plugins if getattr(getattr(plugin, hook), "__func__", None) is not inherited]
         return self._takers[hook]

@@ -1,1 +1,1 @@
-"""What drives an agent."""
+"""What drives an agent for the window and the command line."""

@@ -1,1 +1,1 @@
-"""Agent Inspector: the desktop debugger and the command line round the runtime."""
+"""Agent Inspector: the desktop debugger that embeds `runtime` through qasync."""

@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -151,9 +152,15 @@ def _first_app(package: str, folder: Path, modules: list[str]) -> App:
         if isinstance(app, App):
             return app
         if isinstance(root_agent, BaseAgent):
-            return App(name=folder.name, root_agent=root_agent)
+            return App(name=_app_name(folder), root_agent=root_agent)
         wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
     raise AgentLoadError(f"{folder / (modules[-1] or '__init__')}.py defines neither `root_agent` nor `app`.{wrong}")
+
+
+def _app_name(folder: Path) -> str:
+    """Return the folder's name, changed as little as an app's name needs."""
+    name = re.sub(r"[^\w-]+", "_", folder.name)
+    return name if name != "user" and re.match(r"[^\W\d]", name) else f"agent_{name}"
 
 
 def _import_package(package: str, folder: Path) -> None:

@@ -110,7 +110,7 @@ root_agent = LlmAgent(
     description="Takes orders for office supplies.",
     model=MODEL,
     instruction=(
-        "You are the order desk of an office supplier. Find the product, check the stock, and put it into the cart. If a tool fails, try it "
+        "You are the order desk of an office supplier. Find the product, check the stock and put it into the cart. If a tool fails, try it "
         "once more. If the cart needs approval, ask for it, and place the order only when it was approved; otherwise place it at once. "
         "Then tell the customer the order's number, the total in euros and the day of delivery, in one or two sentences."
     ),

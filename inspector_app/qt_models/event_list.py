@@ -76,6 +76,11 @@ class EventListModel(QAbstractTableModel):
         """How many committed events there are."""
         return len(self._events)
 
+    @property
+    def authors(self) -> list[str]:
+        """Everyone who spoke, in the order they first did; the user left out."""
+        return self._colours.authors
+
     def event(self, index: int) -> Event:
         """Return the event at an index."""
         return self._events[index]

@@ -143,6 +143,11 @@ class AuthorColours:
     def __init__(self) -> None:
         self._roles: dict[str, str] = {}
 
+    @property
+    def authors(self) -> list[str]:
+        """The agents so far, in the order they first spoke."""
+        return list(self._roles)
+
     def role(self, author: str) -> str:
         """Return the author's colour role."""
         if author == "user":

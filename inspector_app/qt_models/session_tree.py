@@ -59,7 +59,7 @@ class DatabaseInfo:
     tooltip: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TreeNode:
     """A database, app, user or session.
 

@@ -50,6 +50,11 @@ class ValueNode:
         self._children: list[ValueNode] | None = None
 
     @property
+    def shown_key(self) -> str:
+        """The key, cut, with invisible characters written out."""
+        return visible(self.key[:200])
+
+    @property
     def text(self) -> str:
         """The value on one line."""
         return preview(self.value, PREVIEW_LIMIT) if self.note is None else self.note
@@ -163,13 +168,13 @@ class ValueTreeModel(QAbstractItemModel):
             return None
         node = self.node(index)
         if role == Qt.ItemDataRole.DisplayRole:
-            return visible(node.key[:200]) if index.column() == 0 else node.text
+            return node.shown_key if index.column() == 0 else node.text
         if role == NODE_ROLE:
             return node
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tooltip(node, index.column())
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return " ".join(filter(None, [visible(node.key[:200]), node.mark, node.text]))
+            return " ".join(filter(None, [node.shown_key, node.mark, node.text]))
         return None
 
     def _tooltip(self, node: ValueNode, column: int) -> str | None:

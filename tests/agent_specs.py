@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 from google.genai import types
+from pydantic import Field
 
 from runtime.agents import BaseAgent, BaseAgentState, InvocationContext, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, ToolContext
 from runtime.events import Event, EventActions
@@ -19,7 +20,7 @@ class StepsState(BaseAgentState):
     """Where a Steps agent is."""
 
     step: int = 0
-    done: list[str] = []
+    done: list[str] = Field(default_factory=list)
 
 
 class Steps(BaseAgent):

@@ -1,0 +1,1 @@
+"""Agent Inspector: the desktop debugger that embeds `runtime` through qasync."""

@@ -1,0 +1,1 @@
+"""Adapters that show plain data through Qt's item models."""

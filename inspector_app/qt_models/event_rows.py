@@ -1,0 +1,207 @@
+"""The rows of the event stream as plain strings, and the groups and growing texts behind them. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from google.genai import types
+
+from inspector_app.presentation import describe, short_id, tokens_of
+from inspector_app.values import clock, duration, visible
+from runtime.events import Event
+
+InvocationStatus = Literal["running", "finished", "paused", "interrupted", "rewound"]
+
+USER_ROLE = "author0"
+_AGENT_ROLES = ("author1", "author2", "author3")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRow:
+    """One row of the stream, ready to paint.
+
+    Attributes:
+        kind: what sort of row: an invocation's header, a committed event, text still streaming, or what is waited for.
+        number, time, author, summary, delta, tokens: the cells' texts.
+        icon: Font Awesome name.
+        role: colour role of the summary (of the status word in a header).
+        author_role: colour role of the author and the icon.
+        event_kind: the event's kind; in a header the status word.
+        folded: whether a header's events are folded away.
+        held: whether the agent is held at this event.
+    """
+
+    kind: Literal["invocation", "event", "streaming", "waiting"]
+    summary: str
+    number: str = ""
+    time: str = ""
+    author: str = ""
+    delta: str = ""
+    tokens: str = ""
+    icon: str = ""
+    role: str = "text"
+    author_role: str = USER_ROLE
+    event_kind: str = ""
+    folded: bool = False
+    held: bool = False
+
+
+@dataclass(slots=True)
+class InvocationGroup:
+    """Neighbouring events of one invocation; an invocation that was resumed later has several groups.
+
+    Attributes:
+        invocation_id: whose events they are.
+        first: index of the first event.
+        continued: whether an earlier group has the same invocation.
+        count, tokens, started, ended: of these events; times in epoch seconds.
+        folded: whether only the header is shown.
+    """
+
+    invocation_id: str
+    first: int
+    continued: bool
+    count: int = 0
+    tokens: int = 0
+    started: float = 0.0
+    ended: float = 0.0
+    folded: bool = False
+
+    def add(self, event: Event) -> None:
+        """Count one more event."""
+        if self.count == 0:
+            self.started = event.timestamp
+        self.count += 1
+        self.ended = event.timestamp
+        self.tokens += tokens_of(event)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the group takes, its header included."""
+        return 1 if self.folded else 1 + self.count
+
+
+STATUS_ROLES: dict[str, str] = {"running": "accent", "finished": "ok", "paused": "warn", "interrupted": "bad", "rewound": "dim"}
+
+
+def header_row(group: InvocationGroup, status: str) -> StreamRow:
+    """Return a group's header.
+
+    Args:
+        group: the group.
+        status: the invocation's status, or an empty text where it is not known.
+    """
+    name = f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation"
+    facts = [f"{group.count:,} event{'' if group.count == 1 else 's'}"]
+    if group.count > 1:
+        facts.append(duration(group.ended - group.started))
+    if group.tokens:
+        facts.append(f"{group.tokens:,} tokens")
+    return StreamRow(
+        "invocation",
+        name + (" continued" if group.continued else ""),
+        tokens="   ".join(facts),
+        role=STATUS_ROLES.get(status, "dim"),
+        event_kind=status,
+        folded=group.folded,
+    )
+
+
+def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys: int) -> StreamRow:
+    """Return a committed event's row.
+
+    Args:
+        event: the event.
+        index: its place in the session, from 0; shown from 1.
+        author_role: colour role of its author.
+        held: whether the agent is held at it.
+        temp_keys: how many `temp:` keys it set, which the stored event does not carry.
+    """
+    shown = describe(event)
+    changed = len(event.actions.state_delta) + temp_keys
+    tokens = tokens_of(event)
+    return StreamRow(
+        "event",
+        shown.summary,
+        number=f"{index + 1:,}",
+        time=clock(event.timestamp),
+        author=visible(event.author[:80]),
+        delta=f"Δ{changed}" if changed else "",
+        tokens=f"{tokens:,}" if tokens else "",
+        icon=shown.icon,
+        role=shown.role,
+        author_role=author_role,
+        event_kind=shown.kind,
+        held=held,
+    )
+
+
+class AuthorColours:
+    """Gives each agent a colour in the order they first speak; the user always has the first."""
+
+    def __init__(self) -> None:
+        self._roles: dict[str, str] = {}
+
+    @property
+    def authors(self) -> list[str]:
+        """The agents so far, in the order they first spoke."""
+        return list(self._roles)
+
+    def role(self, author: str) -> str:
+        """Return the author's colour role."""
+        if author == "user":
+            return USER_ROLE
+        if author not in self._roles:
+            self._roles[author] = _AGENT_ROLES[len(self._roles) % len(_AGENT_ROLES)]
+        return self._roles[author]
+
+
+class GrowingText:
+    """The text of a streamed answer so far, put together from its partial events.
+
+    Partials are increments (Gemini's), but one that begins with all the text before it replaces it (seed: event-loop-pattern).
+    """
+
+    def __init__(self) -> None:
+        self._said = ""
+        self._thought = ""
+        self._latest: Event | None = None
+
+    def add(self, event: Event) -> None:
+        """Take in the next partial event."""
+        self._latest = event
+        said, thought = [], []
+        for part in (event.content.parts if event.content else None) or []:
+            if part.text:
+                (thought if part.thought else said).append(part.text)
+        self._said = _grown(self._said, "".join(said))
+        self._thought = _grown(self._thought, "".join(thought))
+
+    def event(self) -> Event:
+        """Return one partial event that carries the whole text so far."""
+        assert self._latest is not None
+        parts = [types.Part(text=self._thought, thought=True)] if self._thought else []
+        if self._said:
+            parts.append(types.Part(text=self._said))
+        return self._latest.model_copy(update={"content": types.Content(role="model", parts=parts)})
+
+    def row(self, author_role: str) -> StreamRow:
+        """Return the growing row; of a long text its end is shown, where it grows."""
+        assert self._latest is not None
+        text = self._said or self._thought
+        shown = visible(text if len(text) <= 160 else "…" + text[-160:])
+        return StreamRow(
+            "streaming",
+            shown or "…",
+            time=clock(self._latest.timestamp),
+            author=visible(self._latest.author[:80]),
+            icon="comment-dots" if self._said else "lightbulb",
+            role="text" if self._said else "dim",
+            author_role=author_role,
+            event_kind="streaming",
+        )
+
+
+def _grown(before: str, piece: str) -> str:
+    return piece if before and piece.startswith(before) else before + piece

@@ -1,0 +1,88 @@
+"""State as four lanes (session, user, app, temp), with what one event changed marked in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from PySide6.QtCore import QObject
+
+from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
+from inspector_app.values import preview
+from runtime.sessions.state import SCOPES, Change, Scope, scope_of
+
+LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
+
+
+class StateByScope(Protocol):
+    """State sorted by scope, as `runtime.history` gives it.
+
+    Attributes:
+        session, user, app, temp: keys with their prefixes → values.
+        unknown: keys whose value at that moment is not recorded.
+    """
+
+    @property
+    def session(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def user(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def app(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def temp(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def unknown(self) -> list[str]: ...  # noqa: D102
+
+
+class StateTreeModel(ValueTreeModel):
+    """The state at one moment."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.set_state(None, [])
+
+    def set_state(self, state: StateByScope | None, changes: Sequence[Change], title: str = "state") -> None:
+        """Show the state at another moment.
+
+        Args:
+            state: None leaves the lanes empty.
+            changes: what the event of that moment changed.
+            title: heading of the key column, such as `state at 142`.
+        """
+        by_key = {change.key: change for change in changes}
+        root = ValueNode(None, 0, "", None, "state")
+        lanes = []
+        for row, scope in enumerate(SCOPES):
+            values: dict[str, Any] = getattr(state, scope) if state is not None else {}
+            unknown = [key for key in (state.unknown if state is not None else []) if scope_of(key) == scope]
+            lanes.append(_lane(root, row, scope, values, unknown, by_key))
+        root.set_children(lanes)
+        self._show(root, (title, "value"))
+
+
+def _lane(root: ValueNode, row: int, scope: Scope, values: dict[str, Any], unknown: list[str], changes: dict[str, Change]) -> ValueNode:
+    lane = ValueNode(root, row, LANE_TITLES[scope], None, "state", note="", lane=scope)
+    children: list[ValueNode] = []
+    for key in sorted(values.keys() | set(unknown)):
+        path = f"state[{key!r}]"
+        if key in unknown:
+            children.append(ValueNode(lane, len(children), key, None, path, note="earlier value not recorded", mark="unknown"))
+        else:
+            children.append(_key_node(lane, len(children), key, values[key], path, changes.get(key)))
+    for key, change in changes.items():
+        if change.kind == "removed" and change.scope == scope and key not in values:
+            note = f"{preview(change.before, 80)} → removed"
+            children.append(ValueNode(lane, len(children), key, None, f"state[{key!r}]", note=note, mark="cleared"))
+    lane.set_children(children)
+    lane.note = f"{len(children):,}"
+    return lane
+
+
+def _key_node(lane: ValueNode, row: int, key: str, value: Any, path: str, change: Change | None) -> ValueNode:
+    if change is None:
+        cleared = value is None
+        return ValueNode(lane, row, key, value, path, note="cleared (null)" if cleared else None, mark="null" if cleared else "")
+    after = "cleared (null)" if value is None else preview(value, 120)
+    mark = "cleared" if value is None else change.kind
+    note = f"{preview(change.before, 80)} → {after}" if change.kind == "changed" else after
+    return ValueNode(lane, row, key, value, path, note=note, mark=mark)

@@ -1,0 +1,185 @@
+"""JSON values as a tree that is opened as far as someone looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from inspector_app.values import plain_tooltip, preview, visible
+
+Index = QModelIndex | QPersistentModelIndex
+
+NODE_ROLE = Qt.ItemDataRole.UserRole + 1
+"""The `ValueNode` behind an index."""
+
+MAX_CHILDREN = 1000
+"""Most children shown of one container; a last row says how many more there are."""
+
+PREVIEW_LIMIT = 200
+
+
+class ValueNode:
+    """A key and its value; children are made when they are first asked for.
+
+    Attributes:
+        parent: the node above, None for the invisible root.
+        row: its place among its siblings.
+        key: as shown; for keys of foreign data control characters are still in it.
+        value: the value itself.
+        path: how code reaches it, such as `state["cart"][0]`.
+        note: shown instead of a preview of the value.
+        mark: `added`, `changed`, `cleared` or `unknown`; empty for nothing special.
+        lane: the scope, for the four lanes; empty for anything else.
+    """
+
+    __slots__ = ("_children", "key", "lane", "mark", "note", "parent", "path", "row", "value")
+
+    def __init__(
+        self, parent: ValueNode | None, row: int, key: str, value: Any, path: str, *, note: str | None = None, mark: str = "", lane: str = ""
+    ) -> None:
+        self.parent = parent
+        self.row = row
+        self.key = key
+        self.value = value
+        self.path = path
+        self.note = note
+        self.mark = mark
+        self.lane = lane
+        self._children: list[ValueNode] | None = None
+
+    @property
+    def shown_key(self) -> str:
+        """The key, cut, with invisible characters written out."""
+        return visible(self.key[:200])
+
+    @property
+    def text(self) -> str:
+        """The value on one line."""
+        return preview(self.value, PREVIEW_LIMIT) if self.note is None else self.note
+
+    @property
+    def has_children(self) -> bool:
+        """Whether there is anything inside."""
+        if self._children is not None:
+            return bool(self._children)
+        return isinstance(self.value, (dict, list, tuple)) and bool(self.value)
+
+    @property
+    def children(self) -> Sequence[ValueNode]:
+        """What is inside."""
+        if self._children is None:
+            self._children = self._make_children()
+        return self._children
+
+    def set_children(self, children: list[ValueNode]) -> None:
+        """Give it children that are not made from its value."""
+        self._children = children
+
+    def _make_children(self) -> list[ValueNode]:
+        if isinstance(self.value, dict):
+            items = [(str(key), item, f"{self.path}[{key!r}]") for key, item in _first(self.value.items())]
+        elif isinstance(self.value, (list, tuple)):
+            items = [(f"[{number}]", item, f"{self.path}[{number}]") for number, item in enumerate(_first(self.value))]
+        else:
+            return []
+        nodes = [ValueNode(self, number, key, item, path) for number, (key, item, path) in enumerate(items)]
+        left = len(self.value) - len(nodes)
+        if left:
+            nodes.append(ValueNode(self, len(nodes), "…", None, self.path, note=f"{left:,} more, see JSON", mark="unknown"))
+        return nodes
+
+
+def _first(items: Any) -> list[Any]:
+    return [item for _, item in zip(range(MAX_CHILDREN), items, strict=False)]
+
+
+class ValueTreeModel(QAbstractItemModel):
+    """A tree of values in two columns, key and value."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._root = ValueNode(None, 0, "", None, "")
+        self._headings = ("key", "value")
+
+    def set_values(self, values: dict[str, Any], headings: tuple[str, str] = ("key", "value")) -> None:
+        """Show other values.
+
+        Args:
+            values: title → value, each a row at the top.
+            headings: of the two columns.
+        """
+        root = ValueNode(None, 0, "", None, "")
+        root.set_children([ValueNode(root, row, key, value, key) for row, (key, value) in enumerate(values.items())])
+        self._show(root, headings)
+
+    def _show(self, root: ValueNode, headings: tuple[str, str]) -> None:
+        self.beginResetModel()
+        self._root = root
+        self._headings = headings
+        self.endResetModel()
+
+    def node(self, index: Index) -> ValueNode:
+        """Return the node behind an index, the root for an invalid one."""
+        if not index.isValid():
+            return self._root
+        found: ValueNode = index.internalPointer()
+        return found
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """Return the index of a child."""
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, self.node(parent).children[row])
+
+    def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
+        """Return the index of the node above."""
+        above = self.node(index).parent if index.isValid() else None
+        if above is None or above.parent is None:
+            return QModelIndex()
+        return self.createIndex(above.row, 0, above)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+        """Return how many children there are."""
+        if parent.column() > 0:
+            return 0
+        return len(self.node(parent).children)
+
+    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008, N802
+        """Return whether there are any, without making them."""
+        return parent.column() <= 0 and self.node(parent).has_children
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+        """Return 2."""
+        return 2
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+        """Return a column's heading."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._headings[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return key or value as text, the node, or a tooltip with more of the value."""
+        if not index.isValid():
+            return None
+        node = self.node(index)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return node.shown_key if index.column() == 0 else node.text
+        if role == NODE_ROLE:
+            return node
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._tooltip(node, index.column())
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return " ".join(filter(None, [node.shown_key, node.mark, node.text]))
+        return None
+
+    def _tooltip(self, node: ValueNode, column: int) -> str | None:
+        if node.lane:
+            return None
+        if column == 0:
+            return plain_tooltip(node.path)
+        return plain_tooltip(node.note if node.note is not None else preview(node.value, 1500))

@@ -1,0 +1,160 @@
+"""Values, texts and times as people read them: cut, one line, nothing invisible. Pure, no Qt.
+
+Whatever an agent or a stranger's database holds comes through here before it is shown: a control character that moves the cursor or a
+bidirectional mark that turns the line round is shown as what it is (the Trojan-source trick), and no value is walked further than is shown.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from datetime import datetime
+from typing import Any
+
+_INVISIBLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_INVISIBLE_KEEPING_LINES = re.compile(_INVISIBLE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_PLAIN_KEY = re.compile(r"[^\W\d][\w.:-]*\Z")
+_MAX_DEPTH = 6
+
+
+def visible(text: str) -> str:
+    """Return `text` on one line with every control, bidirectional and other invisible character written out."""
+    return _INVISIBLE.sub(_written_out, text)
+
+
+def visible_lines(text: str) -> str:
+    """Return `text` as `visible` does, but with its line breaks and tabs kept."""
+    return _INVISIBLE_KEEPING_LINES.sub(_written_out, text.replace("\r\n", "\n"))
+
+
+def _written_out(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code == 10:
+        return " ⏎ "
+    if code == 9:
+        return "  "
+    return f"⟨U+{code:04X}⟩"
+
+
+def preview(value: Any, limit: int = 120) -> str:
+    """Return a value on one line, like a JavaScript literal: `{sku: "PA4-80", price: 4.2}`, cut with `…`.
+
+    Args:
+        value: JSON data; of any other object only its type is told, so that none of its code runs.
+        limit: longest result in characters, about. Containers that would be cut in the middle show how many keys they have.
+    """
+    pieces: list[str] = []
+    left = _write(value, pieces, limit, 0)
+    text = "".join(pieces)
+    return text if left >= 0 and len(text) <= limit else text[: max(limit - 1, 1)].rstrip(", ") + "…"
+
+
+def _write(value: Any, pieces: list[str], left: int, depth: int) -> int:
+    """Append the value's text to `pieces`; return how many characters are left, below 0 once it was cut."""
+    if isinstance(value, dict):
+        return _write_items(value.items(), "{", "}", len(value), "keys", pieces, left, depth)
+    if isinstance(value, (list, tuple)):
+        return _write_items(((None, item) for item in value), "[", "]", len(value), "items", pieces, left, depth)
+    text = _scalar(value, left)
+    pieces.append(text)
+    return left - len(text)
+
+
+def _write_items(items: Any, opening: str, closing: str, count: int, noun: str, pieces: list[str], left: int, depth: int) -> int:
+    if depth >= _MAX_DEPTH or (depth > 0 and count > 20):
+        pieces.append(f"{opening}…{count:,} {noun}{closing}")
+        return left - len(pieces[-1])
+    pieces.append(opening)
+    left -= 2
+    for number, (key, item) in enumerate(items):
+        head = ("" if number == 0 else ", ") + ("" if key is None else f"{_key(str(key))}: ")
+        pieces.append(head)
+        left = _write(item, pieces, left - len(head), depth + 1)
+        if left < 0:
+            return left
+    pieces.append(closing)
+    return left
+
+
+def _key(key: str) -> str:
+    return visible(key) if len(key) < 60 and _PLAIN_KEY.match(key) else json.dumps(visible(key[:60]), ensure_ascii=False)
+
+
+def _scalar(value: Any, left: int) -> str:
+    if isinstance(value, str):
+        cut = value[: max(left, 0) + 1]
+        return json.dumps(visible(cut), ensure_ascii=False)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, int):
+        return f"{value:d}" if value.bit_length() < 4000 else "(a number of more than 1,000 digits)"
+    if isinstance(value, (bytes, bytearray)):
+        return f"({len(value):,} bytes)"
+    return f"({type(value).__qualname__} object)"
+
+
+def plain_tooltip(text: str, limit: int = 2000) -> str:
+    """Return a tooltip that shows `text` literally: Qt would read HTML in it, and load what it names."""
+    cut = text if len(text) <= limit else text[:limit] + "…"
+    return f'<div style="white-space: pre-wrap">{html.escape(visible_lines(cut))}</div>'
+
+
+def clock(timestamp: float) -> str:
+    """Return the local time of day, `10:02:44`; `–` for a time that no calendar has."""
+    moment = _local(timestamp)
+    return moment.strftime("%H:%M:%S") if moment else "–"
+
+
+def full_time(timestamp: float) -> str:
+    """Return date, time to the millisecond and UTC offset, local."""
+    moment = _local(timestamp)
+    return moment.isoformat(" ", "milliseconds") if moment else f"no valid time ({timestamp!r})"
+
+
+def ago(timestamp: float, now: float) -> str:
+    """Return how long ago that was: `now`, `2 min`, `1 h`, `yesterday`, `5 days`, then the date.
+
+    Args:
+        timestamp, now: epoch seconds.
+    """
+    moment = _local(timestamp)
+    if moment is None:
+        return "–"
+    seconds = now - timestamp
+    if seconds < 60:
+        return "now"
+    if seconds < 3600:
+        return f"{seconds // 60:.0f} min"
+    if seconds < 86400:
+        return f"{seconds // 3600:.0f} h"
+    if seconds < 2 * 86400:
+        return "yesterday"
+    if seconds < 14 * 86400:
+        return f"{seconds // 86400:.0f} days"
+    return moment.strftime("%Y-%m-%d")
+
+
+def duration(seconds: float) -> str:
+    """Return a span of time: `320 ms`, `1.9 s`, `2 min 5 s`, `3 h 4 min`."""
+    if not 0 <= seconds < 1e12:
+        return "–"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _local(timestamp: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(timestamp).astimezone()
+    except (ValueError, OverflowError, OSError, TypeError):
+        return None

@@ -1,0 +1,1 @@
+"""Widgets: they show data and say what was asked for, nothing more."""

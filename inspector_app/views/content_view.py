@@ -1,0 +1,153 @@
+"""What an event says: its texts, its calls and results as a tree, its error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+
+from inspector_app import theme
+from inspector_app.presentation import describe, failure_of, text_of
+from inspector_app.qt_models.value_tree import ValueTreeModel
+from inspector_app.values import visible_lines
+from inspector_app.views.safe_browser import SafeBrowser
+from inspector_app.views.text_dialog import TextDialog
+from inspector_app.views.value_tree_view import ValueTreeView
+from runtime.events import Event
+
+MAX_TEXT = 50_000
+"""Most characters of text in the pane; the rest is behind *Open full*."""
+
+
+class ContentView(QWidget):
+    """Shows an event's content."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("content_view")
+        self._text = ""
+        self._error = QLabel()
+        self._error.setObjectName("content_error")
+        self._error.setTextFormat(Qt.TextFormat.PlainText)
+        self._error.setProperty("role", "bad")
+        self._error.setWordWrap(True)
+        self._error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._error.setContentsMargins(10, 10, 10, 4)
+        self.browser = SafeBrowser()
+        self.browser.setObjectName("content_text")
+        self.browser.setAccessibleName("Text of the event")
+        self.model = ValueTreeModel(self)
+        self.tree = ValueTreeView(self.model, open_depth=2)
+        self.tree.setObjectName("content_tree")
+        self.tree.setAccessibleName("Calls, results and actions of the event")
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.addWidget(self.browser)
+        self._split.addWidget(self.tree)
+        self._split.setChildrenCollapsible(False)
+        self._bar = self._make_bar()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._error)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self._bar)
+
+    def _make_bar(self) -> QWidget:
+        self._markdown = QCheckBox("Markdown")
+        self._markdown.setObjectName("content_markdown")
+        self._markdown.setAccessibleName("Show the text as Markdown")
+        self._markdown.setChecked(True)
+        self._markdown.toggled.connect(self._show_text)
+        self._full = QPushButton(theme.icon("up-right-from-square"), "Open full")
+        self._full.setObjectName("open_full_content")
+        self._full.setAccessibleName("Open the whole text in a window")
+        self._full.clicked.connect(self._on_open_full)
+        bar = QWidget()
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(10, 6, 6, 6)
+        row.addWidget(self._markdown)
+        row.addStretch(1)
+        row.addWidget(self._full)
+        return bar
+
+    def set_event(self, event: Event) -> None:
+        """Show an event's content.
+
+        Args:
+            event: committed or still streaming.
+        """
+        errors = [part for part in (event.error_code, event.error_message) if part]
+        errors += [f"{call.name} failed: {text}" for call in event.get_function_responses() if (text := failure_of(call))]
+        self._error.setText(visible_lines("\n".join(errors)[:2000]))
+        self._error.setVisible(bool(errors))
+        values = _values(event)
+        self.model.set_values(values, ("part", "value"))
+        self.tree.setVisible(bool(values))
+        self._text = _text(event)
+        said = bool(self._text)
+        if not (said or values or errors):
+            self._text = describe(event).summary
+        self.browser.setVisible(bool(self._text))
+        self._bar.setVisible(said)
+        self._full.setVisible(len(self._text) > MAX_TEXT)
+        self._show_text()
+
+    def _show_text(self) -> None:
+        shown = self._text[:MAX_TEXT] + ("…" if len(self._text) > MAX_TEXT else "")
+        if self._markdown.isChecked():
+            self.browser.set_markdown(shown)
+        else:
+            self.browser.set_plain(shown)
+
+    def _on_open_full(self) -> None:
+        TextDialog("Text of the event", self._text, self).open()
+
+
+def _text(event: Event) -> str:
+    thought = text_of(event, thoughts=True).strip()
+    said = text_of(event)
+    spoken = event.output_transcription or event.input_transcription
+    if not said and spoken and spoken.text:
+        said = spoken.text
+    if event.actions.compaction and event.actions.compaction.compacted_content.parts:
+        said = "".join(part.text or "" for part in event.actions.compaction.compacted_content.parts)
+    return "\n\n".join(filter(None, [f"**Thought**\n\n{thought}\n\n---" if thought else "", said]))
+
+
+def _values(event: Event) -> dict[str, Any]:
+    """Return what is shown as a tree, title → value; titles that come twice are numbered."""
+    rows: list[tuple[str, Any]] = []
+    for part in (event.content.parts if event.content else None) or []:
+        if part.function_call is not None:
+            rows.append((f"call {part.function_call.name}", part.function_call.args or {}))
+        elif part.function_response is not None:
+            rows.append((f"{part.function_response.name} →", part.function_response.response or {}))
+        elif part.executable_code is not None:
+            rows.append(("code", part.executable_code.code))
+        elif part.code_execution_result is not None:
+            rows.append(("code output", part.code_execution_result.output))
+        elif part.inline_data is not None:
+            rows.append((part.inline_data.mime_type or "data", part.inline_data.data or b""))
+        elif part.file_data is not None:
+            rows.append((part.file_data.mime_type or "file", part.file_data.file_uri))
+    actions = event.actions
+    for title, value in (
+        ("checkpoint", actions.agent_state),
+        ("end of agent", actions.end_of_agent),
+        ("transfer to", actions.transfer_to_agent),
+        ("escalate", actions.escalate),
+        ("saved artifacts", actions.artifact_delta or None),
+        ("rewind before", actions.rewind_before_invocation_id),
+        ("custom metadata", event.custom_metadata),
+    ):
+        if value is not None:
+            rows.append((title, value))
+    titled: dict[str, Any] = {}
+    for title, value in rows:
+        number = 2
+        unique = title
+        while unique in titled:
+            unique, number = f"{title} ({number})", number + 1
+        titled[unique] = value
+    return titled

@@ -1,0 +1,32 @@
+"""What goes to the clipboard, and the menu entries that put it there."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from inspector_app import theme
+
+
+def as_json(value: Any) -> str:
+    """Return a value as indented JSON; objects that are no JSON are named by their type."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=lambda other: f"({type(other).__qualname__} object)")
+
+
+def copy_text(text: str) -> None:
+    """Put plain text on the clipboard (half characters, which no clipboard takes, as question marks)."""
+    QGuiApplication.clipboard().setText(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def add_copy_action(menu: QMenu, label: str, text: str) -> None:
+    """Add an entry to a menu that puts `text` on the clipboard."""
+    action = menu.addAction(theme.icon("copy", "dim"), label)
+    action.triggered.connect(partial(_copy, text))
+
+
+def _copy(text: str, _checked: bool = False) -> None:
+    copy_text(text)

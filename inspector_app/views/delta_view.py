@@ -1,0 +1,89 @@
+"""What the selected event changed: key, before, after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QWidget
+
+from inspector_app.qt_models.delta import DeltaModel
+from inspector_app.views.copying import add_copy_action, as_json
+from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.value_delegate import ROW_HEIGHT, ValueDelegate
+from runtime.sessions.state import Change
+
+
+class DeltaView(QWidget):
+    """Shows a `DeltaModel`, or that nothing was changed.
+
+    Attributes:
+        model: the changes.
+        table: the view of them.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("delta_view")
+        self.model = DeltaModel(self)
+        self.table = QTableView()
+        self.table.setObjectName("delta_table")
+        self.table.setAccessibleName("What the selected event changed")
+        self.table.setProperty("bare", "true")
+        self.table.setModel(self.model)
+        self.table.setItemDelegate(ValueDelegate(self.table))
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setCornerButtonEnabled(False)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._on_context_menu)
+        rows = self.table.verticalHeader()
+        rows.setVisible(False)
+        rows.setMinimumSectionSize(ROW_HEIGHT)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns = self.table.horizontalHeader()
+        columns.setHighlightSections(False)
+        columns.setSectionsClickable(False)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self._empty = EmptyState("No key changed")
+        self._empty.setProperty("card", "false")
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.table)
+
+    def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
+        """Show another event's changes.
+
+        Args:
+            changes, title: as `DeltaModel.set_changes` takes them.
+        """
+        self.model.set_changes(changes, title)
+        self._stack.setCurrentWidget(self.table if changes else self._empty)
+
+    def set_empty_text(self, title: str, hint: str = "") -> None:
+        """Say why there are no changes."""
+        self._empty.set_text(title, hint)
+
+    def _on_context_menu(self, position: QPoint) -> None:
+        menu = self.context_menu(self.table.indexAt(position).row())
+        if menu is not None:
+            menu.popup(self.table.viewport().mapToGlobal(position))
+
+    def context_menu(self, row: int) -> QMenu | None:
+        """Return the menu of a row, None where there is none."""
+        if row < 0:
+            return None
+        change = self.model.change(row)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        delta = {change.key: {"before": change.before, "after": change.after, "kind": change.kind}}
+        add_copy_action(menu, "Copy change as JSON", as_json(delta))
+        add_copy_action(menu, "Copy value before", as_json(change.before))
+        add_copy_action(menu, "Copy value after", as_json(change.after))
+        add_copy_action(menu, "Copy path", f"state[{change.key!r}]")
+        return menu

@@ -1,0 +1,145 @@
+"""Everything about the selected event, in tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
+
+from inspector_app.presentation import describe
+from inspector_app.qt_models.state_tree import StateByScope
+from inspector_app.values import full_time, visible
+from inspector_app.views.content_view import ContentView
+from inspector_app.views.delta_view import DeltaView
+from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.json_view import JsonView
+from inspector_app.views.state_view import StateView
+from runtime.events import Event
+from runtime.sessions.state import Change
+
+
+class EventDetail(QWidget):
+    """Shows one event. Only the tab in front is filled; the others when they come to the front.
+
+    Attributes:
+        tabs: Content, State & delta, JSON; more can be added.
+        content, state, delta, json: the panes in them.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("event_detail")
+        self._event: Event | None = None
+        self._number = 0
+        self._stale: set[QWidget] = set()
+        self._title = QLabel()
+        self._title.setObjectName("event_detail_title")
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "title")
+        self._time = QLabel()
+        self._time.setTextFormat(Qt.TextFormat.PlainText)
+        self._time.setProperty("role", "secondary")
+        self.content = ContentView()
+        self.state = StateView()
+        self.delta = DeltaView()
+        self.json = JsonView()
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("event_tabs")
+        self.tabs.setAccessibleName("Selected event")
+        self.tabs.setDocumentMode(True)
+        self._content_page = _card(self.content)
+        self._state_page = _card(self._state_and_delta())
+        self._json_page = _card(self.json)
+        self.tabs.addTab(self._content_page, "Content")
+        self.tabs.addTab(self._state_page, "State && delta")
+        self.tabs.addTab(self._json_page, "JSON")
+        self.tabs.setCurrentWidget(self._state_page)
+        self.tabs.currentChanged.connect(self._fill_front_tab)
+        self._empty = EmptyState()
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._shown_part())
+        self.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
+
+    def _shown_part(self) -> QWidget:
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 6, 8, 2)
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(self._time)
+        part = QWidget()
+        layout = QVBoxLayout(part)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self.tabs, 1)
+        return part
+
+    def _state_and_delta(self) -> QWidget:
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setObjectName("state_delta_splitter")
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.state)
+        split.addWidget(self.delta)
+        split.setStretchFactor(0, 5)
+        split.setStretchFactor(1, 2)
+        split.setSizes([500, 180])
+        return split
+
+    def show_event(self, index: int, event: Event) -> None:
+        """Show an event.
+
+        Args:
+            index: its place in the session, from 0; shown from 1.
+            event: committed or still streaming.
+        """
+        self._event = event
+        self._number = index + 1
+        self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
+        self._time.setText(full_time(event.timestamp))
+        self._stack.setCurrentIndex(1)
+        self._stale = {self._content_page, self._json_page}
+        self._fill_front_tab()
+
+    def set_state(self, state: StateByScope | None, changes: Sequence[Change]) -> None:
+        """Show the state after the event that is shown, and what that event changed.
+
+        Args:
+            state: None where it is not known.
+            changes: of all scopes.
+        """
+        number = f"{self._number:,}"
+        self.state.set_state(state, changes, f"state at {number}")
+        self.delta.set_changes(changes, f"delta of {number}")
+        self.delta.set_empty_text(f"Event {number} changed no key")
+
+    def clear(self, title: str, hint: str = "") -> None:
+        """Show no event, and say why.
+
+        Args:
+            title: why.
+            hint: what to do.
+        """
+        self._event = None
+        self._empty.set_text(title, hint)
+        self._stack.setCurrentIndex(0)
+
+    def _fill_front_tab(self, _index: int = 0) -> None:
+        page = self.tabs.currentWidget()
+        if self._event is None or page not in self._stale:
+            return
+        self._stale.discard(page)
+        if page is self._content_page:
+            self.content.set_event(self._event)
+        else:
+            self.json.set_json(self._event.model_dump_json(exclude_none=True, indent=2))
+
+
+def _card(inside: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("card", "true")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(1, 1, 1, 1)
+    layout.addWidget(inside)
+    return card

@@ -1,0 +1,281 @@
+"""The event stream: one row an event, grouped by invocation, following the tail until the user scrolls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
+
+from inspector_app import theme
+from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.values import visible
+from inspector_app.views.copying import add_copy_action
+from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.stream_delegate import ROW_HEIGHT, StreamDelegate
+
+
+class EventTable(QTableView):
+    """The table itself: fixed rows, one selected, headers fold by mouse and keyboard."""
+
+    def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._events = model
+        self.setObjectName("event_table")
+        self.setAccessibleName("Events of the session")
+        self.setModel(model)
+        self.setItemDelegate(StreamDelegate(self))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._set_up_headers()
+        self.clicked.connect(self._on_clicked)
+
+    def _set_up_headers(self) -> None:
+        rows = self.verticalHeader()
+        rows.setVisible(False)
+        rows.setMinimumSectionSize(ROW_HEIGHT)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns = self.horizontalHeader()
+        columns.setHighlightSections(False)
+        columns.setSectionsClickable(False)
+        columns.setMinimumSectionSize(20)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        columns.setSectionResizeMode(Column.EVENT, QHeaderView.ResizeMode.Stretch)
+        for fixed in (Column.GUTTER, Column.NUMBER, Column.TIME, Column.DELTA, Column.TOKENS):
+            columns.setSectionResizeMode(fixed, QHeaderView.ResizeMode.Fixed)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Make the columns as wide as what stands in them, so that the summary gets the rest."""
+        small = QFontMetrics(theme.small_font())
+        normal = QFontMetrics(self.font())
+        number = f"{max(self._events.event_count, 100):,}"
+        tokens = f"{max(self._events.total_tokens, 1000):,}"
+        authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
+        for column, width in {
+            Column.GUTTER: 24,
+            Column.NUMBER: small.horizontalAdvance(number) + 14,
+            Column.TIME: small.horizontalAdvance("00:00:00") + 14,
+            Column.AUTHOR: min(max(authors), 150) + 16,
+            Column.DELTA: normal.horizontalAdvance("Δ99") + 14,
+            Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
+        }.items():
+            self.setColumnWidth(column, width)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if self._events.is_header(index.row()):
+            self.fold(index.row(), not self._events.stream_row(index.row()).folded)
+
+    def fold(self, row: int, folded: bool) -> None:
+        """Fold or unfold a header's group, keeping the selection out of what disappears."""
+        self.setCurrentIndex(self._events.index(row, Column.EVENT))
+        self._events.set_folded(row, folded)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Fold with left, right and Enter on a header; Home and End go to the first and last event."""
+        row = self.currentIndex().row()
+        key = event.key()
+        header = row >= 0 and self._events.is_header(row)
+        if key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self._go_to_event(0 if key == Qt.Key.Key_Home else self._events.event_count - 1)
+        elif header and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.fold(row, key == Qt.Key.Key_Left)
+        elif header and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.fold(row, not self._events.stream_row(row).folded)
+        else:
+            super().keyPressEvent(event)
+
+    def _go_to_event(self, index: int) -> None:
+        if not 0 <= index < self._events.event_count:
+            return
+        row = self._events.row_of_index(index)
+        shown = row if row is not None else self._events.header_row_of_index(index)
+        self.setCurrentIndex(self._events.index(shown, Column.EVENT))
+
+
+class EventStreamView(QWidget):
+    """The stream with its empty state and the button that goes back to the tail.
+
+    Attributes:
+        table: the table of events.
+
+    Signals:
+        event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
+        follow_changed (bool): whether new events are scrolled to.
+    """
+
+    event_selected = Signal(int)
+    follow_changed = Signal(bool)
+
+    def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("event_stream")
+        self._model = model
+        self._following = True
+        self._unseen = 0
+        self._selected: int | None = None
+        self._by_program = False
+        self.table = EventTable(model)
+        self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
+        self._tail_button = QPushButton(self.table)
+        self._tail_button.setObjectName("follow_tail")
+        self._tail_button.setProperty("pill", "true")
+        self._tail_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._tail_button.hide()
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.table)
+        self._connect_signals()
+        self._on_rows_changed()
+
+    def _connect_signals(self) -> None:
+        model = self._model
+        model.modelReset.connect(self._on_reset)
+        model.rowsInserted.connect(self._on_rows_changed)
+        model.rowsRemoved.connect(self._on_rows_changed)
+        model.events_appended.connect(self._on_events_appended)
+        self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
+        self.table.customContextMenuRequested.connect(self._on_context_menu)
+        bar = self.table.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(self._on_range_changed)
+        self._tail_button.clicked.connect(self._on_tail_clicked)
+
+    # what the shell asks for
+
+    def select_event(self, index: int | None) -> None:
+        """Select an event and bring it into view, unfolding its group; None selects nothing."""
+        if index is None:
+            self._selected = None
+            self.table.selectionModel().clear()
+            return
+        row = self._model.row_of_index(index)
+        if row is None:
+            self._model.set_folded(self._model.header_row_of_index(index), False)
+            row = self._model.row_of_index(index)
+        assert row is not None
+        self._by_program = True
+        self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
+        self._by_program = False
+        if self._following and index == self._model.event_count - 1:
+            self.table.scrollToBottom()
+
+    @property
+    def following(self) -> bool:
+        """Whether new events are scrolled to."""
+        return self._following
+
+    def set_following(self, following: bool) -> None:
+        """Follow the tail, or let go of it."""
+        if following:
+            self._unseen = 0
+            self.table.scrollToBottom()
+        changed = following != self._following
+        self._following = following
+        self._show_tail_button()
+        if changed:
+            self.follow_changed.emit(following)
+
+    def set_empty_text(self, title: str, hint: str) -> None:
+        """Say why there are no events and what to do next."""
+        self._empty.set_text(title, hint)
+
+    # what happens
+
+    def _on_reset(self) -> None:
+        self._selected = None
+        self._unseen = 0
+        self.table.fit_columns()
+        self._on_rows_changed()
+        self.set_following(True)
+
+    def _on_rows_changed(self, *_: object) -> None:
+        self._stack.setCurrentWidget(self.table if self._model.rowCount() else self._empty)
+
+    def _on_events_appended(self, count: int) -> None:
+        self.table.fit_columns()
+        if not self._following:
+            self._unseen += count
+            self._show_tail_button()
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        index = self._model.index_at(current.row()) if current.isValid() else None
+        if index is None:
+            return
+        if not self._by_program:
+            self.set_following(index == self._model.event_count - 1)
+        if index != self._selected:
+            self._selected = index
+            self.event_selected.emit(index)
+
+    def _on_scrolled(self, value: int) -> None:
+        self.set_following(value >= self.table.verticalScrollBar().maximum())
+
+    def _on_range_changed(self, _minimum: int, maximum: int) -> None:
+        if self._following:
+            self.table.verticalScrollBar().setValue(maximum)
+
+    def _on_tail_clicked(self) -> None:
+        self.set_following(True)
+
+    def _show_tail_button(self) -> None:
+        self._tail_button.setVisible(not self._following and self._unseen > 0)
+        if self._unseen:
+            words = f"{self._unseen:,} new event{'' if self._unseen == 1 else 's'}"
+            self._tail_button.setText(f"{words} ↓")
+            self._tail_button.setAccessibleName(f"Show {words}")
+            self._place_tail_button()
+
+    def _place_tail_button(self) -> None:
+        self._tail_button.adjustSize()
+        size = self._tail_button.size()
+        self._tail_button.move((self.table.width() - size.width()) // 2, self.table.height() - size.height() - 14)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Keep the button at the bottom, and the tail in view."""
+        super().resizeEvent(event)
+        self._place_tail_button()
+
+    def _on_context_menu(self, position: QPoint) -> None:
+        menu = self.context_menu(self.table.indexAt(position).row())
+        if menu is not None:
+            menu.popup(self.table.viewport().mapToGlobal(position))
+
+    def context_menu(self, row: int) -> QMenu | None:
+        """Return the menu of a row, None where there is no row."""
+        if row < 0:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        event = self._model.event_at(row)
+        if event is not None:
+            shown = self._model.stream_row(row)
+            add_copy_action(menu, "Copy as JSON", event.model_dump_json(exclude_none=True, indent=2))
+            add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())
+            add_copy_action(menu, "Copy event id", event.id)
+            add_copy_action(menu, "Copy invocation id", event.invocation_id)
+            menu.addSeparator()
+        menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
+        menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
+        return menu
+
+    def _on_fold_all(self) -> None:
+        self._fold_all(True)
+
+    def _on_unfold_all(self) -> None:
+        self._fold_all(False)
+
+    def _fold_all(self, folded: bool) -> None:
+        selected, following = self._selected, self._following
+        self._model.fold_all(folded)
+        if selected is not None and not folded:
+            self.select_event(selected)
+        self.set_following(following)

@@ -1,0 +1,68 @@
+"""Texts that models and strangers wrote, as Markdown, without loading anything they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QByteArray, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QTextDocument
+from PySide6.QtWidgets import QMessageBox, QTextBrowser, QWidget
+
+from inspector_app.values import visible, visible_lines
+from inspector_app.views.copying import copy_text
+from inspector_app.views.text_dialog import broken_lines
+
+_OPENABLE = ("http", "https", "mailto")
+
+
+class SafeBrowser(QTextBrowser):
+    """A read-only text view that opens no file, no socket, and no link without asking."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setProperty("bare", "true")
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            | Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.document().setDocumentMargin(10)
+        self.anchorClicked.connect(self._on_anchor_clicked)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
+        """Return empty data for everything: for no data at all Qt would go on and read the file itself."""
+        return QByteArray(b" ")
+
+    def set_markdown(self, text: str) -> None:
+        """Show Markdown; HTML in it is shown as text."""
+        features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+        self.document().setMarkdown(visible_lines(text), features)
+
+    def set_plain(self, text: str) -> None:
+        """Show plain text."""
+        self.setPlainText(broken_lines(text))
+
+    def _on_anchor_clicked(self, url: QUrl) -> None:
+        self.ask_about_link(url)
+
+    def ask_about_link(self, url: QUrl) -> QMessageBox:
+        """Show where a link leads, and open it only if the user says so; return the question."""
+        target = url.toString()
+        box = QMessageBox(self)
+        box.setObjectName("link_question")
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setWindowTitle("Open link?")
+        can_open = url.scheme() in _OPENABLE
+        box.setText("This text links to:" if can_open else "This text links to something that is not opened from here:")
+        box.setInformativeText(visible(target[:1000]))
+        copy = box.addButton("Copy link", QMessageBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: copy_text(target))
+        if can_open:
+            box.addButton("Open in browser", QMessageBox.ButtonRole.AcceptRole).clicked.connect(lambda: QDesktopServices.openUrl(url))
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.open()
+        return box

@@ -1,0 +1,207 @@
+"""The sessions of the open databases, with a filter."""
+
+from __future__ import annotations
+
+import shlex
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QStackedLayout, QTreeView, QVBoxLayout, QWidget
+
+from inspector_app import theme
+from inspector_app.qt_models.session_tree import SessionTreeModel, TreeNode
+from inspector_app.views.copying import add_copy_action, as_json
+from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.session_delegate import SessionDelegate
+from runtime.sessions.session import SessionKey
+
+_OPEN_AT_MOST = 200
+"""Nodes with more children stay closed until the user opens them."""
+
+
+class SessionTree(QTreeView):
+    """The tree; Enter opens the session it stands on."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Report Enter as activation on every platform."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.activated.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+
+class SessionsPane(QWidget):
+    """Shows a `SessionTreeModel`.
+
+    Attributes:
+        tree: the view of the databases.
+        filter: the filter box.
+
+    Signals:
+        session_selected (str, SessionKey): the selection is on this database's session now.
+        session_activated (str, SessionKey): Enter or a double click on it.
+    """
+
+    session_selected = Signal(str, object)
+    session_activated = Signal(str, object)
+
+    def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sessions_pane")
+        self._model = model
+        self._closed: set[tuple[str, ...]] = set()
+        self._opened: set[tuple[str, ...]] = set()
+        self._selected: tuple[str, SessionKey] | None = None
+        self._restoring = False
+        self.filter = QLineEdit()
+        self.filter.setObjectName("session_filter")
+        self.filter.setAccessibleName("Filter sessions")
+        self.filter.setPlaceholderText("Filter sessions")
+        self.filter.setClearButtonEnabled(True)
+        self.tree = SessionTree()
+        self._set_up_tree()
+        self._empty = EmptyState("No database is open", "Open a session database or an agent, or drop one on the window.")
+        self._nothing_found = EmptyState("No session matches the filter", "It looks in app, user and session id.")
+        self._stack = QStackedLayout()
+        for page in (self._empty, self._nothing_found, self.tree):
+            self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.filter)
+        layout.addLayout(self._stack, 1)
+        self._clock = QTimer(self)
+        self._clock.setInterval(30_000)
+        self._connect_signals()
+        self._on_model_reset()
+
+    def _set_up_tree(self) -> None:
+        self.tree.setObjectName("session_tree")
+        self.tree.setAccessibleName("Databases and sessions")
+        self.tree.setModel(self._model)
+        self.tree.setItemDelegate(SessionDelegate(self.tree))
+        self.tree.setHeaderHidden(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setIndentation(14)
+        self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+
+    def _connect_signals(self) -> None:
+        self.filter.textChanged.connect(self._model.set_filter)
+        self.filter.returnPressed.connect(self.tree.setFocus)
+        self._model.modelReset.connect(self._on_model_reset)
+        self.tree.expanded.connect(self._on_expanded)
+        self.tree.collapsed.connect(self._on_collapsed)
+        self.tree.activated.connect(self._on_activated)
+        self.tree.doubleClicked.connect(self._on_activated)
+        self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        self.tree.customContextMenuRequested.connect(self._on_context_menu)
+        self._clock.timeout.connect(self._model.refresh_times)
+        self._clock.start()
+
+    def select_session(self, database: str, session: SessionKey) -> bool:
+        """Select a session and bring it into view; return whether it is there.
+
+        Args:
+            database: the key it was given to the model with.
+            session: the session.
+        """
+        index = self._model.index_of(database, session)
+        if not index.isValid():
+            return False
+        self.tree.setCurrentIndex(index)
+        self.tree.scrollTo(index)
+        return True
+
+    def set_empty_text(self, title: str, hint: str) -> None:
+        """Say why no database is open and what to do."""
+        self._empty.set_text(title, hint)
+
+    def focus_filter(self) -> None:
+        """Put the cursor into the filter box."""
+        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter.selectAll()
+
+    def _on_model_reset(self) -> None:
+        """Open what was open, select what was selected: the model was built anew."""
+        self._restoring = True
+        self._open_branches(QModelIndex())
+        self._restoring = False
+        if self._selected is not None:
+            self.select_session(*self._selected)
+        empty = self._model.database_count == 0
+        filtered_out = bool(self.filter.text().strip()) and self._model.shown_sessions == 0
+        self._stack.setCurrentWidget(self._empty if empty else self._nothing_found if filtered_out else self.tree)
+
+    def _open_branches(self, parent: QModelIndex) -> None:
+        for row in range(self._model.rowCount(parent)):
+            index = self._model.index(row, 0, parent)
+            node = self._model.node(index)
+            if node.kind == "session":
+                return
+            few = len(node.children) <= _OPEN_AT_MOST
+            if node.path not in self._closed and (few or node.path in self._opened):
+                self.tree.setExpanded(index, True)
+                self._open_branches(index)
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        if not self._restoring:
+            path = self._model.node(index).path
+            self._closed.discard(path)
+            self._opened.add(path)
+            self._open_branches(index)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        path = self._model.node(index).path
+        self._closed.add(path)
+        self._opened.discard(path)
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        node = self._model.node(current)
+        if node.session is not None and (node.database, node.session) != self._selected:
+            self._selected = (node.database, node.session)
+            self.session_selected.emit(node.database, node.session)
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        node = self._model.node(index)
+        if node.session is not None:
+            self.session_activated.emit(node.database, node.session)
+
+    def _on_context_menu(self, position: QPoint) -> None:
+        menu = self.context_menu(self.tree.indexAt(position))
+        if menu is not None:
+            menu.popup(self.tree.viewport().mapToGlobal(position))
+
+    def context_menu(self, index: QModelIndex) -> QMenu | None:
+        """Return the menu of a row, None where there is none."""
+        if not index.isValid():
+            return None
+        node = self._model.node(index)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        add_copy_action(menu, "Copy path" if node.kind == "database" else f"Copy {node.kind} id", node.path[-1])
+        if node.session is not None:
+            add_copy_action(menu, "Copy as command line", _command_line(node))
+            add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
+        menu.addSeparator()
+        menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
+        return menu
+
+
+def _facts(node: TreeNode) -> dict[str, object]:
+    assert node.session is not None and node.summary is not None
+    return {
+        "app_name": node.session.app_name,
+        "user_id": node.session.user_id,
+        "id": node.session.session_id,
+        "event_count": node.summary.event_count,
+        "last_update_time": node.summary.last_update_time,
+    }
+
+
+def _command_line(node: TreeNode) -> str:
+    assert node.session is not None
+    key = node.session
+    words = ["agent-inspector", "events", node.database, "--app", key.app_name, "--user", key.user_id, "--session", key.session_id]
+    return shlex.join(words)

@@ -1,0 +1,47 @@
+"""The state at the selected event, in four lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QStackedLayout, QWidget
+
+from inspector_app.qt_models.state_tree import StateByScope, StateTreeModel
+from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.value_tree_view import ValueTreeView
+from runtime.sessions.state import Change
+
+
+class StateView(QWidget):
+    """Shows a `StateTreeModel`, or says why there is none.
+
+    Attributes:
+        model: the lanes.
+        tree: the view of them.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("state_view")
+        self.model = StateTreeModel(self)
+        self.tree = ValueTreeView(self.model)
+        self.tree.setObjectName("state_tree")
+        self.tree.setAccessibleName("State at the selected event")
+        self._empty = EmptyState("No state to show", "Select an event to see what the agent knew then.")
+        self._empty.setProperty("card", "false")
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.tree)
+
+    def set_state(self, state: StateByScope | None, changes: Sequence[Change], title: str = "state") -> None:
+        """Show the state at another moment; None: it is not known.
+
+        Args:
+            state, changes, title: as `StateTreeModel.set_state` takes them.
+        """
+        self.model.set_state(state, changes, title)
+        self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
+
+    def set_empty_text(self, title: str, hint: str) -> None:
+        """Say why there is no state."""
+        self._empty.set_text(title, hint)

@@ -1,0 +1,96 @@
+"""Paints the rows of the event stream."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from inspector_app import theme
+from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.qt_models.event_rows import StreamRow
+
+ROW_HEIGHT = 27
+ICON_SIZE = 14
+_MARGIN = 6
+_GAP = 14
+
+
+class StreamDelegate(QStyledItemDelegate):
+    """Paints one cell; a header is painted across its row, each cell its own piece of it."""
+
+    def __init__(self, view: QTableView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._font = QFont(QApplication.font())
+        self._small = theme.small_font()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
+        """Return the fixed height; widths are the view's business."""
+        return QSize(10, ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Paint a cell."""
+        model = index.model()
+        assert isinstance(model, EventListModel)
+        row = model.stream_row(index.row())
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        rect = option.rect
+        painter.save()
+        painter.setClipRect(rect)
+        if selected:
+            painter.fillRect(rect, theme.color("selected"))
+        elif row.kind == "invocation":
+            painter.fillRect(rect, theme.color("raised"))
+        if row.kind == "invocation":
+            self._paint_header(painter, rect, row)
+        else:
+            self._paint_cell(painter, rect, row, Column(index.column()), selected)
+        painter.restore()
+
+    def _paint_header(self, painter: QPainter, rect: QRect, row: StreamRow) -> None:
+        left = -self._view.horizontalHeader().offset()
+        painter.setPen(theme.color("line"))
+        painter.drawLine(rect.left(), rect.bottom(), rect.right(), rect.bottom())
+        self._icon(painter, QPoint(left + 12, rect.center().y() + 1), "chevron-right" if row.folded else "chevron-down", "dim", 9)
+        painter.setFont(self._small)
+        metrics = QFontMetrics(self._small)
+        x = left + 24
+        for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
+            if text:
+                painter.setPen(theme.color(role))
+                painter.drawText(QRect(x, rect.top(), 4000, rect.height()), int(Qt.AlignmentFlag.AlignVCenter), text)
+                x += metrics.horizontalAdvance(text) + _GAP
+
+    def _paint_cell(self, painter: QPainter, rect: QRect, row: StreamRow, column: Column, selected: bool) -> None:
+        if column == Column.GUTTER:
+            if row.held:
+                self._icon(painter, rect.center(), "circle-arrow-right", "warn", ICON_SIZE)
+        elif column == Column.NUMBER:
+            self._text(painter, rect, row.number, "text" if selected or row.held else "dim", self._small, right=True)
+        elif column == Column.TIME:
+            self._text(painter, rect, row.time, "text" if selected or row.held else "dim", self._small)
+        elif column == Column.AUTHOR:
+            self._text(painter, rect, row.author, row.author_role, self._font)
+        elif column == Column.DELTA:
+            self._text(painter, rect, row.delta, "accent", self._font)
+        elif column == Column.TOKENS:
+            self._text(painter, rect, row.tokens, "dim", self._small, right=True)
+        else:
+            loud = row.role in ("bad", "warn")
+            self._icon(painter, QPoint(rect.left() + 13, rect.center().y() + 1), row.icon, row.role if loud else row.author_role, ICON_SIZE)
+            self._text(painter, rect.adjusted(20, 0, 0, 0), row.summary, row.role, self._font)
+
+    def _text(self, painter: QPainter, rect: QRect, text: str, role: str, font: QFont, *, right: bool = False) -> None:
+        if not text:
+            return
+        inner = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        painter.setFont(font)
+        painter.setPen(theme.color(role))
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+
+    def _icon(self, painter: QPainter, centre: QPoint, name: str, role: str, size: int) -> None:
+        drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())
+        painter.drawPixmap(QPoint(centre.x() - size // 2, centre.y() - size // 2), drawn)

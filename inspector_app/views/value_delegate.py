@@ -1,0 +1,96 @@
+"""Paints trees and tables of values: keys in sans, values in monospace, changes on a coloured ground, scopes with a dot."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from inspector_app import theme
+from inspector_app.qt_models.delta import DeltaModel
+from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
+
+ROW_HEIGHT = 22
+_MARGIN = 6
+_GROUNDS = {"added": "added", "changed": "added", "cleared": "removed"}
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class ValueDelegate(QStyledItemDelegate):
+    """Paints a `ValueTreeModel` or a `DeltaModel`."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._font = QFont(QApplication.font())
+        self._bold = QFont(self._font)
+        self._bold.setBold(True)
+        self._mono = theme.mono_font()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        """Return a fixed height, and the width the text wants."""
+        font = self._mono if index.column() else self._font
+        text = str(index.data() or "")
+        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * _MARGIN + 2, ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint a cell."""
+        model = index.model()
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        painter.setClipRect(option.rect)
+        if selected:
+            painter.fillRect(option.rect, theme.color("selected"))
+        if isinstance(model, DeltaModel):
+            self._paint_change(painter, option.rect, model, index, selected)
+        elif isinstance(model, ValueTreeModel):
+            self._paint_node(painter, option.rect, model.node(index), index.column(), selected)
+        painter.restore()
+
+    def _paint_node(self, painter: QPainter, rect: QRect, node: ValueNode, column: int, selected: bool) -> None:
+        if node.lane:
+            self._paint_lane(painter, rect, node, column)
+            return
+        if node.mark in _GROUNDS and not selected:
+            painter.fillRect(rect, theme.color(_GROUNDS[node.mark]))
+        text = node.shown_key if column == 0 else node.text
+        quiet = column == 1 and node.mark in ("unknown", "null")
+        self._text(painter, rect, text, "dim" if quiet else "text", self._font if column == 0 or quiet else self._mono)
+
+    def _paint_lane(self, painter: QPainter, rect: QRect, node: ValueNode, column: int) -> None:
+        if column != 0:
+            return
+        self._dot(painter, rect, node.lane)
+        label = rect.adjusted(18, 0, 0, 0)
+        self._text(painter, label, node.key, "text", self._bold)
+        used = QFontMetrics(self._bold).horizontalAdvance(node.key) + 10
+        self._text(painter, label.adjusted(used, 0, 0, 0), node.text, "dim", self._font)
+
+    def _paint_change(self, painter: QPainter, rect: QRect, model: DeltaModel, index: Index, selected: bool) -> None:
+        change = model.change(index.row())
+        text = str(index.data())
+        if index.column() == 0:
+            self._dot(painter, rect, change.scope)
+            self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font)
+            return
+        if not selected:
+            painter.fillRect(rect, theme.color("removed" if index.column() == 1 else "added"))
+        self._text(painter, rect, text, "text", self._mono)
+
+    def _dot(self, painter: QPainter, rect: QRect, scope: str) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.color(scope_role(scope)))
+        painter.drawEllipse(QPointF(rect.left() + 11, rect.center().y() + 0.5), 4.5, 4.5)
+
+    def _text(self, painter: QPainter, rect: QRect, text: str, role: str, font: QFont) -> None:
+        inner = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        painter.setFont(font)
+        painter.setPen(theme.color(role))
+        cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+
+
+def scope_role(scope: str) -> str:
+    """Return the colour role of a scope: the session has the accent, the others an author's colour."""
+    return {"session": "accent", "user": "author0", "app": "author2", "temp": "author3"}[scope]

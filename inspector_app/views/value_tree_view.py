@@ -1,0 +1,113 @@
+"""A tree of values with copying, full texts, and its open branches kept when other values come in."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+
+from inspector_app import theme
+from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
+from inspector_app.views.copying import add_copy_action, as_json
+from inspector_app.views.text_dialog import TextDialog
+from inspector_app.views.value_delegate import ValueDelegate
+
+
+class ValueTreeView(QTreeView):
+    """Shows a `ValueTreeModel`.
+
+    Args:
+        model: what to show.
+        open_depth: how many levels are open at first.
+    """
+
+    def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._values = model
+        self._open_depth = open_depth
+        self._toggled: dict[tuple[str, ...], bool] = {}
+        self._restoring = False
+        self.setModel(model)
+        self.setItemDelegate(ValueDelegate(self))
+        self.setProperty("bare", "true")
+        self.setUniformRowHeights(True)
+        self.setIndentation(14)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        columns = self.header()
+        columns.setSectionsMovable(False)
+        columns.setStretchLastSection(True)
+        columns.setMinimumSectionSize(60)
+        columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        columns.resizeSection(0, 160)
+        model.modelReset.connect(self._on_model_reset)
+        self.expanded.connect(self._on_expanded)
+        self.collapsed.connect(self._on_collapsed)
+        self.customContextMenuRequested.connect(self._on_context_menu)
+        self.doubleClicked.connect(self._on_double_clicked)
+        self._open_branches(QModelIndex(), 0)
+
+    def _on_model_reset(self) -> None:
+        bar = self.verticalScrollBar()
+        position = bar.value()
+        self._open_branches(QModelIndex(), 0)
+        bar.setValue(position)
+
+    def _open_branches(self, parent: QModelIndex, depth: int) -> None:
+        """Open again what was open, by path, as another moment's values have other nodes."""
+        self._restoring = True
+        for row in range(self._values.rowCount(parent)):
+            index = self._values.index(row, 0, parent)
+            if self._toggled.get(_path(self._values.node(index)), depth < self._open_depth) and self._values.hasChildren(index):
+                self.setExpanded(index, True)
+                self._open_branches(index, depth + 1)
+        self._restoring = depth > 0
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        if not self._restoring:
+            self._toggled[_path(self._values.node(index))] = True
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        self._toggled[_path(self._values.node(index))] = False
+
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        node = self._values.node(index)
+        if not node.has_children and not node.lane:
+            self._open_full(node)
+
+    def _open_full(self, node: ValueNode) -> None:
+        text = node.value if isinstance(node.value, str) else as_json(node.value)
+        TextDialog(node.shown_key, text, self).open()
+
+    def _on_context_menu(self, position: QPoint) -> None:
+        menu = self.context_menu(self.indexAt(position))
+        if menu is not None:
+            menu.popup(self.viewport().mapToGlobal(position))
+
+    def context_menu(self, index: QModelIndex) -> QMenu | None:
+        """Return the menu of a row, None where there is none or it is a lane's title."""
+        node = self._values.node(index)
+        if not index.isValid() or node.lane:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        add_copy_action(menu, "Copy value as JSON", as_json(node.value))
+        add_copy_action(menu, "Copy path", node.path)
+        add_copy_action(menu, "Copy key", node.key)
+        menu.addSeparator()
+        self._menu_node = node
+        menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)
+        return menu
+
+    def _on_open_full(self) -> None:
+        self._open_full(self._menu_node)
+
+
+def _path(node: ValueNode) -> tuple[str, ...]:
+    keys: list[str] = []
+    above: ValueNode | None = node
+    while above is not None and above.parent is not None:
+        keys.append(above.key)
+        above = above.parent
+    return tuple(reversed(keys))

@@ -1,0 +1,1 @@
+"""What is not code: style sheet, samples. Read through `importlib.resources`."""

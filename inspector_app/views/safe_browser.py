@@ -32,7 +32,7 @@ class SafeBrowser(QTextBrowser):
         self.document().setDocumentMargin(10)
         self.anchorClicked.connect(self._on_anchor_clicked)
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return empty data for everything: for no data at all Qt would go on and read the file itself."""
         return QByteArray(b" ")
 

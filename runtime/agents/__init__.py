@@ -1,1 +1,56 @@
 """Agents and the contexts they run in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent, BaseAgentState
+    from runtime.agents.callback_context import CallbackContext
+    from runtime.agents.invocation_context import InvocationContext
+    from runtime.agents.llm_agent import Agent, LlmAgent
+    from runtime.agents.loop_agent import LoopAgent, LoopAgentState
+    from runtime.agents.parallel_agent import ParallelAgent
+    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.agents.run_config import RunConfig
+    from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
+    from runtime.agents.tool_context import ToolContext
+
+__all__ = [
+    "Agent",
+    "BaseAgent",
+    "BaseAgentState",
+    "CallbackContext",
+    "InvocationContext",
+    "LlmAgent",
+    "LoopAgent",
+    "LoopAgentState",
+    "ParallelAgent",
+    "ReadonlyContext",
+    "RunConfig",
+    "SequentialAgent",
+    "SequentialAgentState",
+    "ToolContext",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Agent": "runtime.agents.llm_agent",
+        "BaseAgent": "runtime.agents.base_agent",
+        "BaseAgentState": "runtime.agents.base_agent",
+        "CallbackContext": "runtime.agents.callback_context",
+        "InvocationContext": "runtime.agents.invocation_context",
+        "LlmAgent": "runtime.agents.llm_agent",
+        "LoopAgent": "runtime.agents.loop_agent",
+        "LoopAgentState": "runtime.agents.loop_agent",
+        "ParallelAgent": "runtime.agents.parallel_agent",
+        "ReadonlyContext": "runtime.agents.readonly_context",
+        "RunConfig": "runtime.agents.run_config",
+        "SequentialAgent": "runtime.agents.sequential_agent",
+        "SequentialAgentState": "runtime.agents.sequential_agent",
+        "ToolContext": "runtime.agents.tool_context",
+    },
+)

@@ -1,1 +1,5 @@
 """An app: a root agent with its plugins and whether its runs can be resumed."""
+
+from runtime.apps.app import App, ResumabilityConfig
+
+__all__ = ["App", "ResumabilityConfig"]

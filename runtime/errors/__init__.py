@@ -7,6 +7,7 @@ Errors that google-adk raises as `ValueError` are `ValueError`s here too.
 
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.known_error import BugError, KnownError
+from runtime.errors.llm_error import LlmError, UnknownLlmError
 from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
 from runtime.errors.resume_error import ResumeError
 from runtime.errors.storage_error import ForeignDatabaseError, StaleSessionError, StorageError
@@ -17,10 +18,12 @@ __all__ = [
     "BugError",
     "ForeignDatabaseError",
     "KnownError",
+    "LlmError",
     "NotFoundError",
     "ResumeError",
     "SessionNotFoundError",
     "StaleSessionError",
     "StorageError",
+    "UnknownLlmError",
     "UnstorableValueError",
 ]

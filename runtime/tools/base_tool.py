@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from runtime.models.llm_request import LlmRequest
 
 
-class BaseTool(abc.ABC):
+class BaseTool:
     """A tool: something with a name that a model may call.
 
     Attributes:

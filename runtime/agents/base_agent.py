@@ -1,0 +1,295 @@
+"""What every agent is: a node in a tree whose `run_async` yields events."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+from enum import Enum
+from typing import Any, TypeVar, cast
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from runtime.agents.callback_context import CallbackContext
+from runtime.agents.callbacks import first_answer
+from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.resume import REPLAYED_CHECKPOINT, Checkpoints
+
+logger = logging.getLogger(__name__)
+
+Callbacks = Callable[..., Any] | list[Callable[..., Any]] | None
+
+
+class BaseAgentState(BaseModel):
+    """A custom agent's checkpoint; extend it by the fields that say where the agent is (seed: resume, "custom-agents")."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class _StoredFields(BaseAgentState):
+    """A checkpoint read without its class: whatever fields were stored."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+AgentState = TypeVar("AgentState")
+
+
+class BaseAgent(BaseModel):
+    """An agent. Subclasses implement `_run_async_impl`; fields they declare, sub-agents included, are pydantic fields.
+
+    Attributes:
+        name: an identifier, unique in its tree.
+        description: tells other agents what it is for.
+        parent_agent: set when it becomes a sub-agent; an agent has one parent.
+        sub_agents: agents it can call or transfer to.
+        before_agent_callback: called before it runs; content it returns is the agent's answer, and the agent does not run.
+        after_agent_callback: called after it ran; content it returns is one more answer.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    name: str
+    description: str = ""
+    parent_agent: BaseAgent | None = Field(default=None, init=False, exclude=True, repr=False)
+    sub_agents: list[BaseAgent] = Field(default_factory=list)
+    before_agent_callback: Callbacks = None
+    after_agent_callback: Callbacks = None
+
+    @field_validator("name")
+    @classmethod
+    def _usable_name(cls, name: str) -> str:
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is no agent name: use letters, digits and _, beginning with a letter or _.")
+        if name == "user":
+            raise ValueError("An agent cannot be called 'user': that is how events of the person are marked.")
+        return name
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Take in the sub-agents.
+
+        Raises:
+            ValueError: one of them has a parent already.
+        """
+        names = [sub_agent.name for sub_agent in self.sub_agents]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            logger.warning("Agent %r has several sub-agents named %r; only the first can be found by name.", self.name, name)
+        for sub_agent in self.sub_agents:
+            if sub_agent.parent_agent is not None:
+                raise ValueError(
+                    f"Agent {sub_agent.name!r} already has the parent {sub_agent.parent_agent.name!r}, it cannot become a sub-agent of"
+                    f" {self.name!r} too. Use clone() to make another one."
+                )
+            sub_agent.parent_agent = self
+        super().model_post_init(context)
+
+    # pydantic would compare whole trees, and parents with their children in a circle.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @property
+    def root_agent(self) -> BaseAgent:
+        """The root of the tree."""
+        return next(reversed([self, *self.ancestors()]))
+
+    def find_agent(self, name: str) -> BaseAgent | None:
+        """Return the agent of that name, this one or one below it."""
+        return self if self.name == name else self.find_sub_agent(name)
+
+    def find_sub_agent(self, name: str) -> BaseAgent | None:
+        """Return the agent of that name below this one."""
+        for sub_agent in self.sub_agents:
+            found = sub_agent.find_agent(name)
+            if found is not None:
+                return found
+        return None
+
+    def descendants(self) -> Iterator[BaseAgent]:
+        """Yield every agent below this one."""
+        for sub_agent in self.sub_agents:
+            yield sub_agent
+            yield from sub_agent.descendants()
+
+    def ancestors(self) -> Iterator[BaseAgent]:
+        """Yield every agent above this one, the parent first."""
+        agent = self.parent_agent
+        while agent is not None:
+            yield agent
+            agent = agent.parent_agent
+
+    def clone(self, update: dict[str, Any] | None = None) -> BaseAgent:
+        """Return a copy without a parent; its sub-agents are copied too.
+
+        Args:
+            update: fields to set otherwise; `sub_agents` among them are taken as they are.
+
+        Raises:
+            ValueError: `update` names a field that does not exist, or `parent_agent`.
+        """
+        changes = dict(update or {})
+        unknown = sorted(changes.keys() - type(self).model_fields.keys() | changes.keys() & {"parent_agent"})
+        if unknown:
+            raise ValueError(f"clone() of {type(self).__name__} cannot set {', '.join(unknown)}.")
+        copies = {sub_agent: sub_agent.clone() for sub_agent in self.sub_agents} if "sub_agents" not in changes else {}
+        for field in type(self).model_fields:
+            value = getattr(self, field)
+            if field in changes or field == "parent_agent":
+                continue
+            if isinstance(value, list):
+                changes[field] = [copies.get(item, item) if isinstance(item, BaseAgent) else item for item in value]
+            elif isinstance(value, BaseAgent) and value in copies:
+                changes[field] = copies[value]
+        clone = self.model_copy(update={**changes, "parent_agent": None})
+        for sub_agent in clone.sub_agents:
+            sub_agent.parent_agent = None
+        clone.model_post_init(None)
+        return clone
+
+    async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the agent with its callbacks.
+
+        After each `yield` of the agent the event is committed; an agent goes on only then (seed: runtime-event-loop). If committing it
+        failed, the exception is raised at the agent's own `yield`.
+
+        Args:
+            parent_context: of the caller.
+
+        Yields:
+            The agent's events, and those of the agents it calls.
+        """
+        context = parent_context.for_agent(self)
+        try:
+            async with aclosing(self._run_with_callbacks(context)) as events:
+                async for event in events:
+                    yield event
+        except InvocationPaused:
+            if parent_context._depth:
+                raise
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Do the agent's work; subclasses implement it.
+
+        Args:
+            ctx: the invocation.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not implement _run_async_impl.")
+        yield  # makes it a generator
+
+    async def _run_with_callbacks(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        ctx._shared.calls[self.name] += 1
+        resumed = ctx.resumed_checkpoints()
+        if resumed and resumed.ended.get(self.name):
+            return  # its end is committed, and its caller has not moved on since
+        before = await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback)
+        if before:
+            yield before
+        if ctx.end_invocation:
+            return
+        async with aclosing(self._run_and_commit(ctx, resumed)) as events:
+            async for event in events:
+                yield event
+        if ctx.end_invocation:
+            return
+        after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
+        if after:
+            yield after
+
+    async def _run_and_commit(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
+        """Drive the implementation: fill in what its events lack, and hand a failed commit to the agent that yielded."""
+        walking_past = resumed is not None
+        async with aclosing(self._run_async_impl(ctx)) as events:
+            event = await anext(events, None)
+            while event is not None:
+                if not isinstance(event, Event):
+                    event = await _throw(events, TypeError(f"{self.name} yielded a {type(event).__name__}; agents yield Event objects."))
+                    continue
+                if event.branch is None:
+                    event.branch = ctx.branch
+                if resumed and not event.partial:
+                    walking_past = walking_past and self._mark_replayed_checkpoint(event, resumed)
+                    if not walking_past and event.author == self.name and event.actions.agent_state is not None:
+                        for below in self.descendants():
+                            resumed.forget(below.name)
+                yield event
+                failure = ctx.take_failed_commit(event)
+                event = await (anext(events, None) if failure is None else _throw(events, failure))
+
+    def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:
+        """Mark a checkpoint that is committed already; return whether the resumed agent is still walking past such."""
+        committed = resumed.seen.get(self.name, [])
+        if event.author != self.name or event.actions.agent_state is None or event.actions.agent_state not in committed:
+            return False
+        event.custom_metadata = {**(event.custom_metadata or {}), REPLAYED_CHECKPOINT: True}
+        return True
+
+    async def _callback_event(self, ctx: InvocationContext, hook: str, callbacks: Callbacks) -> Event | None:
+        """Call the plugins' hook and the agent's callbacks; return the event that carries what they said and changed, if anything."""
+        if callbacks is None and not ctx.plugin_manager.plugins:
+            return None
+        context = CallbackContext(ctx)
+        content = await ctx.plugin_manager.ask(hook, agent=self, callback_context=context)
+        if content is None:
+            content = await first_answer(callbacks, callback_context=context)
+        if content is not None and hook == "before_agent_callback":
+            ctx.end_invocation = True
+        if content is None and not _changes_anything(context.actions):
+            return None
+        return Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            branch=ctx.branch,
+            content=cast("types.Content | None", content),
+            actions=context.actions,
+        )
+
+    def _load_agent_state(self, ctx: InvocationContext, state_type: type[AgentState]) -> AgentState | None:
+        """Return this agent's checkpoint, or None if there is none or the app is not resumable (seed: resume, "custom-agents").
+
+        Args:
+            ctx: the invocation.
+            state_type: the checkpoint's class. (For anything that is no pydantic model, such as the Enum in the seed's example, an object
+                with the stored fields is returned.)
+        """
+        if not ctx.is_resumable or self.name not in ctx.agent_states:
+            return None
+        stored = ctx.agent_states[self.name]
+        if isinstance(state_type, type) and issubclass(state_type, BaseModel) and not issubclass(state_type, Enum):
+            return cast("AgentState", state_type.model_validate(stored))
+        return cast("AgentState", _StoredFields.model_validate(stored))
+
+    def _create_agent_state_event(
+        self, ctx: InvocationContext, agent_state: BaseAgentState | None = None, *, end_of_agent: bool = False
+    ) -> Event:
+        """Return an event that commits this agent's checkpoint or end (seed: resume, "custom-agents").
+
+        Args:
+            ctx: the invocation.
+            agent_state: the checkpoint; without it and `end_of_agent`, what `ctx.set_agent_state` set last.
+            end_of_agent: the agent finished.
+        """
+        if agent_state is not None or end_of_agent:
+            ctx.set_agent_state(self.name, agent_state=agent_state, end_of_agent=end_of_agent)
+        actions = EventActions()
+        if ctx.end_of_agents.get(self.name):
+            actions.end_of_agent = True
+        elif self.name in ctx.agent_states:
+            actions.agent_state = ctx.agent_states[self.name]
+        return Event(invocation_id=ctx.invocation_id, author=self.name, branch=ctx.branch, actions=actions)
+
+
+async def _throw(events: AsyncGenerator[Event, None], error: Exception) -> Event | None:
+    """Raise `error` at the agent's `yield`; return the next event of an agent that caught it."""
+    try:
+        return await events.athrow(error)
+    except StopAsyncIteration:
+        return None
+
+
+def _changes_anything(actions: EventActions) -> bool:
+    return actions.model_dump(exclude_defaults=True, exclude_none=True) != {}

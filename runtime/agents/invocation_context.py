@@ -1,0 +1,185 @@
+"""What all agents of one invocation share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from runtime.agents.run_config import RunConfig
+from runtime.errors.known_error import KnownError
+from runtime.events.event import Event
+from runtime.plugins.plugin_manager import PluginManager
+from runtime.resume import Checkpoints
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.session import Session
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent, BaseAgentState
+
+
+class LlmCallsLimitExceededError(KnownError):
+    """The invocation made more model calls than `RunConfig.max_llm_calls` allows."""
+
+
+class InvocationPaused(BaseException):
+    """Raised through the agents when a long-running call waits for its answer; stops at the invocation's outermost agent.
+
+    A control flow exception and no flag, so that no parent, a user's custom agent included, can walk on past a paused child.
+    """
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What must be one for all copies of a context.
+
+    Attributes:
+        llm_calls: model calls made so far.
+        committed_state: the state without local writes that no event has carried yet.
+        failed_commit: the event that could not be committed and why, until the agent that yielded it is told.
+        resumed: the checkpoints this run began with; None in a fresh invocation.
+        calls: agent name → how often it was called in this run.
+    """
+
+    llm_calls: int = 0
+    committed_state: dict[str, Any] = field(default_factory=dict)
+    failed_commit: tuple[Event, Exception] | None = None
+    resumed: Checkpoints | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+
+
+class InvocationContext(BaseModel):
+    """One invocation: the session, the services, and how far each agent is (seed: runtime-event-loop, "Invocation").
+
+    Copies for sub-agents share everything but `agent` and `branch`.
+
+    Attributes:
+        invocation_id: its id.
+        agent: the agent that is running.
+        session: what was committed so far; its `state` also shows uncommitted changes.
+        session_service, artifact_service, memory_service, credential_service: the Runner's.
+        user_content: the message that began the invocation.
+        run_config: settings of this run.
+        branch: path of parallel agents that leads here.
+        plugin_manager: the app's plugins.
+        resumability_config: whether checkpoints are kept.
+        agent_states: agent name → its checkpoint.
+        end_of_agents: agent name → whether it finished.
+        end_invocation: set by a callback or tool to end everything after the present step.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    invocation_id: str
+    agent: Any
+    session: Session
+    session_service: BaseSessionService
+    artifact_service: Any | None = None
+    memory_service: Any | None = None
+    credential_service: Any | None = None
+    user_content: types.Content | None = None
+    run_config: RunConfig | None = None
+    branch: str | None = None
+    plugin_manager: PluginManager = Field(default_factory=PluginManager)
+    resumability_config: Any | None = None
+    agent_states: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    end_of_agents: dict[str, bool] = Field(default_factory=dict)
+    end_invocation: bool = False
+
+    _shared: _Shared = PrivateAttr(default_factory=_Shared)
+    _depth: int = PrivateAttr(default=0)
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether this invocation keeps checkpoints and pauses at long-running calls."""
+        return self.resumability_config is not None and self.resumability_config.is_resumable
+
+    @property
+    def app_name(self) -> str:
+        """The app's name."""
+        return self.session.app_name
+
+    @property
+    def user_id(self) -> str:
+        """The user's id."""
+        return self.session.user_id
+
+    def for_agent(self, agent: BaseAgent) -> InvocationContext:
+        """Return the context that `agent` runs in, called from this one."""
+        context = self.model_copy(update={"agent": agent})
+        context._depth = self._depth + 1
+        return context
+
+    def set_agent_state(self, agent_name: str, *, agent_state: BaseAgentState | None = None, end_of_agent: bool = False) -> None:
+        """Set an agent's checkpoint; with neither keyword, forget it.
+
+        Args:
+            agent_name: whose.
+            agent_state: where it is.
+            end_of_agent: it finished.
+        """
+        self.agent_states.pop(agent_name, None)
+        self.end_of_agents.pop(agent_name, None)
+        if end_of_agent:
+            self.end_of_agents[agent_name] = True
+        elif agent_state is not None:
+            self.agent_states[agent_name] = agent_state.model_dump(mode="json")
+            self.end_of_agents[agent_name] = False
+
+    def reset_sub_agent_states(self, agent_name: str) -> None:
+        """Forget the checkpoints of everything below an agent, as a loop does before its next round.
+
+        Args:
+            agent_name: an agent of the running agent's tree.
+        """
+        agent = self.agent.find_agent(agent_name)
+        for below in agent.descendants() if agent else ():
+            self.set_agent_state(below.name)
+            if self._shared.resumed:
+                self._shared.resumed.forget(below.name)
+
+    def invocation_events(self, *, branch: bool = True) -> list[Event]:
+        """Return this invocation's committed events.
+
+        Args:
+            branch: only those of exactly this branch.
+        """
+        return [
+            event
+            for event in self.session.events
+            if event.invocation_id == self.invocation_id and (not branch or event.branch == self.branch)
+        ]
+
+    def should_pause_invocation(self, event: Event) -> bool:
+        """Return whether an event's long-running calls pause this invocation (seed: resume, "Precaución")."""
+        if not self.is_resumable or not event.long_running_tool_ids:
+            return False
+        return any(call.id in event.long_running_tool_ids for call in event.get_function_calls())
+
+    def increment_llm_call_count(self) -> None:
+        """Count a model call.
+
+        Raises:
+            LlmCallsLimitExceededError: it is one too many.
+        """
+        self._shared.llm_calls += 1
+        limit = self.run_config.max_llm_calls if self.run_config else 0
+        if 0 < limit < self._shared.llm_calls:
+            raise LlmCallsLimitExceededError(
+                f"The invocation stopped after {limit} model calls (RunConfig.max_llm_calls). An agent may be calling itself in a circle."
+            )
+
+    def resumed_checkpoints(self) -> Checkpoints | None:
+        """Return what a resumed run began with, if this is the running agent's first call in it; a later call begins anew."""
+        return self._shared.resumed if self._shared.calls[self.agent.name] == 1 else None
+
+    def take_failed_commit(self, event: Event) -> Exception | None:
+        """Return why the event could not be committed, once; None if it was."""
+        failed = self._shared.failed_commit
+        if failed is None or failed[0] is not event:
+            return None
+        self._shared.failed_commit = None
+        return failed[1]

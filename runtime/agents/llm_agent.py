@@ -1,0 +1,190 @@
+"""The agent that thinks with a language model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from google.genai import types
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_validator
+
+from runtime.agents.base_agent import BaseAgent, Callbacks
+from runtime.agents.callbacks import call
+from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.readonly_context import ReadonlyContext
+from runtime.errors.known_error import KnownError
+from runtime.events.event import Event
+from runtime.flows.llm_flow import LlmFlow
+from runtime.models.base_llm import BaseLlm
+from runtime.models.registry import LLMRegistry
+from runtime.resume import Turn, is_replayed_checkpoint, read_turn
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.function_tool import FunctionTool
+from runtime.utils.instructions_utils import inject_session_state
+
+InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]
+ToolUnion: TypeAlias = Callable[..., Any] | BaseTool
+
+
+class OutputSchemaError(KnownError, ValueError):
+    """The model's answer does not have the shape that `output_schema` asks for."""
+
+
+class LlmAgent(BaseAgent):
+    """An agent that asks a language model what to do, runs the tools it calls, and goes on until it has an answer.
+
+    Attributes:
+        model: a model's name, a `BaseLlm`, or "" for the nearest ancestor's (`LlmAgent.DEFAULT_MODEL` at the root).
+        instruction: what it shall do; `{key}` is filled from state. A function's text is taken as it is.
+        global_instruction: put before the instruction of every agent of the tree; the root's counts.
+        static_instruction: content that never changes; `instruction` then goes into the conversation.
+        tools: functions or tools it may call.
+        generate_content_config: sampling and safety, as google-genai has it; no tools, instruction or schema.
+        disallow_transfer_to_parent, disallow_transfer_to_peers: where it may not hand over to.
+        include_contents: `none`: it sees only the present turn.
+        input_schema: the arguments it takes when it is called as a tool.
+        output_schema: the shape of its answer.
+        output_key: the state key its answer is written to (seed: session-state, "output_key").
+        planner, code_executor: accepted for google-adk's sake.
+        before_model_callback, after_model_callback, on_model_error_callback: round each model call.
+        before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call.
+    """
+
+    DEFAULT_MODEL: ClassVar[str] = "gemini-2.5-flash"
+
+    model: str | BaseLlm = ""
+    instruction: str | InstructionProvider = ""
+    global_instruction: str | InstructionProvider = ""
+    static_instruction: str | types.Part | types.Content | None = None
+    tools: list[ToolUnion] = Field(default_factory=list)
+    generate_content_config: types.GenerateContentConfig | None = None
+    disallow_transfer_to_parent: bool = False
+    disallow_transfer_to_peers: bool = False
+    include_contents: Literal["default", "none"] = "default"
+    input_schema: type[BaseModel] | None = None
+    output_schema: Any | None = None
+    output_key: str | None = None
+    before_model_callback: Callbacks = None
+    after_model_callback: Callbacks = None
+    on_model_error_callback: Callbacks = None
+    before_tool_callback: Callbacks = None
+    after_tool_callback: Callbacks = None
+    on_tool_error_callback: Callbacks = None
+
+    @field_validator("generate_content_config")
+    @classmethod
+    def _leave_to_the_agent(cls, config: types.GenerateContentConfig | None) -> types.GenerateContentConfig | None:
+        for taken, instead in (("tools", "tools"), ("system_instruction", "instruction"), ("response_schema", "output_schema")):
+            if config and getattr(config, taken):
+                raise ValueError(f"Set {instead} of the LlmAgent, not {taken} of its generate_content_config.")
+        return config
+
+    @property
+    def canonical_model(self) -> BaseLlm:
+        """The language model, as an object; inherited from the nearest ancestor that names one.
+
+        Raises:
+            KnownError: no class serves a model of that name.
+        """
+        for agent in (self, *self.ancestors()):
+            if isinstance(agent, LlmAgent) and agent.model:
+                return agent.model if isinstance(agent.model, BaseLlm) else LLMRegistry.new_llm(agent.model)
+        return LLMRegistry.new_llm(self.DEFAULT_MODEL)
+
+    async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
+        """Return the instruction, state filled in unless a function gave it."""
+        return await _instruction_text(self.instruction, ctx)
+
+    async def canonical_global_instruction(self, ctx: ReadonlyContext) -> str:
+        """Return the global instruction, state filled in unless a function gave it."""
+        return await _instruction_text(self.global_instruction, ctx)
+
+    async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
+        """Return the tools as objects; plain functions become `FunctionTool`s."""
+        return [tool if isinstance(tool, BaseTool) else FunctionTool(tool) for tool in self.tools]
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        turn = self._turn_so_far(ctx)
+        handed_over_to = self._handed_over_to(ctx)
+        if handed_over_to is not None:
+            async with aclosing(handed_over_to.run_async(ctx)) as events:
+                async for event in events:
+                    yield event
+        elif not (turn and turn.answered):
+            async with aclosing(LlmFlow(self).run(ctx, turn)) as events:
+                async for event in events:
+                    self._save_output(event)
+                    yield event
+        if ctx.is_resumable:
+            yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+    def _turn_so_far(self, ctx: InvocationContext) -> Turn | None:
+        """Return where this agent's turn stands, if it began before this run; None for a fresh one."""
+        if ctx.resumed_checkpoints() is not None:
+            return read_turn(self._own_events(ctx), self.name)
+        if ctx._depth == 1 and _holds_function_response(ctx.user_content):
+            # Without resumability an answer from outside begins a new invocation; the call is in an older one.
+            return read_turn([event for event in ctx.session.events if event.branch == ctx.branch or event.author == "user"], self.name)
+        return None
+
+    def _own_events(self, ctx: InvocationContext) -> list[Event]:
+        """Return what happened since this agent was called: after its own end and its ancestors' last checkpoint."""
+        above = {agent.name for agent in self.ancestors()}
+        events: list[Event] = []
+        for event in ctx.invocation_events(branch=False):
+            if is_replayed_checkpoint(event):
+                continue
+            begins_anew = event.author in above and event.actions.agent_state is not None
+            if begins_anew or (event.author == self.name and event.actions.end_of_agent):
+                events.clear()
+            elif event.branch == ctx.branch or event.author == "user":
+                events.append(event)
+        return events
+
+    def _handed_over_to(self, ctx: InvocationContext) -> BaseAgent | None:
+        """Return the agent that this one had transferred to when the invocation was interrupted, if any."""
+        if ctx.resumed_checkpoints() is None:
+            return None
+        events = [event for event in self._own_events(ctx) if event.author != "user"]
+        if not events or (events[-1].author == self.name and not events[-1].actions.transfer_to_agent):
+            return None
+        for event in reversed(events):
+            if event.author == self.name and event.actions.transfer_to_agent:
+                return self.root_agent.find_agent(event.actions.transfer_to_agent)
+        return None
+
+    def _save_output(self, event: Event) -> None:
+        """Put the answer's text into the event's delta, under `output_key`."""
+        if not self.output_key or event.author != self.name or event.partial or not event.content or not event.content.parts:
+            return
+        if not event.is_final_response() or event.get_function_calls() or event.get_function_responses():
+            return
+        text = "".join(part.text for part in event.content.parts if part.text and not part.thought)
+        if self.output_schema is None:
+            event.actions.state_delta[self.output_key] = text
+        elif text.strip():
+            event.actions.state_delta[self.output_key] = self._validated(text)
+
+    def _validated(self, text: str) -> Any:
+        try:
+            if self.output_schema is None or isinstance(self.output_schema, (dict, types.Schema)):
+                return json.loads(text)
+            adapter: TypeAdapter[Any] = TypeAdapter(self.output_schema)
+            return adapter.dump_python(adapter.validate_json(text), mode="json", exclude_none=True)
+        except (ValidationError, ValueError) as error:
+            raise OutputSchemaError(f"The answer of {self.name!r} does not have the shape of its output_schema: {error}") from error
+
+
+async def _instruction_text(instruction: str | InstructionProvider, ctx: ReadonlyContext) -> str:
+    if isinstance(instruction, str):
+        return await inject_session_state(instruction, ctx)
+    return str(await call(instruction, context=ctx))
+
+
+def _holds_function_response(content: types.Content | None) -> bool:
+    return bool(content and any(part.function_response for part in content.parts or ()))
+
+
+Agent: TypeAlias = LlmAgent

@@ -1,0 +1,60 @@
+"""Runs its sub-agents round after round."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.sequential_agent import SequentialAgentState, _position
+from runtime.events.event import Event
+
+
+class LoopAgentState(SequentialAgentState):
+    """Where a LoopAgent is.
+
+    Attributes:
+        times_looped: rounds that are over.
+    """
+
+    times_looped: int = 0
+
+
+class LoopAgent(BaseAgent):
+    """Runs its sub-agents in order, again and again, until one escalates or the rounds are used up.
+
+    In a resumable app it records round and sub-agent before each call, and a resumed run begins there (seed: resume, "Agente de Bucle").
+    That it was told to escalate is remembered too.
+
+    Attributes:
+        max_iterations: most rounds; None: until a sub-agent escalates.
+    """
+
+    max_iterations: int | None = None
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        if not self.sub_agents:
+            return
+        state = self._load_agent_state(ctx, LoopAgentState)
+        resumed = ctx._shared.resumed
+        escalated = state is not None and resumed is not None and self.name in resumed.escalated
+        current = LoopAgentState() if state is None else state
+        first = _position(self, current.current_sub_agent)
+        rounds = current.times_looped
+        while state is not None or (not escalated and (self.max_iterations is None or rounds < self.max_iterations)):
+            for sub_agent in self.sub_agents[first:]:
+                if ctx.is_resumable and state is None:
+                    yield self._create_agent_state_event(ctx, LoopAgentState(current_sub_agent=sub_agent.name, times_looped=rounds))
+                state = None
+                async with aclosing(sub_agent.run_async(ctx)) as events:
+                    async for event in events:
+                        yield event
+                        escalated = escalated or bool(event.actions.escalate)
+                if escalated:
+                    break
+            first = 0
+            rounds += 1
+            ctx.reset_sub_agent_states(self.name)
+        if ctx.is_resumable:
+            yield self._create_agent_state_event(ctx, end_of_agent=True)

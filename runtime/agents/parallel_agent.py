@@ -1,0 +1,47 @@
+"""Runs its sub-agents at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from runtime.agents.base_agent import BaseAgent, BaseAgentState
+from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.events.event import Event
+from runtime.flows.merge import merge
+
+
+class ParallelAgent(BaseAgent):
+    """Runs its sub-agents at once, each on a branch of its own, so that none sees what its siblings say.
+
+    They share the state. Their events come in the order in which they are yielded. If one fails, the others are cancelled; if one waits
+    for an answer from outside, the others finish first. In a resumable app, sub-agents that are finished do not run again (seed: resume,
+    "Agente Paralelo").
+    """
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        if not self.sub_agents:
+            return
+        if ctx.is_resumable and self._load_agent_state(ctx, BaseAgentState) is None:
+            yield self._create_agent_state_event(ctx, BaseAgentState())
+        paused: list[InvocationPaused] = []
+        async with aclosing(merge([self._run_branch(ctx, sub_agent, paused) for sub_agent in self.sub_agents])) as events:
+            async for event in events:
+                yield event
+        if paused:
+            raise paused[0]
+        if ctx.is_resumable:
+            yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+    async def _run_branch(
+        self, ctx: InvocationContext, sub_agent: BaseAgent, paused: list[InvocationPaused]
+    ) -> AsyncGenerator[Event, None]:
+        branch = f"{self.name}.{sub_agent.name}"
+        own = ctx.for_agent(self)
+        own.branch = f"{ctx.branch}.{branch}" if ctx.branch else branch
+        try:
+            async with aclosing(sub_agent.run_async(own)) as events:
+                async for event in events:
+                    yield event
+        except InvocationPaused as pause:
+            paused.append(pause)

@@ -1,0 +1,52 @@
+"""Runs its sub-agents one after the other."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from runtime.agents.base_agent import BaseAgent, BaseAgentState
+from runtime.agents.invocation_context import InvocationContext
+from runtime.events.event import Event
+
+logger = logging.getLogger(__name__)
+
+
+class SequentialAgentState(BaseAgentState):
+    """Where a SequentialAgent is.
+
+    Attributes:
+        current_sub_agent: the one that is running; empty before the first.
+    """
+
+    current_sub_agent: str = ""
+
+
+class SequentialAgent(BaseAgent):
+    """Runs its sub-agents in order, each once.
+
+    In a resumable app it records which one it is about to run, and a resumed run begins there (seed: resume, "Agente Secuencial").
+    """
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        state = self._load_agent_state(ctx, SequentialAgentState)
+        first = 0 if state is None else _position(self, state.current_sub_agent)
+        for index, sub_agent in enumerate(self.sub_agents[first:], first):
+            if ctx.is_resumable and not (state is not None and index == first):
+                yield self._create_agent_state_event(ctx, SequentialAgentState(current_sub_agent=sub_agent.name))
+            async with aclosing(sub_agent.run_async(ctx)) as events:
+                async for event in events:
+                    yield event
+        if ctx.is_resumable:
+            yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+
+def _position(agent: BaseAgent, sub_agent: str) -> int:
+    """Return where in the sequence that sub-agent is; the beginning if it is there no longer."""
+    names = [agent.name for agent in agent.sub_agents]
+    if sub_agent in names:
+        return names.index(sub_agent)
+    if sub_agent:
+        logger.warning("%s was at %r, which is no sub-agent of it any more; it starts from its first one.", agent.name, sub_agent)
+    return 0

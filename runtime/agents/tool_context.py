@@ -1,0 +1,63 @@
+"""What a tool sees and changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runtime.agents.callback_context import CallbackContext
+from runtime.events.event_actions import EventActions
+from runtime.tools.tool_confirmation import ToolConfirmation
+
+if TYPE_CHECKING:
+    from runtime.agents.invocation_context import InvocationContext
+
+
+class ToolContext(CallbackContext):
+    """Tracked access to a running invocation, for one tool call.
+
+    Args:
+        invocation_context: the invocation.
+        function_call_id: the call's id; the same when the call is run again after a crash, so that it can serve as an idempotency key.
+        event_actions: where changes are written; the function response's event carries them.
+        tool_confirmation: a person's answer, if one was asked for and is given.
+    """
+
+    def __init__(
+        self,
+        invocation_context: InvocationContext,
+        *,
+        function_call_id: str | None = None,
+        event_actions: EventActions | None = None,
+        tool_confirmation: ToolConfirmation | None = None,
+    ) -> None:
+        super().__init__(invocation_context, event_actions=event_actions)
+        self.function_call_id = function_call_id
+        self.tool_confirmation = tool_confirmation
+
+    def request_confirmation(self, *, hint: str | None = None, payload: Any | None = None) -> None:
+        """Ask a person before this call goes on; what the tool returns now is only a placeholder.
+
+        Args:
+            hint: the question.
+            payload: what the person may fill in, JSON.
+
+        Raises:
+            ValueError: the call has no id to answer to.
+        """
+        self._event_actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=payload)
+
+    def request_credential(self, auth_config: Any) -> None:
+        """Ask a person for a credential.
+
+        Args:
+            auth_config: what is asked for, as google-adk's AuthConfig or a JSON object of its form.
+
+        Raises:
+            ValueError: the call has no id to answer to.
+        """
+        self._event_actions.requested_auth_configs[self._call_id()] = auth_config
+
+    def _call_id(self) -> str:
+        if not self.function_call_id:
+            raise ValueError("This tool call has no function_call_id, so nobody could answer it.")
+        return self.function_call_id

@@ -1,0 +1,165 @@
+"""Running the tools that a model called."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from runtime.agents.callbacks import first_answer
+from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.tool_context import ToolContext
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.events.ids import new_function_call_id
+from runtime.flows.merge import merge
+from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.tool_confirmation import ToolConfirmation
+
+if TYPE_CHECKING:
+    from runtime.agents.llm_agent import LlmAgent
+
+
+async def run_calls(
+    agent: LlmAgent,
+    ctx: InvocationContext,
+    calls: Sequence[types.FunctionCall],
+    tools: dict[str, BaseTool],
+    answers: dict[str, dict[str, Any]] | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Run function calls, at once if there are several, and yield their results.
+
+    In a resumable app each result is an event of its own, committed as its tool returns, so that a crash in one tool does not repeat the
+    others (seed: resume, "Cómo funciona"). Otherwise the results of a turn are one event, as google-adk has it.
+
+    Args:
+        agent: who called.
+        ctx: the invocation.
+        calls: what the model called.
+        tools: by name.
+        answers: call id → what a person answered to that call's request.
+
+    Yields:
+        Requests for confirmations and credentials, and the function responses.
+    """
+    runs = [_run_call(agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
+    if ctx.is_resumable or len(runs) == 1:
+        async with aclosing(merge(runs) if len(runs) > 1 else runs[0]) as events:
+            async for event in events:
+                for request in _requests(ctx, event, calls):
+                    yield request
+                yield event
+        return
+    results = {}
+    async with aclosing(merge(runs)) as events:
+        async for event in events:
+            results[event.get_function_responses()[0].id if event.content else None] = event
+    in_order = [results[call.id] for call in calls if call.id in results]
+    if in_order:
+        merged = _merged(in_order)
+        for request in _requests(ctx, merged, calls):
+            yield request
+        yield merged
+
+
+async def _run_call(
+    agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
+) -> AsyncGenerator[Event, None]:
+    """Run one call and yield its result; nothing from a long-running tool that has none yet."""
+    context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=_confirmation(answer))
+    result = await _result(agent, ctx, call, tools, context)
+    tool = tools.get(call.name or "")
+    if result is None and tool is not None and tool.is_long_running:
+        if ctx.is_resumable:
+            yield _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
+        return
+    response = result if isinstance(result, dict) else {"result": result}
+    part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
+    yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)
+
+
+def _confirmation(answer: dict[str, Any] | None) -> ToolConfirmation | None:
+    """Return a person's answer to a confirmation; adk web sends it as a JSON text under `response`."""
+    if answer is not None and set(answer) == {"response"} and isinstance(answer["response"], str):
+        with contextlib.suppress(ValueError):
+            answer = json.loads(answer["response"])
+    return ToolConfirmation.model_validate(answer) if isinstance(answer, dict) and "confirmed" in answer else None
+
+
+async def _result(
+    agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], context: ToolContext
+) -> Any:
+    """Call the tool with all hooks round it."""
+    tool = tools.get(call.name or "")
+    args = dict(call.args or {})
+    if tool is None:
+        known = ", ".join(sorted(tools)) or "none"
+        return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
+    hooks = {"tool": tool, "tool_args": args, "tool_context": context}
+    named = {"tool": tool, "args": args, "tool_context": context}
+    result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
+    if result is None:
+        result = await first_answer(agent.before_tool_callback, **named)
+    if result is None:
+        try:
+            result = await tool.run_async(args=args, tool_context=context)
+        except Exception as error:
+            result = await ctx.plugin_manager.ask("on_tool_error_callback", **hooks, error=error)
+            if result is None:
+                result = await first_answer(agent.on_tool_error_callback, **named, error=error)
+            if result is None:
+                raise
+    changed = await ctx.plugin_manager.ask("after_tool_callback", **hooks, result=result)
+    if changed is None:
+        changed = await first_answer(agent.after_tool_callback, **named, tool_response=result)
+    return result if changed is None else changed
+
+
+def _requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
+    """Return the events that ask a person for what the tools of a result event requested."""
+    by_id = {call.id: call for call in calls}
+    parts = []
+    for call_id, confirmation in event.actions.requested_tool_confirmations.items():
+        original = by_id[call_id].model_dump(mode="json", exclude_none=True, by_alias=True)
+        asked = confirmation.model_dump(mode="json", exclude_none=True, by_alias=True)
+        parts.append(_request_part(CONFIRMATION_CALL, {"originalFunctionCall": original, "toolConfirmation": asked}))
+    for call_id, auth_config in event.actions.requested_auth_configs.items():
+        asked = auth_config if isinstance(auth_config, dict) else auth_config.model_dump(mode="json", exclude_none=True, by_alias=True)
+        parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": asked}))
+    if not parts:
+        return []
+    request = Event(
+        invocation_id=ctx.invocation_id, author=event.author, branch=ctx.branch, content=types.Content(role="user", parts=parts)
+    )
+    request.long_running_tool_ids = {part.function_call.id for part in parts if part.function_call and part.function_call.id}
+    return [request]
+
+
+def _request_part(name: str, args: dict[str, Any]) -> types.Part:
+    return types.Part(function_call=types.FunctionCall(id=new_function_call_id(), name=name, args=args))
+
+
+def _event(ctx: InvocationContext, agent: LlmAgent, content: types.Content | None, actions: EventActions, **more: Any) -> Event:
+    return Event(invocation_id=ctx.invocation_id, author=agent.name, branch=ctx.branch, content=content, actions=actions, **more)
+
+
+def _merged(events: Sequence[Event]) -> Event:
+    """Return one event with all the results; of two that set one key, the later call wins."""
+    merged = events[0]
+    for event in events[1:]:
+        assert merged.content and merged.content.parts is not None and event.content  # results have a response each
+        merged.content.parts.extend(event.content.parts or [])
+        actions = event.actions
+        merged.actions.state_delta.update(actions.state_delta)
+        merged.actions.artifact_delta.update(actions.artifact_delta)
+        merged.actions.requested_auth_configs.update(actions.requested_auth_configs)
+        merged.actions.requested_tool_confirmations.update(actions.requested_tool_confirmations)
+        merged.actions.transfer_to_agent = actions.transfer_to_agent or merged.actions.transfer_to_agent
+        merged.actions.escalate = actions.escalate or merged.actions.escalate
+        merged.actions.skip_summarization = actions.skip_summarization or merged.actions.skip_summarization
+    return merged

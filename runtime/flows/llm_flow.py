@@ -1,0 +1,180 @@
+"""An LlmAgent's turns: call the model, run the tools it called, and again, until it has an answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from runtime.agents.callback_context import CallbackContext
+from runtime.agents.callbacks import first_answer
+from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.agents.run_config import StreamingMode
+from runtime.errors.not_found_error import NotFoundError
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.events.ids import new_function_call_id
+from runtime.flows.function_calls import run_calls
+from runtime.flows.request import build_request
+from runtime.models.base_llm import BaseLlm
+from runtime.models.llm_request import LlmRequest
+from runtime.models.llm_response import LlmResponse
+from runtime.resume import Turn
+from runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from runtime.agents.llm_agent import LlmAgent
+
+
+class LlmFlow:
+    """One run of an LlmAgent (seed: runtime-event-loop, "Cómo Funciona: Una Invocación Simplificada").
+
+    Args:
+        agent: whose.
+    """
+
+    def __init__(self, agent: LlmAgent) -> None:
+        self._agent = agent
+
+    async def run(self, ctx: InvocationContext, turn: Turn | None) -> AsyncGenerator[Event, None]:
+        """Run until the agent has answered, handed over, or waits.
+
+        Args:
+            ctx: the invocation.
+            turn: where the turn stood when the run was interrupted; None for a fresh one.
+
+        Yields:
+            The agent's events.
+
+        Raises:
+            InvocationPaused: a long-running call waits for its answer (resumable apps).
+        """
+        llm = self._agent.canonical_model
+        goes_on = True
+        if turn is not None and turn.to_run:
+            tools = (await build_request(self._agent, ctx, llm)).tools_dict
+            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers)) as events:
+                async for event in events:
+                    yield event
+                    goes_on = goes_on and not _ends_turn(event)
+        if turn is not None and turn.pauses and ctx.is_resumable:
+            raise InvocationPaused
+        while goes_on and not ctx.end_invocation:
+            request = await build_request(self._agent, ctx, llm)
+            said: Event | None = None
+            async with aclosing(self._call_model(ctx, llm, request)) as events:
+                async for event in events:
+                    yield event
+                    said = said if event.partial else event
+            calls = said.get_function_calls() if said else []
+            if said is None or not (calls or said.has_trailing_code_execution_result()):
+                return
+            answered = ended = False
+            async with aclosing(self._answer_calls(ctx, calls, request.tools_dict, {})) as events:
+                async for event in events:
+                    yield event
+                    ended = ended or _ends_turn(event)
+                    answered = True
+            if said.long_running_tool_ids and ctx.is_resumable:
+                raise InvocationPaused
+            # Long-running tools that left not even a receipt give the model nothing to go on with.
+            goes_on = answered and not ended
+
+    async def _answer_calls(
+        self,
+        ctx: InvocationContext,
+        calls: Sequence[types.FunctionCall],
+        tools: dict[str, BaseTool],
+        answers: dict[str, dict[str, Any]],
+    ) -> AsyncGenerator[Event, None]:
+        """Run calls and, if one of them transferred, the agent it named."""
+        target: str | None = None  # on the response as google-adk has it, or on the call as the seed has it
+        asked_someone = False
+        async with aclosing(run_calls(self._agent, ctx, calls, tools, answers)) as events:
+            async for event in events:
+                target = event.actions.transfer_to_agent or target
+                asked_someone = asked_someone or bool(event.long_running_tool_ids)
+                yield event
+        if asked_someone and ctx.is_resumable:
+            raise InvocationPaused
+        if target is not None:
+            agent = self._agent.root_agent.find_agent(target)
+            if agent is None:
+                raise NotFoundError(f"{self._agent.name!r} transferred to {target!r}, but its tree has no agent of that name.")
+            async with aclosing(agent.run_async(ctx)) as events:
+                async for event in events:
+                    yield event
+
+    async def _call_model(self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest) -> AsyncGenerator[Event, None]:
+        """Call the model with all hooks round it and yield what it said."""
+        # Whatever the callbacks write goes with the whole answer; the actions of partial events are ignored.
+        actions = EventActions()
+        async with aclosing(self._responses(ctx, llm, request, actions)) as responses:
+            async for response in responses:
+                response = await self._after_model(ctx, response, actions)
+                if not (response.content or response.error_code or response.interrupted):
+                    continue
+                event = self._event(ctx, response, EventActions() if response.partial else actions)
+                if not event.partial:
+                    _number_calls(event, request.tools_dict)
+                    actions = EventActions()
+                yield event
+
+    async def _responses(
+        self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest, actions: EventActions
+    ) -> AsyncGenerator[LlmResponse, None]:
+        agent = self._agent
+        instead = None
+        if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
+            context = CallbackContext(ctx, event_actions=actions)
+            instead = await ctx.plugin_manager.ask("before_model_callback", callback_context=context, llm_request=request)
+            if instead is None:
+                instead = await first_answer(agent.before_model_callback, callback_context=context, llm_request=request)
+        if instead is not None:
+            yield instead
+            return
+        ctx.increment_llm_call_count()
+        stream = ctx.run_config is not None and ctx.run_config.streaming_mode is StreamingMode.SSE
+        try:
+            async with aclosing(llm.generate_content_async(request, stream=stream)) as responses:
+                async for response in responses:
+                    yield response
+        except Exception as error:
+            context = CallbackContext(ctx, event_actions=actions)
+            hooks = {"callback_context": context, "llm_request": request, "error": error}
+            instead = await ctx.plugin_manager.ask("on_model_error_callback", **hooks)
+            if instead is None:
+                instead = await first_answer(agent.on_model_error_callback, **hooks)
+            if instead is None:
+                raise
+            yield instead
+
+    async def _after_model(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> LlmResponse:
+        if self._agent.after_model_callback is None and not ctx.plugin_manager.plugins:
+            return response
+        context = CallbackContext(ctx, event_actions=actions)
+        instead = await ctx.plugin_manager.ask("after_model_callback", callback_context=context, llm_response=response)
+        if instead is None:
+            instead = await first_answer(self._agent.after_model_callback, callback_context=context, llm_response=response)
+        return response if instead is None else instead
+
+    def _event(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> Event:
+        said = {name: getattr(response, name) for name in response.model_fields_set}
+        return Event(**said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions)
+
+
+def _ends_turn(event: Event) -> bool:
+    """Return whether the model need not be called after this result."""
+    return bool(event.actions.skip_summarization or event.actions.transfer_to_agent)
+
+
+def _number_calls(event: Event, tools: dict[str, BaseTool]) -> None:
+    """Give each call an id, and list those whose answers come later."""
+    calls = event.get_function_calls()
+    if not calls:
+        return
+    for call in calls:
+        call.id = call.id or new_function_call_id()
+    event.long_running_tool_ids = {call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running}

@@ -1,0 +1,60 @@
+"""Several async generators run at once, their items handed over one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
+    """Yield what the sources yield, as it comes; a source goes on only after its item was consumed (seed: runtime-event-loop).
+
+    Args:
+        sources: run at once; each is closed in any case.
+
+    Yields:
+        Their items; the order within a source is kept.
+
+    Raises:
+        BaseException: what the first failing source raised, after the others were cancelled and have run their `finally` blocks.
+    """
+    arrived: asyncio.Queue[tuple[T, asyncio.Event] | BaseException | None] = asyncio.Queue()
+
+    async def pump(source: AsyncGenerator[T, None]) -> None:
+        try:
+            async with aclosing(source):
+                async for item in source:
+                    consumed = asyncio.Event()
+                    arrived.put_nowait((item, consumed))
+                    await consumed.wait()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            arrived.put_nowait(error)
+        else:
+            arrived.put_nowait(None)
+
+    failure: BaseException | None = None
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(pump(source)) for source in sources]
+        running = len(tasks)
+        try:
+            while running and failure is None:
+                got = await arrived.get()
+                if got is None:
+                    running -= 1
+                elif isinstance(got, BaseException):
+                    failure = got
+                else:
+                    yield got[0]
+                    got[1].set()
+        except BaseException as error:
+            failure = error
+        for task in tasks:
+            task.cancel()
+    if failure is not None:
+        raise failure

@@ -1,0 +1,105 @@
+"""What an LlmAgent sends to its model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.readonly_context import ReadonlyContext
+from runtime.agents.tool_context import ToolContext
+from runtime.flows.contents import build_contents
+from runtime.models.base_llm import BaseLlm
+from runtime.models.llm_request import LlmRequest
+from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent
+    from runtime.agents.llm_agent import LlmAgent
+
+
+async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
+    """Put together one model call: instructions, conversation, tools and configuration.
+
+    Args:
+        agent: whose call.
+        ctx: the invocation.
+        llm: the model that will be called.
+
+    Raises:
+        MissingStateKeyError: an instruction names a state key that does not exist.
+    """
+    request = LlmRequest(model=llm.model, config=_config(agent, ctx))
+    if agent.output_schema is not None:
+        request.set_output_schema(agent.output_schema)
+    await _add_instructions(agent, ctx, request)
+    request.contents += build_contents(ctx.session.events, agent.name, ctx.branch, present_turn_only=agent.include_contents == "none")
+    await _add_tools(agent, ctx, request)
+    return request
+
+
+def _config(agent: LlmAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
+    config = agent.generate_content_config.model_copy() if agent.generate_content_config else types.GenerateContentConfig()
+    if ctx.run_config and ctx.run_config.response_modalities:
+        config.response_modalities = list(ctx.run_config.response_modalities)
+    return config
+
+
+async def _add_instructions(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:
+    readonly = ReadonlyContext(ctx)
+    texts = []
+    root = agent.root_agent
+    if getattr(root, "global_instruction", ""):
+        texts.append(await root.canonical_global_instruction(readonly))  # type: ignore[attr-defined]  # only LlmAgents have one
+    own = await agent.canonical_instruction(readonly)
+    if agent.static_instruction is not None:
+        texts.append(_text(agent.static_instruction))
+        if own:
+            request.contents.append(types.Content(role="user", parts=[types.Part(text=own)]))
+    elif own:
+        texts.append(own)
+    texts.append(f'You are an agent. Your internal name is "{agent.name}".')
+    if agent.description:
+        texts.append(f'The description about you is "{agent.description}".')
+    request.append_instructions(texts)
+
+
+def _text(content: str | types.Part | types.Content) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, types.Part):
+        return content.text or ""
+    return "\n\n".join(part.text or "" for part in content.parts or [])
+
+
+async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:
+    context = ToolContext(ctx)
+    for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
+        await tool.process_llm_request(tool_context=context, llm_request=request)
+    targets = transfer_targets(agent)
+    if targets:
+        request.append_instructions([_transfer_instruction(agent, targets)])
+        tool = TransferToAgentTool(agent_names=[target.name for target in targets])
+        await tool.process_llm_request(tool_context=context, llm_request=request)
+
+
+def transfer_targets(agent: LlmAgent) -> list[BaseAgent]:
+    """Return the agents this one may hand over to: its sub-agents, its parent and its peers, as far as it is allowed."""
+    targets = list(agent.sub_agents)
+    parent = agent.parent_agent
+    if parent is None or not hasattr(parent, "disallow_transfer_to_parent"):
+        return targets  # workflow agents decide themselves who runs next
+    if not agent.disallow_transfer_to_parent:
+        targets.append(parent)
+    if not agent.disallow_transfer_to_peers:
+        targets.extend(peer for peer in parent.sub_agents if peer is not agent)
+    return targets
+
+
+def _transfer_instruction(agent: LlmAgent, targets: list[BaseAgent]) -> str:
+    lines = ["If another agent is better suited to answer, hand over to it by calling `transfer_to_agent` and say nothing else."]
+    lines += [f"- {target.name}: {target.description or 'no description'}" for target in targets]
+    if agent.parent_agent is not None and agent.parent_agent in targets:
+        lines.append(f"If none of them fits, hand over to your parent agent {agent.parent_agent.name}.")
+    return "\n".join(lines)

@@ -1,0 +1,178 @@
+"""A session's invocations: which are finished, which wait for a person, which were interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from google.genai import types
+
+from runtime.events.event import Event
+from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
+
+Status = Literal["finished", "paused", "interrupted", "rewound"]
+PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingItem:
+    """Something that waits for a person.
+
+    Attributes:
+        kind: what it is; `interrupted`: the invocation can be resumed.
+        invocation_id: where.
+        call_id: the function call to answer; None for `interrupted`.
+        name: the tool's name (of a confirmation or credential: of the tool it is for); None for `interrupted`.
+        args: what the tool was called with.
+        hint: the question, if there is one.
+        event_id: the event that asks; the last one for `interrupted`.
+        author: the agent that asks.
+        payload: what a confirmation lets the person fill in, as it stands.
+    """
+
+    kind: PendingKind
+    invocation_id: str
+    call_id: str | None = None
+    name: str | None = None
+    args: dict[str, Any] = field(default_factory=dict)
+    hint: str | None = None
+    event_id: str | None = None
+    author: str | None = None
+    payload: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One invocation, read from its events alone.
+
+    Attributes:
+        invocation_id: its id.
+        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`.
+        reason: why it has that status, a phrase for people.
+        first_event_id, last_event_id: its bounds.
+        checkpoint: agent name → its checkpoint, or "end".
+        pending: what waits for a person.
+    """
+
+    invocation_id: str
+    status: Status
+    reason: str
+    first_event_id: str
+    last_event_id: str
+    checkpoint: dict[str, dict[str, Any] | Literal["end"]]
+    pending: tuple[PendingItem, ...] = ()
+
+
+def invocations(events: Sequence[Event]) -> list[Invocation]:
+    """Return a session's invocations in the order in which they began.
+
+    Args:
+        events: all events of the session, in commit order.
+    """
+    groups: dict[str, list[Event]] = {}
+    for event in events:
+        groups.setdefault(event.invocation_id, []).append(event)
+    rewound = _rewound(events)
+    answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
+    return [_summary(group, name in rewound, answered) for name, group in groups.items()]
+
+
+def pending_items(events: Sequence[Event]) -> list[PendingItem]:
+    """Return what waits for a person in a session, the newest last."""
+    return [item for invocation in invocations(events) for item in invocation.pending]
+
+
+def _rewound(events: Sequence[Event]) -> set[str]:
+    gone: set[str] = set()
+    order: list[str] = []
+    for event in events:
+        target = event.actions.rewind_before_invocation_id
+        if target in order:
+            gone.update(order[order.index(target) :])
+            del order[order.index(target) :]
+        elif event.invocation_id not in order:
+            order.append(event.invocation_id)
+    return gone
+
+
+def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -> Invocation:
+    found = read_checkpoints(events, None)
+    checkpoint: dict[str, dict[str, Any] | Literal["end"]] = {}
+    for event in events:
+        if event.author in found.states:
+            checkpoint[event.author] = found.states[event.author]
+        elif found.ended.get(event.author):
+            checkpoint[event.author] = "end"
+    waiting = [] if is_rewound else _waiting(events, answered)
+    status: Status = "rewound"
+    reason = "taken back by a rewind"
+    if not is_rewound:
+        status, reason = _status(events, found.ended, checkpoint, waiting)
+    if status == "interrupted":
+        waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=events[-1].author)]
+    return Invocation(
+        events[0].invocation_id,
+        status,
+        reason,
+        events[0].id,
+        events[-1].id,
+        checkpoint,
+        tuple(waiting) if status in ("paused", "interrupted") else (),
+    )
+
+
+def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]) -> tuple[Status, str]:
+    agents = [event for event in events if event.author != "user"]
+    root = agents[0].author if agents else None
+    if root is not None and ended.get(root):
+        return "finished", f"{root} reached its end"
+    if waiting:
+        names = ", ".join(dict.fromkeys(item.name or item.kind for item in waiting))
+        return "paused", f"waits for an answer to {names}"
+    if checkpoint:
+        return "interrupted", f"{root} has not reached its end"
+    if not agents:
+        if all(event.content is None for event in events):
+            return "finished", "changed state only"
+        return "interrupted", "no agent answered"
+    if _open_calls(events):
+        return "interrupted", f"no result of {', '.join(_open_calls(events))}"
+    last = agents[-1]
+    if last.error_code:
+        return "interrupted", f"failed with {last.error_code}"
+    if last.is_final_response() or last.content is None:
+        return "finished", "the agent answered"
+    return "interrupted", "the agent has not answered"
+
+
+def _open_calls(events: list[Event]) -> list[str]:
+    given = {response.id for event in events for response in event.get_function_responses()}
+    return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
+
+
+def _waiting(events: list[Event], answered: set[str | None]) -> list[PendingItem]:
+    calls = {call.id: call for event in events for call in event.get_function_calls()}
+    items = []
+    for event in events:
+        for call in event.get_function_calls():
+            if call.id in (event.long_running_tool_ids or ()) and call.id not in answered:
+                items.append(_pending(event, call, calls))
+    return items
+
+
+def _pending(event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall]) -> PendingItem:
+    args = dict(call.args or {})
+    item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=event.author)
+    if call.name in (CONFIRMATION_CALL, CREDENTIAL_CALL):
+        original = calls.get(requested_call_id(call))
+        confirmation = args.get("toolConfirmation") or {}
+        return item(
+            kind="confirmation" if call.name == CONFIRMATION_CALL else "credential",
+            name=original.name if original else (args.get("originalFunctionCall") or {}).get("name"),
+            args=dict((original.args if original else None) or {}),
+            hint=confirmation.get("hint") or None,
+            payload=confirmation.get("payload"),
+        )
+    return item(kind="long_running", name=call.name, args=args, hint=args.get("message"))

@@ -1,0 +1,58 @@
+"""One google-genai client for each event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from runtime.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from google.genai import Client
+
+
+class ClientPerLoop:
+    """Makes clients when they are needed and closes them when their loop ends.
+
+    The connections of a client belong to the loop that opened them, and `Runner.run` has a loop of its own. A client is made on another
+    thread, because reading the certificates takes 50 ms that a window should not stand still for.
+    """
+
+    def __init__(self) -> None:
+        self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, _Entry] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[type[ClientPerLoop], tuple[()]]:
+        # Connections cannot be copied: the copy of an agent makes its own.
+        return ClientPerLoop, ()
+
+    async def get(self, make: Callable[[], Client]) -> Client:
+        """Return the running loop's client.
+
+        Args:
+            make: makes one, if the loop has none yet.
+        """
+        entry = self._entries.setdefault(asyncio.get_running_loop(), _Entry())
+        async with entry.lock:
+            if entry.client is None:
+                client = await run_in_thread(make)
+                entry.closes_at_end = _close_at_end_of_loop(client)
+                await anext(entry.closes_at_end)
+                entry.client = client
+        return entry.client
+
+
+class _Entry:
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.client: Client | None = None
+        self.closes_at_end: AsyncGenerator[None, None] | None = None
+
+
+async def _close_at_end_of_loop(client: Client) -> AsyncGenerator[None, None]:
+    """Wait to be closed: a loop closes the async generators that are still open when it ends, and nothing else tells us of its end."""
+    try:
+        yield
+    finally:
+        await client.aio.aclose()

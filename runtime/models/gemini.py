@@ -1,0 +1,114 @@
+"""Gemini, through google-genai. Nothing else in the runtime talks to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import PrivateAttr
+
+from runtime.errors.llm_error import LlmError
+from runtime.models.base_llm import BaseLlm
+from runtime.models.client_per_loop import ClientPerLoop
+from runtime.models.gemini_errors import clear_errors, missing_key_error
+from runtime.models.llm_request import LlmRequest
+from runtime.models.llm_response import LlmResponse
+from runtime.models.streamed_answer import StreamedAnswer
+
+if TYPE_CHECKING:
+    from google.genai import Client
+
+
+class Gemini(BaseLlm):
+    """Google's language models, by the Gemini API or Vertex AI.
+
+    Which of the two, and with what key, google-genai reads from the environment: `GOOGLE_API_KEY`; or `GOOGLE_GENAI_USE_VERTEXAI`,
+    `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION`. For anything else override `api_client`.
+
+    Attributes:
+        model: its name.
+        base_url: another server that speaks the same protocol.
+        retry_options: which failures to try again, how often and how long to wait; without it each request is sent once.
+    """
+
+    model: str = "gemini-2.5-flash"
+    base_url: str | None = None
+    retry_options: types.HttpRetryOptions | None = None
+
+    _clients: ClientPerLoop = PrivateAttr(default_factory=ClientPerLoop)
+
+    @classmethod
+    def supported_models(cls) -> list[str]:
+        """Return the names Gemini serves: its models, the model optimizer, and Vertex AI's long names and tuned endpoints."""
+        return [
+            r"gemini-.*",
+            r"model-optimizer-.*",
+            r"projects/.+/locations/.+/endpoints/.+",
+            r"projects/.+/locations/.+/publishers/google/models/gemini.+",
+        ]
+
+    @property
+    def api_client(self) -> Client:
+        """A new google-genai client, made as this object says. Override it (`cached_property` will do) to use one of your own.
+
+        Raises:
+            LlmError: there is no key, or no project for Vertex AI.
+        """
+        from google.auth.exceptions import GoogleAuthError
+        from google.genai import Client
+
+        options = types.HttpOptions(base_url=self.base_url, retry_options=self.retry_options)
+        try:
+            return Client(http_options=options, vertexai=True if self.model.startswith("projects/") else None)
+        except (ValueError, GoogleAuthError) as error:
+            reason = str(error)
+        # Outside of the except block: the error keeps the half-made client alive, which 2.x then closes noisily on the event loop.
+        raise missing_key_error(reason)
+
+    async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
+        """Ask Gemini; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
+
+        Raises:
+            LlmError: no key; the server refused or failed; the connection broke; the answer cannot be understood.
+        """
+        request = self._as_sent(llm_request)
+        with clear_errors(request["model"]):
+            client = await self._client()
+            if not stream:
+                yield LlmResponse.create(await client.aio.models.generate_content(**request))
+                return
+            answer = StreamedAnswer()
+            chunks: Any = await client.aio.models.generate_content_stream(**request)
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    if piece := answer.add(chunk):
+                        yield piece
+        whole = answer.whole()
+        if whole is None:
+            raise LlmError(
+                f"{request['model']} broke off in the middle of its answer. Check the network and try again.",
+                error_code="CONNECTION_FAILED",
+            )
+        yield whole
+
+    async def _client(self) -> Client:
+        if type(self).api_client is not Gemini.api_client:
+            return self.api_client  # a subclass's own, which it closes itself
+        return await self._clients.get(lambda: self.api_client)
+
+    def _as_sent(self, request: LlmRequest) -> dict[str, Any]:
+        config = request.config
+        if config.automatic_function_calling is None:
+            # The runtime calls the tools; google-genai must not.
+            config = config.model_copy(update={"automatic_function_calling": types.AutomaticFunctionCallingConfig(disable=True)})
+        return {"model": request.model or self.model, "contents": _ending_with_user(request.contents), "config": config}
+
+
+def _ending_with_user(contents: list[types.Content]) -> list[types.Content]:
+    """Return the contents with a user's word at the end, which Gemini wants; the request itself is not changed."""
+    if contents and contents[-1].role == "user":
+        return contents
+    text = "Go on with the task, or sum up if nothing is left to do." if contents else "Do as the system instruction says."
+    return [*contents, types.Content(role="user", parts=[types.Part(text=text)])]

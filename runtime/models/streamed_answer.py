@@ -1,0 +1,86 @@
+"""From the pieces of a streamed answer to the whole one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+
+from runtime.events.ids import new_function_call_id
+from runtime.models.llm_response import LlmResponse
+
+
+class StreamedAnswer:
+    """Collects the chunks of one streamed answer."""
+
+    def __init__(self) -> None:
+        self._parts: list[types.Part] = []
+        self._last: types.GenerateContentResponse | None = None
+        self._candidate: dict[str, Any] = {}
+        self._usage: types.GenerateContentResponseUsageMetadata | None = None
+
+    def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
+        """Take in the next chunk.
+
+        Args:
+            chunk: as google-genai gave it.
+
+        Returns:
+            The piece to show now, with `partial=True`; None if the chunk has nothing to show.
+        """
+        self._last = chunk
+        self._usage = chunk.usage_metadata or self._usage
+        if not chunk.candidates:
+            return None
+        candidate = chunk.candidates[0]
+        # What comes late or once holds for the whole answer: reason, grounding, citations.
+        self._candidate.update({name: value for name in _ONCE if (value := getattr(candidate, name)) is not None})
+        parts = (candidate.content and candidate.content.parts) or []
+        for part in parts:
+            if part.function_call and not part.function_call.id:
+                # Here already, so that the piece and the whole call it the same.
+                part.function_call.id = new_function_call_id()
+            self._append(part)
+        if not parts:
+            return None
+        return LlmResponse(content=candidate.content, partial=True, model_version=chunk.model_version)
+
+    def whole(self) -> LlmResponse | None:
+        """Return the whole answer as it would have come without streaming, with `partial=False`; None if the stream broke off."""
+        if self._last is None or not (self._candidate.get("finish_reason") or self._last.prompt_feedback):
+            return None
+        candidate = types.Candidate(content=types.Content(role="model", parts=self._parts) if self._parts else None, **self._candidate)
+        whole = LlmResponse.create(
+            types.GenerateContentResponse(
+                candidates=[candidate] if self._candidate else None,
+                prompt_feedback=self._last.prompt_feedback,
+                usage_metadata=self._usage,
+                model_version=self._last.model_version,
+            )
+        )
+        whole.partial = False
+        return whole
+
+    def _append(self, part: types.Part) -> None:
+        last = self._parts[-1] if self._parts else None
+        if last and _is_plain_text(part) and _is_plain_text(last) and bool(part.thought) == bool(last.thought):
+            self._parts[-1] = types.Part(text=(last.text or "") + (part.text or ""), thought=part.thought)
+        else:
+            self._parts.append(part)
+
+
+_ONCE = (
+    "finish_reason",
+    "finish_message",
+    "grounding_metadata",
+    "citation_metadata",
+    "url_context_metadata",
+    "safety_ratings",
+    "avg_logprobs",
+    "logprobs_result",
+)
+
+
+def _is_plain_text(part: types.Part) -> bool:
+    """Return whether the part is a text that may be joined to another: one with a signature must go back to the model as it came."""
+    return part.text is not None and part.thought_signature is None

@@ -1,0 +1,90 @@
+"""Asks an app's plugins, in order, until one answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.errors.known_error import KnownError
+from runtime.plugins.base_plugin import BasePlugin
+
+
+class PluginError(KnownError, RuntimeError):
+    """A plugin's hook raised; the text names plugin and hook, the cause is chained."""
+
+
+class PluginManager:
+    """The plugins of one Runner.
+
+    Args:
+        plugins: asked in this order.
+
+    Raises:
+        ValueError: two of them have one name.
+    """
+
+    def __init__(self, plugins: list[BasePlugin] | None = None) -> None:
+        self.plugins: list[BasePlugin] = []
+        # Most runs have no plugins, and most plugins take two or three of the twelve hooks: only these are called.
+        self._takers: dict[str, list[BasePlugin]] = {}
+        for plugin in plugins or []:
+            self.register_plugin(plugin)
+
+    def register_plugin(self, plugin: BasePlugin) -> None:
+        """Add a plugin behind the present ones.
+
+        Raises:
+            ValueError: the name is taken.
+        """
+        if self.get_plugin(plugin.name) is not None:
+            raise ValueError(f"A plugin named {plugin.name!r} is registered already.")
+        self.plugins.append(plugin)
+        self._takers.clear()
+
+    def get_plugin(self, name: str) -> BasePlugin | None:
+        """Return the plugin of that name, or None."""
+        return next((plugin for plugin in self.plugins if plugin.name == name), None)
+
+    async def ask(self, hook: str, **arguments: Any) -> Any:
+        """Call a hook of every plugin that takes it, until one returns something.
+
+        Args:
+            hook: the method's name.
+            arguments: what the hook gets.
+
+        Returns:
+            The first value that is not None.
+
+        Raises:
+            PluginError: a hook raised.
+        """
+        if not self.plugins:
+            return None
+        for plugin in self._taking(hook):
+            try:
+                answer = await getattr(plugin, hook)(**arguments)
+            except Exception as error:
+                raise PluginError(f"Plugin {plugin.name!r} failed in {hook}: {error}") from error
+            if answer is not None:
+                return answer
+        return None
+
+    async def close(self) -> None:
+        """Close every plugin, also after one of them failed.
+
+        Raises:
+            PluginError: names the plugins that failed.
+        """
+        failures = []
+        for plugin in self.plugins:
+            try:
+                await plugin.close()
+            except Exception as error:
+                failures.append(f"{plugin.name!r} ({error})")
+        if failures:
+            raise PluginError(f"These plugins failed to close: {', '.join(failures)}")
+
+    def _taking(self, hook: str) -> list[BasePlugin]:
+        if hook not in self._takers:
+            inherited = getattr(BasePlugin, hook)
+            self._takers[hook] = [plugin for plugin in self.plugins if getattr(getattr(plugin, hook), "__func__", None) is not inherited]
+        return self._takers[hook]

@@ -1,0 +1,191 @@
+"""Where an invocation stood, computed from its events alone (seed: resume, "Cómo funciona").
+
+A checkpoint of an agent says: everything below it begins anew from here. So the checkpoints, ends and escalations of an agent's
+descendants count only if they came after its own last checkpoint. That one rule keeps finished work finished, and lets a loop's next round
+run what the last round ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent
+
+REPLAYED_CHECKPOINT = "inspector_replayed_checkpoint"
+"""Mark in an event's custom_metadata: a resumed custom agent yielded, before any other work, a checkpoint that was committed already.
+
+It walked past steps that are done, so the checkpoint must not move it back when the run is resumed once more."""
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """How far each agent of an invocation is.
+
+    Attributes:
+        states: agent name → its last checkpoint.
+        ended: agent name → whether its end is committed; False if it began.
+        escalated: names of the loops that were told to stop.
+        seen: agent name → every checkpoint it committed, for telling replayed ones.
+    """
+
+    states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ended: dict[str, bool] = field(default_factory=dict)
+    escalated: set[str] = field(default_factory=set)
+    seen: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def forget(self, agent_name: str) -> None:
+        """Drop what is known of an agent: it begins anew."""
+        self.states.pop(agent_name, None)
+        self.ended.pop(agent_name, None)
+        self.escalated.discard(agent_name)
+
+
+def read_checkpoints(events: Iterable[Event], root: BaseAgent | None) -> Checkpoints:
+    """Read how far each agent is from the committed events of one invocation.
+
+    Args:
+        events: of one invocation, in commit order.
+        root: the agent tree; without it, checkpoints of callers do not reset what is below them.
+    """
+    found = Checkpoints()
+    for event in events:
+        _read_event(found, event, root)
+    return found
+
+
+def _read_event(found: Checkpoints, event: Event, root: BaseAgent | None) -> None:
+    name, actions = event.author, event.actions
+    if name == "user" or is_replayed_checkpoint(event):
+        return
+    if actions.end_of_agent:
+        found.states.pop(name, None)
+        found.escalated.discard(name)
+        found.ended[name] = True
+    elif actions.agent_state is not None:
+        agent = root.find_agent(name) if root else None
+        for below in agent.descendants() if agent else ():
+            found.forget(below.name)
+        found.escalated.discard(name)
+        found.states[name] = actions.agent_state
+        found.ended[name] = False
+        found.seen.setdefault(name, []).append(actions.agent_state)
+    elif event.content and name not in found.states:
+        found.ended[name] = False
+    if actions.escalate and root:
+        escalating = root.find_agent(name)
+        found.escalated.update(above.name for above in (escalating.ancestors() if escalating else ()))
+
+
+def is_replayed_checkpoint(event: Event) -> bool:
+    """Return whether the event is a checkpoint that a resumed agent walked past again."""
+    return bool(event.custom_metadata and event.custom_metadata.get(REPLAYED_CHECKPOINT))
+
+
+CONFIRMATION_CALL = "adk_request_confirmation"
+CREDENTIAL_CALL = "adk_request_credential"
+REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, "adk_request_input"})
+"""Function calls that ask a person; no model ever sees them."""
+
+CALLED_WITHOUT_RESULT = "inspector_called_without_result"
+"""Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """Where an LlmAgent's turn stands.
+
+    Attributes:
+        to_run: calls without a committed result; they are executed, maybe once more.
+        answers: call id → what a person answered to the request that call made; such a call is executed again.
+        waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
+        pauses: the turn cannot go on before an answer from outside, also if everything in `to_run` returns.
+        answered: the agent's final response is committed: no model call is needed.
+    """
+
+    to_run: list[types.FunctionCall] = field(default_factory=list)
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    waiting: list[types.FunctionCall] = field(default_factory=list)
+    pauses: bool = False
+    answered: bool = False
+
+
+def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
+    """Read where an agent's turn stands.
+
+    Args:
+        events: what happened since the agent was called, on its branch, answers from outside included.
+        agent_name: whose turn.
+
+    Returns:
+        The open calls of its last call event, or that it has answered.
+    """
+    turn = Turn()
+    start = _last_call_event(events, agent_name)
+    if start is None:
+        turn.answered = bool(events) and _is_answer(events[-1], agent_name)
+        return turn
+    calls = {call.id: call for call in events[start].get_function_calls()}
+    long_running = set(events[start].long_running_tool_ids or ())
+    given: set[str | None] = set()  # ids with a result by the agent
+    from_outside: dict[str | None, dict[str, Any]] = {}
+    requests: dict[str | None, types.FunctionCall] = {}
+    for event in events[start + 1 :]:
+        given.update((event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, ()))
+        for call in event.get_function_calls():
+            if call.name in REQUEST_CALLS:
+                requests[call.id] = call
+        for response in event.get_function_responses():
+            if event.author == "user":
+                from_outside[response.id] = response.response or {}
+            else:
+                given.add(response.id)
+                turn.answers.pop(response.id or "", None)
+        if event.author == "user":
+            _collect_answers(turn.answers, requests, from_outside)
+    given.update(requested_call_id(request) for request in requests.values())  # asked, and not answered yet
+    for call_id, call in calls.items():
+        if call_id in turn.answers or (call_id not in given and call_id not in from_outside):
+            turn.to_run.append(call)
+        elif call_id in long_running and call_id not in from_outside:
+            turn.waiting.append(call)
+    turn.waiting.extend(requests.values())
+    turn.pauses = bool(turn.waiting) or any(call.id in long_running for call in turn.to_run)
+    turn.answered = not turn.to_run and not turn.waiting and _is_answer(events[-1], agent_name)
+    return turn
+
+
+def _collect_answers(
+    answers: dict[str, dict[str, Any]], requests: dict[str | None, types.FunctionCall], given: dict[str | None, dict[str, Any]]
+) -> None:
+    """Move answers that have just come to the calls they are for."""
+    for request_id in [request_id for request_id in requests if request_id in given]:
+        request = requests.pop(request_id)
+        original = requested_call_id(request)
+        if original:
+            answers[original] = given[request_id]
+
+
+def requested_call_id(request: types.FunctionCall) -> str | None:
+    """Return the id of the call that a request for a confirmation or credential was made for."""
+    args = request.args or {}
+    original = args.get("originalFunctionCall") or {}
+    found = original.get("id") if isinstance(original, dict) else None
+    return found or args.get("functionCallId")
+
+
+def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
+    for index in range(len(events) - 1, -1, -1):
+        if events[index].author == agent_name and any(call.name not in REQUEST_CALLS for call in events[index].get_function_calls()):
+            return index
+    return None
+
+
+def _is_answer(event: Event, agent_name: str) -> bool:
+    return event.author == agent_name and event.content is not None and event.is_final_response()

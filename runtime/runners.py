@@ -1,0 +1,427 @@
+"""The Runner: pull an event from the agent, commit it, yield it, and only then let the agent go on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing
+from typing import Any
+
+from google.genai import types
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.run_config import RunConfig
+from runtime.apps.app import App
+from runtime.errors.not_found_error import SessionNotFoundError
+from runtime.errors.resume_error import ResumeError
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.events.ids import new_invocation_id
+from runtime.plugins.base_plugin import BasePlugin
+from runtime.plugins.plugin_manager import PluginManager
+from runtime.resume import read_checkpoints
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.session import Session
+from runtime.sessions.state import State, apply_delta
+
+logger = logging.getLogger(__name__)
+
+
+class Runner:
+    """Runs an app's agents on sessions (seed: runtime-event-loop, "Rol del Runner").
+
+    Args:
+        app: what to run; or `app_name` and `agent`.
+        app_name: names the app in the session service; overrides `app`'s name.
+        agent: the root agent.
+        plugins: hooks round every run.
+        session_service: keeps sessions.
+        artifact_service: keeps files that agents save.
+        memory_service: remembers across sessions.
+        credential_service: keeps credentials.
+        auto_create_session: a session that does not exist is created instead of refused.
+
+    Raises:
+        ValueError: neither an app nor a name and an agent were given, or both.
+    """
+
+    def __init__(
+        self,
+        *,
+        app: App | None = None,
+        app_name: str | None = None,
+        agent: BaseAgent | None = None,
+        plugins: list[BasePlugin] | None = None,
+        session_service: BaseSessionService,
+        artifact_service: Any | None = None,
+        memory_service: Any | None = None,
+        credential_service: Any | None = None,
+        auto_create_session: bool = False,
+    ) -> None:
+        if app is None:
+            if app_name is None or agent is None:
+                raise ValueError("A Runner needs an app, or an app_name and an agent.")
+        elif agent is not None or plugins is not None:
+            raise ValueError("Give the Runner an app, or an agent and plugins, not both: the app has its own.")
+        self.app = app
+        self.app_name: str = app_name or app.name  # type: ignore[union-attr]  # one of them is there
+        self.agent: BaseAgent = agent or app.root_agent  # type: ignore[union-attr]
+        self.plugin_manager = PluginManager(app.plugins if app else plugins)
+        self.resumability_config = app.resumability_config if app else None
+        self.session_service = session_service
+        self.artifact_service = artifact_service
+        self.memory_service = memory_service
+        self.credential_service = credential_service
+        self.auto_create_session = auto_create_session
+
+    async def run_async(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        invocation_id: str | None = None,
+        new_message: types.Content | None = None,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Run one invocation, or resume one.
+
+        Each event is committed before it is yielded, and the agent goes on when the next one is asked for. Closing the generator stops the
+        agent where it is and runs its `finally` blocks.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            invocation_id: the invocation to resume from its last checkpoint, in a resumable app (seed: resume, "Reanudar un flujo de
+                trabajo detenido").
+            new_message: what the user says. A function response answers a long-running call and resumes its invocation.
+            state_delta: state changes that go with the message.
+            run_config: settings of this run.
+
+        Yields:
+            The agents' events in order; nothing if the invocation is finished already. (The user's own message is committed, not yielded.)
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            ResumeError: there is nothing to run, or the invocation cannot be resumed; the text says why.
+            Exception: what an agent, callback, tool or service raised; what was committed before stays.
+        """
+        session = await self._load(user_id, session_id)
+        ctx = self._new_context(session, self._which_invocation(session, invocation_id, new_message), new_message, run_config)
+        if new_message is not None:
+            await self._append_message(ctx, new_message, state_delta)
+        ctx.agent = self._find_agent_to_run(ctx)
+        if ctx.end_of_agents.get(ctx.agent.name):
+            return
+        async with aclosing(self._run_with_plugins(ctx)) as events:
+            async for event in events:
+                yield event
+
+    def run(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        new_message: types.Content | None = None,
+        invocation_id: str | None = None,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+    ) -> Generator[Event, None, None]:
+        """Run one invocation from synchronous code; see `run_async`.
+
+        It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event
+        is asked for; leaving the `for` early stops it.
+        """
+        events = self.run_async(
+            user_id=user_id,
+            session_id=session_id,
+            invocation_id=invocation_id,
+            new_message=new_message,
+            state_delta=state_delta,
+            run_config=run_config,
+        )
+        return _in_own_loop(events)
+
+    async def close(self) -> None:
+        """Close the plugins. The services belong to whoever made them."""
+        await self.plugin_manager.close()
+
+    async def __aenter__(self) -> Runner:
+        """Return the Runner itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the Runner."""
+        await self.close()
+
+    async def _load(self, user_id: str, session_id: str) -> Session:
+        service, app_name = self.session_service, self.app_name
+        session = await service.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        if session is None and self.auto_create_session:
+            session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        if session is None:
+            raise SessionNotFoundError(
+                f"Session not found: {session_id}. There is no such session of user {user_id!r} in app {self.app_name!r}; create it first"
+                " with session_service.create_session(…)."
+            )
+        return session
+
+    @property
+    def _is_resumable(self) -> bool:
+        return self.resumability_config is not None and self.resumability_config.is_resumable
+
+    def _which_invocation(self, session: Session, invocation_id: str | None, message: types.Content | None) -> str | None:
+        """Return the id of the invocation to resume; None for a new one.
+
+        Raises:
+            ResumeError: there is nothing to run or to resume.
+        """
+        answered = _answered_calls(message)
+        call_event = _call_event(session, answered) if answered else None
+        if answered and call_event is None:
+            raise ResumeError(
+                f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for."
+            )
+        if not self._is_resumable:
+            if message is None:
+                raise ResumeError(
+                    f"Running an agent requires a new_message or a resumable app. Session: {session.id}, user: {session.user_id}. To resume"
+                    " invocations, make the app with ResumabilityConfig(is_resumable=True)."
+                )
+            return None
+        if call_event is not None:
+            return call_event.invocation_id
+        if invocation_id is None:
+            if message is None:
+                raise ResumeError(
+                    "Running an agent requires either a new_message or an invocation_id to resume a previous invocation."
+                    f" Session: {session.id}, user: {session.user_id}."
+                )
+            return None
+        if message is None and not session.events:
+            raise ResumeError(f"Session {session.id} has no events to resume.")
+        if message is None and _first_message(session, invocation_id) is None:
+            raise ResumeError(
+                f"No user message available for resuming invocation: {invocation_id}. Session {session.id} has no such invocation."
+            )
+        return invocation_id
+
+    def _new_context(
+        self, session: Session, resumed_id: str | None, message: types.Content | None, run_config: RunConfig | None
+    ) -> InvocationContext:
+        ctx = InvocationContext(
+            invocation_id=resumed_id or new_invocation_id(),
+            agent=self.agent,
+            session=session,
+            session_service=self.session_service,
+            artifact_service=self.artifact_service,
+            memory_service=self.memory_service,
+            credential_service=self.credential_service,
+            user_content=message or (_first_message(session, resumed_id) if resumed_id else None),
+            run_config=run_config or RunConfig(),
+            plugin_manager=self.plugin_manager,
+            resumability_config=self.resumability_config,
+        )
+        ctx._shared.committed_state = dict(session.state)
+        past = [event for event in session.events if event.invocation_id == resumed_id] if resumed_id else []
+        if past:
+            found = read_checkpoints(past, self.agent)
+            ctx._shared.resumed = found
+            ctx.agent_states.update(found.states)
+            ctx.end_of_agents.update(found.ended)
+        return ctx
+
+    async def _append_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> None:
+        """Commit the user's message as the invocation's first event, or as the answer to one of its calls."""
+        changed = await self.plugin_manager.ask("on_user_message_callback", invocation_context=ctx, user_message=message)
+        message = message if changed is None else changed
+        if not message.parts:
+            raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
+        if message.role is None:
+            message = message.model_copy(update={"role": "user"})
+        call_event = _call_event(ctx.session, _answered_calls(message))
+        event = Event(
+            invocation_id=ctx.invocation_id,
+            author="user",
+            content=message,
+            branch=call_event.branch if call_event else None,
+            actions=EventActions(state_delta=dict(state_delta or {})),
+        )
+        await self._commit(ctx, event)
+        ctx.user_content = message
+
+    def _find_agent_to_run(self, ctx: InvocationContext) -> BaseAgent:
+        """Return the agent to begin with: the root if it is being resumed, else who asked or spoke last, else the root."""
+        root = self.agent
+        if root.name in ctx.end_of_agents:
+            return root
+        answered = _answered_calls(ctx.user_content)
+        call_event = _call_event(ctx.session, answered) if answered else None
+        if call_event is not None:
+            return root.find_agent(call_event.author) or root
+        for event in reversed(ctx.session.events):
+            if event.author == "user" or event.actions.agent_state is not None or event.actions.end_of_agent:
+                continue
+            agent = root.find_agent(event.author)
+            if agent is not None and _is_reachable_by_transfer(agent):
+                return agent
+        return root
+
+    async def _run_with_plugins(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        instead = await self.plugin_manager.ask("before_run_callback", invocation_context=ctx)
+        if instead is not None:
+            event = Event(invocation_id=ctx.invocation_id, author="model", content=instead)
+            await self._commit(ctx, event)
+            yield event
+        else:
+            async with aclosing(self._event_loop(ctx)) as events:
+                async for event in events:
+                    yield event
+        await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
+        self._warn_of_lost_writes(ctx)
+
+    async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
+        async with aclosing(ctx.agent.run_async(ctx)) as events:
+            async for event in events:
+                try:
+                    shown = await self._process(ctx, event)
+                except Exception as error:
+                    # Raising here would only reach the outermost generator; the agent that yielded the event is told at its own `yield`.
+                    self._forget_local_writes(ctx)
+                    ctx._shared.failed_commit = (event, error)
+                else:
+                    yield shown
+
+    async def _process(self, ctx: InvocationContext, event: Event) -> Event:
+        """Fill in what an event lacks, show it to the plugins, and commit it unless it is partial."""
+        event.invocation_id = event.invocation_id or ctx.invocation_id
+        if ctx.run_config and ctx.run_config.custom_metadata:
+            event.custom_metadata = {**ctx.run_config.custom_metadata, **(event.custom_metadata or {})}
+        changed = await self.plugin_manager.ask("on_event_callback", invocation_context=ctx, event=event)
+        if changed is not None:
+            event = changed
+        if not event.partial:
+            await self._commit(ctx, event)
+        return event
+
+    async def _commit(self, ctx: InvocationContext, event: Event) -> None:
+        """Append an event to the session. The only place that does."""
+        temp = {key: value for key, value in event.actions.state_delta.items() if key.startswith(State.TEMP_PREFIX)}
+        await self.session_service.append_event(ctx.session, event)
+        apply_delta(ctx._shared.committed_state, event.actions.state_delta)
+        apply_delta(ctx._shared.committed_state, temp)
+
+    def _forget_local_writes(self, ctx: InvocationContext) -> None:
+        """Make the state what was committed last (seed-readings: "local writes included")."""
+        ctx.session.state.clear()
+        ctx.session.state.update(ctx._shared.committed_state)
+
+    def _warn_of_lost_writes(self, ctx: InvocationContext) -> None:
+        """Say which keys were written to `ctx.session.state` directly and never reached an event."""
+        committed = ctx._shared.committed_state
+        lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
+        lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]
+        if lost:
+            logger.warning(
+                "These state keys were changed without an event and are not stored: %s. Write through a context's state, or yield an event"
+                " with a state_delta.",
+                ", ".join(sorted(lost)),
+            )
+
+
+class InMemoryRunner(Runner):
+    """A Runner that keeps everything in memory, for trying things out.
+
+    Args:
+        agent: the root agent; or `app`.
+        app_name: the app's name.
+        app: what to run.
+        plugins: hooks round every run.
+    """
+
+    def __init__(
+        self,
+        agent: BaseAgent | None = None,
+        *,
+        app_name: str | None = None,
+        app: App | None = None,
+        plugins: list[BasePlugin] | None = None,
+    ) -> None:
+        super().__init__(
+            app=app,
+            app_name=app_name or (None if app else "InMemoryRunner"),
+            agent=agent,
+            plugins=plugins,
+            session_service=InMemorySessionService(),
+        )
+
+
+def _answered_calls(message: types.Content | None) -> set[str]:
+    return {
+        part.function_response.id
+        for part in (message.parts if message else None) or []
+        if part.function_response and part.function_response.id
+    }
+
+
+def _call_event(session: Session, call_ids: set[str]) -> Event | None:
+    """Return the newest event that made one of these calls."""
+    for event in reversed(session.events) if call_ids else ():
+        if any(call.id in call_ids for call in event.get_function_calls()):
+            return event
+    return None
+
+
+def _first_message(session: Session, invocation_id: str) -> types.Content | None:
+    for event in session.events:
+        if event.invocation_id == invocation_id and event.author == "user" and event.content:
+            return event.content
+    return None
+
+
+def _is_reachable_by_transfer(agent: BaseAgent) -> bool:
+    """Return whether every agent up to the root is an LlmAgent that allows transfers."""
+    return all(
+        hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors())
+    )
+
+
+_END = object()
+
+
+def _in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
+    """Drive an async generator from synchronous code, one item per request, in a thread of its own."""
+    items: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    async def pump() -> None:
+        async with aclosing(events):
+            while await asyncio.to_thread(wanted.get):
+                items.put(await anext(events, _END))
+
+    def work() -> None:
+        try:
+            asyncio.run(pump())
+        except BaseException as error:
+            items.put(error)
+
+    thread = threading.Thread(target=work, name="Runner.run", daemon=True)
+    thread.start()
+    try:
+        while True:
+            wanted.put(True)
+            item = items.get()
+            if item is _END:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        wanted.put(False)
+        thread.join()

@@ -1,0 +1,89 @@
+"""Filling state into instructions (seed: session-state, "Usando Plantillas {key}")."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from runtime.errors.known_error import KnownError
+from runtime.sessions.state import State
+
+if TYPE_CHECKING:
+    from runtime.agents.readonly_context import ReadonlyContext
+
+_BRACES = re.compile(r"\{\{([^{}]*)\}\}|\{([^{}]*)\}")
+_SCOPED_NAME = re.compile(rf"(?:{State.APP_PREFIX}|{State.USER_PREFIX}|{State.TEMP_PREFIX})?[^\W\d]\w*")
+_ARTIFACT = "artifact."
+
+
+class MissingStateKeyError(KnownError, KeyError):
+    """An instruction names a state key, or an artifact, that does not exist."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would show the text in quotes
+
+
+async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:
+    """Fill state and artifacts into a text.
+
+    `{key}` becomes the state's value (None becomes nothing), `{key?}` too, or nothing if there is no such key, `{artifact.name}` the text
+    of that artifact. `{{x}}` is how to write `{x}` itself. Braces round anything that is no name, such as JSON, are left alone.
+
+    Args:
+        template: the text.
+        readonly_context: gives state and artifacts.
+
+    Returns:
+        The text with everything filled in.
+
+    Raises:
+        MissingStateKeyError: a key or artifact without `?` does not exist; names it, the agent and the instruction.
+    """
+    parts: list[str] = []
+    end = 0
+    for match in _BRACES.finditer(template):
+        parts.append(template[end : match.start()])
+        end = match.end()
+        escaped, name = match.groups()
+        parts.append("{" + escaped + "}" if escaped is not None else await _filled(name, match.group(), template, readonly_context))
+    return "".join(parts) + template[end:]
+
+
+async def _filled(name: str, braces: str, template: str, context: ReadonlyContext) -> str:
+    key = name.strip().removesuffix("?")
+    optional = name.strip().endswith("?")
+    if key.startswith(_ARTIFACT):
+        text = await _artifact_text(key.removeprefix(_ARTIFACT), context)
+    elif _SCOPED_NAME.fullmatch(key):
+        text = _state_text(key, context.state)
+    else:
+        return braces
+    if text is None and not optional:
+        what = f"artifact {key.removeprefix(_ARTIFACT)!r}" if key.startswith(_ARTIFACT) else f"state key {key!r}"
+        raise MissingStateKeyError(
+            f"Context variable not found: `{key}`. The instruction of agent {context.agent_name!r} needs the {what}, which does not"
+            f" exist. Set it first, or write {{{key}?}} if it may be missing. The instruction: {_shortened(template)}"
+        )
+    return text or ""
+
+
+def _state_text(key: str, state: Any) -> str | None:
+    if key not in state:
+        return None
+    value = state[key]
+    return "" if value is None else str(value)
+
+
+async def _artifact_text(filename: str, context: ReadonlyContext) -> str | None:
+    invocation = context._invocation_context
+    if invocation.artifact_service is None:
+        raise MissingStateKeyError(f"An instruction names the artifact {filename!r}, but the Runner has no artifact service.")
+    session = invocation.session
+    part = await invocation.artifact_service.load_artifact(
+        app_name=session.app_name, user_id=session.user_id, session_id=session.id, filename=filename
+    )
+    return None if part is None else part.text if part.text is not None else str(part)
+
+
+def _shortened(template: str) -> str:
+    return template if len(template) <= 200 else template[:199] + "…"

@@ -1,0 +1,131 @@
+"""Sync code off the event loop, on daemon threads that nobody waits for.
+
+`asyncio.to_thread` and executors hold the exit of the loop and of the interpreter until every job has returned, so a tool that sleeps for
+a minute keeps a closed window's process alive for a minute. These threads are daemons, and are reused because a new thread costs more
+than the hop. Their number has no limit: a limit would let tools that hang keep every later tool waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+IDLE_SECONDS = 10.0
+"""How long a thread without work waits for more before it ends."""
+
+_Outcome = tuple[Any, BaseException | None]
+
+
+async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a sync function on another thread and wait for it.
+
+    If the wait is cancelled the function runs on, since Python cannot stop it, and what it returns or raises is dropped.
+
+    Args:
+        func: called in a copy of the caller's context variables.
+        args: its arguments.
+        kwargs: its named arguments.
+
+    Returns:
+        What the function returned.
+
+    Raises:
+        BaseException: what the function raised.
+    """
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[_Outcome] = loop.create_future()
+    _idle_or_new_worker().jobs.put(partial(_run, contextvars.copy_context(), partial(func, *args, **kwargs), loop, outcome))
+    result, error = await outcome
+    if error is not None:
+        try:
+            raise error
+        finally:
+            # The traceback holds this frame; without this the error and all it refers to would wait for the garbage collector.
+            del error, outcome
+    return result  # type: ignore[no-any-return]  # it went through the future as one half of a pair
+
+
+def _run(
+    context: contextvars.Context, call: Callable[[], Any], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome]
+) -> Callable[[], None]:
+    """Make the call; return the step that reports it, to be taken once the thread is free again."""
+    try:
+        pair: _Outcome = (context.run(call), None)
+    except BaseException as error:
+        pair = (None, error)
+    return partial(_report, loop, outcome, pair)
+
+
+def _report(loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome], pair: _Outcome) -> None:
+    # The loop may have been closed meanwhile; then nobody waits any more.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(_settle, outcome, pair)
+
+
+def _settle(outcome: asyncio.Future[_Outcome], pair: _Outcome) -> None:
+    # A pair and not `set_exception`: that refuses StopIteration, and warns of errors that a cancelled waiter never fetched.
+    if not outcome.done():
+        outcome.set_result(pair)
+
+
+class _Worker:
+    """A daemon thread that runs one job after another."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[Callable[[], Callable[[], None]]] = SimpleQueue()
+        threading.Thread(target=self._work, name="runtime-worker", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self.jobs.get(timeout=IDLE_SECONDS)
+            except Empty:
+                if _retire(self):
+                    return
+                continue
+            report = job()
+            # Back to the idle ones first: whoever awaits the report may send the next job at once.
+            with _lock:
+                _idle.append(self)
+            report()
+            del job, report
+
+
+_lock = threading.Lock()
+_idle: list[_Worker] = []
+
+
+def _idle_or_new_worker() -> _Worker:
+    with _lock:
+        if _idle:
+            return _idle.pop()
+    return _Worker()
+
+
+def _retire(worker: _Worker) -> bool:
+    """Take the worker off the idle ones; False if somebody has just taken it to give it a job."""
+    with _lock:
+        if worker in _idle:
+            _idle.remove(worker)
+            return True
+        return False
+
+
+def _forget_threads_of_parent() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads_of_parent)

@@ -1,0 +1,1 @@
+"""Tests of one module each, laid out as the source is."""

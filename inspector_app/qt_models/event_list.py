@@ -405,6 +405,8 @@ class EventListModel(QAbstractTableModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return that events and headers can be selected, growing and waiting rows not."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
         return flags | Qt.ItemFlag.ItemIsSelectable if index.row() < self._group_rows else flags
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from google.genai import types
 
 from inspector_app.engines.agent_loader import load_agent
-from inspector_app.samples import sample_folder
-from resources.samples.story.script import story_script
+from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
 from runtime.apps.app import App
 from runtime.history.invocations import pending_items
@@ -22,6 +21,7 @@ from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.open_service import open_session_service
 
+STORY = Path(script.__file__).parent
 MESSAGE = "Write a story about the keeper of the north light"
 STOPPED_AT = "Reviser"
 """The story stops when the reviser has mended the first draft: one round of the critics' loop, the checks and the ending are still to come."""
@@ -68,8 +68,8 @@ async def _run_half_way(app: App, service: BaseSessionService) -> None:
 
 def _instant_story() -> App:
     """Return the sample on its scripted model and without delays, also where a key would let it run on Gemini."""
-    app = load_agent(str(sample_folder("story"))).app
+    app = load_agent(str(STORY)).app
     for agent in app.root_agent.descendants():
         if isinstance(agent, LlmAgent):
-            agent.model = story_script(delay=0)
+            agent.model = script.story_script(delay=0)
     return app

@@ -105,12 +105,14 @@ class Turn:
         to_run: calls without a committed result; they are executed, maybe once more.
         answers: call id → what a person answered to the request that call made; such a call is executed again.
         waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
+        pauses: the turn cannot go on before an answer from outside, also if everything in `to_run` returns.
         answered: the agent's final response is committed: no model call is needed.
     """
 
     to_run: list[types.FunctionCall] = field(default_factory=list)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     waiting: list[types.FunctionCall] = field(default_factory=list)
+    pauses: bool = False
     answered: bool = False
 
 
@@ -147,12 +149,14 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
                 turn.answers.pop(response.id or "", None)
         if event.author == "user":
             _collect_answers(turn.answers, requests, from_outside)
+    given.update(requested_call_id(request) for request in requests.values())  # asked, and not answered yet
     for call_id, call in calls.items():
         if call_id in turn.answers or (call_id not in given and call_id not in from_outside):
             turn.to_run.append(call)
         elif call_id in long_running and call_id not in from_outside:
             turn.waiting.append(call)
-    turn.waiting.extend(call for call_id, call in requests.items() if call_id not in from_outside)
+    turn.waiting.extend(requests.values())
+    turn.pauses = bool(turn.waiting) or any(call.id in long_running for call in turn.to_run)
     turn.answered = not turn.to_run and not turn.waiting and _is_answer(events[-1], agent_name)
     return turn
 

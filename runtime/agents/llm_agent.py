@@ -19,7 +19,7 @@ from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
-from runtime.resume import Turn, read_turn
+from runtime.resume import Turn, is_replayed_checkpoint, read_turn
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_tool import FunctionTool
 from runtime.utils.instructions_utils import inject_session_state
@@ -134,9 +134,10 @@ class LlmAgent(BaseAgent):
         above = {agent.name for agent in self.ancestors()}
         events: list[Event] = []
         for event in ctx.invocation_events(branch=False):
-            if (event.author in above and event.actions.agent_state is not None) or (
-                event.author == self.name and event.actions.end_of_agent
-            ):
+            if is_replayed_checkpoint(event):
+                continue
+            begins_anew = event.author in above and event.actions.agent_state is not None
+            if begins_anew or (event.author == self.name and event.actions.end_of_agent):
                 events.clear()
             elif event.branch == ctx.branch or event.author == "user":
                 events.append(event)

@@ -59,7 +59,7 @@ class LlmFlow:
                 async for event in events:
                     yield event
                     goes_on = goes_on and not _ends_turn(event)
-        if turn is not None and turn.waiting and ctx.is_resumable:
+        if turn is not None and turn.pauses and ctx.is_resumable:
             raise InvocationPaused
         while goes_on and not ctx.end_invocation:
             request = await build_request(self._agent, ctx, llm)

@@ -98,7 +98,7 @@ def place_order(tool_context: ToolContext) -> dict[str, Any]:
 
 def report_tool_error(tool: BaseTool, args: dict[str, Any], tool_context: ToolContext, error: Exception) -> dict[str, Any]:
     """Tell the model what went wrong, so that it can try again, in place of ending the invocation."""
-    return {"error": f"{tool.name} failed: {error}"}
+    return {"error": str(error)}
 
 
 def _product(sku: str) -> dict[str, Any] | None:

@@ -114,7 +114,7 @@ story_generator = LlmAgent(
     description="Writes the story.",
     model=MODEL,
     instruction=(
-        "You are a story writer. Write a short story of about 90 words about {topic}, in this style: {app:house_style}. "
+        "You are a story writer. Write a short story of about 100 words about {topic}, in this style: {app:house_style}. "
         "A tone check of an earlier version said: '{tone_check_result}'. If it says negative, write a new, warmer story."
     ),
     output_key="current_story",

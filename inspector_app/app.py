@@ -121,9 +121,7 @@ class Inspector(QObject):
         self.closed.emit()
 
 
-def run_window(
-    paths: list[str], *, trust: bool = False, theme: str | None = None, size: tuple[int, int] | None = None
-) -> int:
+def run_window(paths: list[str], *, trust: bool = False, theme: str | None = None, size: tuple[int, int] | None = None) -> int:
     """Open the window and run until it is closed.
 
     Args:

@@ -297,7 +297,9 @@ class WindowController(QObject):
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
         self.sessions.set_database(source.target, _info(source), sessions)
-        marks = {address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))}
+        marks = {
+            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
+        }
         self.sessions.set_marks(source.target, marks)
         if not sessions:
             self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
@@ -408,7 +410,10 @@ class WindowController(QObject):
         allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
         session = self._browse.session
         read_only = session is not None and not session.source.writing_allowed
-        allow(commands.allow_writing, None if read_only else "The session's database can be written already." if session else "No session is selected.")
+        allow(
+            commands.allow_writing,
+            None if read_only else "The session's database can be written already." if session else "No session is selected.",
+        )
         self.window.run_bar.suggest_resume(run.blocked("resume") is None)
         loaded = self._agents.loaded
         bench.composer.set_blocked(sending, loaded.name if loaded else "")

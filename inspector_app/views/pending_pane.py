@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPlainTextEdit, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from inspector_app import theme
 from inspector_app.cursor import SessionAddress
@@ -65,7 +76,9 @@ class PendingPane(QWidget):
         split.setStretchFactor(1, 3)
         split.setChildrenCollapsible(False)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here."))
+        self._stack.addWidget(
+            EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
+        )
         self._stack.addWidget(split)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)

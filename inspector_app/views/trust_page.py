@@ -44,8 +44,7 @@ class TrustPage(QWidget):
         self._folder.setFont(theme.mono_font())
         rows.addWidget(self._folder)
         text = QLabel(
-            "Loading an agent runs its Python code, with everything you may do on this computer. "
-            "The answer is remembered for this folder.",
+            "Loading an agent runs its Python code, with everything you may do on this computer. The answer is remembered for this folder.",
             column,
         )
         text.setWordWrap(True)

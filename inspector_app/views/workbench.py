@@ -115,7 +115,9 @@ class Workbench(QMainWindow):
         self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
         self._docks["pending"].raise_()
         self.resizeDocks(
-            [self._docks["sessions"], self._docks["detail"]], [_SESSIONS_WIDTH, int(self.width() * _DETAIL_SHARE)], Qt.Orientation.Horizontal
+            [self._docks["sessions"], self._docks["detail"]],
+            [_SESSIONS_WIDTH, int(self.width() * _DETAIL_SHARE)],
+            Qt.Orientation.Horizontal,
         )
         self.resizeDocks([self._docks["pending"]], [_BOTTOM_HEIGHT], Qt.Orientation.Vertical)
 

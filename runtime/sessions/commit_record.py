@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy.engine import CursorResult
-
 from runtime.sessions.column_values import dump_json, load_json_object, read_time, to_micros
 from runtime.sessions.state import State, scope_of
+from runtime.sessions.statements import Rows
 
-Run = Callable[..., CursorResult[Any]]
+Run = Callable[..., Rows]
 """Runs a statement of `statements.SQL` by its name, with its parameters as keywords."""
 
 
@@ -32,9 +31,9 @@ def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any]
 
 def record_all_shared(run: Run, writer: str) -> None:
     """Record what every app and every user has."""
-    for app_name, state in run("all_app_states").all():
+    for app_name, state in run("all_app_states").fetchall():
         record_snapshot(run, app_name, "", load_json_object(state), writer)
-    for app_name, user_id, state in run("all_user_states").all():
+    for app_name, user_id, state in run("all_user_states").fetchall():
         record_snapshot(run, app_name, user_id, load_json_object(state), writer)
 
 
@@ -44,11 +43,12 @@ def record_events_of_others(run: Run) -> None:
     New rows get a number above all others, so that the first recorded one from the end ends the search.
     """
     rows = []
-    with run("newest_events") as newest_first:
-        for *row, recorded in newest_first:
-            if recorded:
-                break
-            rows.append(row)
+    newest_first = run("newest_events")
+    for *row, recorded in newest_first:
+        if recorded:
+            break
+        rows.append(row)
+    newest_first.close()
     for app_name, user_id, session_id, event_id, at, event_data in reversed(rows):
         key = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
         shared = shared_json(delta_of(event_data))

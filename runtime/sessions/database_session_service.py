@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy.engine import URL, Row
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.engine import URL
 
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.not_found_error import SessionNotFoundError
@@ -28,6 +27,7 @@ from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.tables import WrittenLayout
 
 _REMEMBERED_SESSIONS = 256
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class DatabaseSessionService(BaseSessionService):
         return user, app
 
     def _share_one(self, run: Run, table: str, owner: dict[str, str], delta: dict[str, Any], at: Any) -> dict[str, Any]:
-        row = run(table, **owner).first()
+        row = run(table, **owner).fetchone()
         if row is None:
             record_snapshot(run, owner["app_name"], owner.get("user_id", ""), {}, self._database.writer)
             run("insert_" + table, **owner, state=self._json(delta), time=at)
@@ -196,7 +196,7 @@ class DatabaseSessionService(BaseSessionService):
         self._remember(key, _Known(revision, latest, state))
         session._revision = revision
 
-    def _check_fresh(self, run: Run, session: Session, row: Row[Any]) -> None:
+    def _check_fresh(self, run: Run, session: Session, row: Row) -> None:
         held = session._revision
         if held is None:
             # Not from get_session: all that can be compared is its time.
@@ -204,16 +204,16 @@ class DatabaseSessionService(BaseSessionService):
                 return
         elif held == _revision(row):
             return
-        last = run("last_commit", **_columns(session.key), event_id=row[2]).first()
+        last = run("last_commit", **_columns(session.key), event_id=row[2]).fetchone()
         who, at = (last[0] or "another program", last[1]) if last else ("another program", read_time(row[1]))
         when = datetime.fromtimestamp(to_epoch(at)).strftime("%Y-%m-%d %H:%M:%S")
         raise StaleSessionError(
             f"Session {session.id} was modified in storage since it was loaded: {who} wrote to it at {when}. Reload it and append again."
         )
 
-    def _learn(self, run: Run, key: SessionKey, row: Row[Any]) -> _Known:
-        state = load_json_object(run("session_state", **_columns(key)).scalar_one())
-        latest = run("latest_time", **_columns(key)).scalar()
+    def _learn(self, run: Run, key: SessionKey, row: Row) -> _Known:
+        state = load_json_object(run("session_state", **_columns(key)).fetchone()[0])
+        latest = run("latest_time", **_columns(key)).fetchone()[0]
         # Others' sessions may lack the rows that google-adk needs to append.
         self._share(run, key, {}, {}, row[1])
         return _Known(_revision(row), max(read_time(row[1]), read_time(latest) if latest is not None else 0), state)
@@ -228,8 +228,8 @@ class DatabaseSessionService(BaseSessionService):
             row = _find(run, key) if run else None
             if run is None or row is None:
                 return None
-            state = load_json_object(run("session_state", **_columns(key)).scalar_one())
-            user, app = (_state_of(run(table, **_columns(key)).first()) for table in ("user_state", "app_state"))
+            state = load_json_object(run("session_state", **_columns(key)).fetchone()[0])
+            user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
             events = self._events(run, key, config)
         session = self._session(key, state, user, app, read_time(row[1]))
         session.events = events
@@ -242,9 +242,9 @@ class DatabaseSessionService(BaseSessionService):
     def _events(self, run: Run, key: SessionKey, config: GetSessionConfig) -> list[Event]:
         count, since = config.num_recent_events, config.after_timestamp
         if count is not None and since is None:
-            rows = run("recent_events", **_columns(key), count=count).all()[::-1]
+            rows = run("recent_events", **_columns(key), count=count).fetchall()[::-1]
         else:
-            rows = run("events", **_columns(key)).all()
+            rows = run("events", **_columns(key)).fetchall()
         events = [self._decode(row) for row in rows]
         if since is not None:
             events = [event for event in events if event.timestamp >= since]
@@ -256,10 +256,10 @@ class DatabaseSessionService(BaseSessionService):
         with self._database.reading() as run:
             if run is None:
                 return []
-            app = _state_of(run("app_state", app_name=app_name).first())
+            app = _state_of(run("app_state", app_name=app_name).fetchone())
             users = {user: load_json_object(state) for user, state in run("user_states", app_name=app_name)}
             statement = "app_sessions" if user_id is None else "user_sessions"
-            rows = run(statement, app_name=app_name, user_id=user_id).all()
+            rows = run(statement, app_name=app_name, user_id=user_id).fetchall()
         return [
             self._session(SessionKey(app_name, user, session_id), load_json_object(state), users.get(user, {}), app, read_time(updated))
             for user, session_id, _, updated, state in rows
@@ -276,7 +276,7 @@ class DatabaseSessionService(BaseSessionService):
 
     def _temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         with self._database.reading() as run:
-            if run is None or not self._database.ours:
+            if run is None or not self._database.is_ours():
                 return {}
             return {event_id: load_json_object(temp) for event_id, temp in run("temp", **_columns(key))}
 
@@ -297,14 +297,15 @@ def _columns(key: SessionKey) -> dict[str, str]:
     return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
 
 
-def _find(run: Run, key: SessionKey) -> Row[Any] | None:
+def _find(run: Run, key: SessionKey) -> Row | None:
     """Return a session's `create_time`, `update_time` and the id of its last event."""
-    return run("find_session", **_columns(key)).first()
+    row: Row | None = run("find_session", **_columns(key)).fetchone()
+    return row
 
 
-def _revision(row: Row[Any]) -> _Revision:
+def _revision(row: Row) -> _Revision:
     return _Revision(row[0], row[2])
 
 
-def _state_of(row: Row[Any] | None) -> dict[str, Any]:
+def _state_of(row: Row | None) -> dict[str, Any]:
     return load_json_object(row[0]) if row else {}

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from sqlalchemy import text
-from sqlalchemy.engine import Connection, CursorResult, Dialect
+from sqlalchemy.engine import Dialect
 
 from runtime.sessions.tables import COMMITS, METADATA
+
+
+
+class Rows(Protocol):
+    """What a driver's cursor offers, both SQLite's and psycopg's."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, None after the last."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+
+    def close(self) -> None:
+        """Let go of rows that are not wanted."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class DriverConnection(Protocol):
+    """What a driver's connection offers, both SQLite's and psycopg's."""
+
+    def execute(self, sql: str, values: Any = ..., /) -> Rows:
+        """Run a statement."""
+
 
 _OF_SESSION = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 _SESSION = "app_name = :app_name AND user_id = :user_id AND id = :session_id"
@@ -75,27 +100,23 @@ SQL = {
 
 
 class Statements:
-    """The statements of `SQL` for one dialect, run on a connection by name.
+    """The statements of `SQL`, compiled for one dialect and run by name.
+
+    They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
 
     Args:
-        dialect: the engine's.
+        dialect: the engine's, with named parameters.
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self._compiled: dict[str, tuple[str, list[str] | None]] = {}
-        for name, sql in SQL.items():
-            compiled = text(sql).compile(dialect=dialect)
-            self._compiled[name] = (str(compiled), getattr(compiled, "positiontup", None))
+        self._compiled = {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}
 
-    def run(self, connection: Connection, name: str, values: dict[str, Any]) -> CursorResult[Any]:
-        """Run a statement.
+    def run(self, driver: DriverConnection, name: str, values: dict[str, Any]) -> Rows:
+        """Run a statement and return its rows.
 
         Args:
-            connection: in a transaction if the statement writes.
+            driver: in a transaction if the statement writes.
             name: a key of `SQL`.
             values: at least the statement's parameters.
         """
-        sql, names = self._compiled[name]
-        if names is None:
-            return connection.exec_driver_sql(sql, values)
-        return connection.exec_driver_sql(sql, tuple([values[key] for key in names]))
+        return driver.execute(self._compiled[name], values)

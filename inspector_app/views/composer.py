@@ -35,7 +35,7 @@ class Composer(QWidget):
         self._edit.textChanged.connect(self._on_text_changed)
         line.addWidget(self._edit, 1)
         self._send = QToolButton(self)
-        self._send.setObjectName("sendButton")
+        self._send.setObjectName("send_button")
         self._send.setAccessibleName("Send")
         self._send.setIcon(theme.icon("paper-plane", "accent"))
         self._send.setAutoRaise(True)
@@ -98,7 +98,7 @@ class _MessageEdit(QPlainTextEdit):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("composerEdit")
+        self.setObjectName("composer_edit")
         self.setAccessibleName("Message to the agent")
         self.setTabChangesFocus(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)

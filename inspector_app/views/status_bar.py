@@ -22,7 +22,7 @@ class StatusBar(QStatusBar):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("statusBar")
+        self.setObjectName("status_bar")
         self.setSizeGripEnabled(False)
         self._run_icon = IconLabel(13, self)
         self.addWidget(self._run_icon)

@@ -102,7 +102,10 @@ class History:
         self._unsure = frozenset(unsure)
         written = {key for event in self._events for key in event.actions.state_delta}
         written.update(key for writes in self._shared.values() for write in writes for key in write.delta)
-        present = present or {}
+        present = dict(present or {})
+        # A session's own keys change with its events only: after the last one they are what they are now.
+        self._last = len(self._events) - 1
+        self._own_now = {key: value for key, value in present.items() if scope_of(key) == "session"}
         self._keys = [*present, *(key for key in sorted(written) if key not in present)]
         # Nothing recorded ever wrote these, so they have always had the value they have; for shared ones, from some event on.
         self._constant = {key: value for key, value in present.items() if key not in written and key not in self._unsure}
@@ -138,12 +141,16 @@ class History:
             IndexError: there is no such event.
         """
         fold = self._fold(index)
+        if index == self._last and "session" not in fold.complete:
+            fold = _Fold({**fold.values, **self._own_now}, fold.complete)
         parts: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
         unknown = []
         for key, value in self._known(fold, index).items():
             parts[scope_of(key)][key] = value
         for key in self._keys:
             scope = scope_of(key)
+            if index == self._last and scope == "session":
+                continue
             if key in self._unsure or (key not in parts[scope] and scope not in fold.complete):
                 parts[scope].pop(key, None)
                 unknown.append(key)

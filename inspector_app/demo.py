@@ -29,7 +29,7 @@ from runtime.sessions.open_service import open_session_service
 STORY = Path(script.__file__).parent
 MESSAGE = "Write a story about the keeper of the north light"
 STOPPED_AT = "Reviser"
-"""The story stops when the reviser has mended the first draft: one round of the critics' loop, the checks and the ending are still to come."""
+"""It stops when the first draft is mended: another round of the critic, the checks and the ending are still to come."""
 
 
 PICTURE = "inspector.png"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -109,6 +110,7 @@ class BrowseController(QObject):
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
         self._arrived_while_loading: list[Committed] = []
+        self._loading: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
         cursor.session_changed.connect(self._on_session_changed)
         cursor.event_changed.connect(self._on_event_changed)
@@ -221,6 +223,11 @@ class BrowseController(QObject):
         self.session_changed_in_list.emit(source, SessionSummary(address.key, len(events), updated))
         self.pending_found.emit(address, _pending(past))
 
+    async def wait_until_loaded(self) -> None:
+        """Wait until the selected session is on show, or its problem is."""
+        if self._loading is not None:
+            await asyncio.wait([self._loading])
+
     def position_of(self, event_id: str) -> int | None:
         """Return an event's place in the session on show."""
         return self.session.index_of(event_id) if self.session else None
@@ -246,7 +253,7 @@ class BrowseController(QObject):
         if address is None:
             self.session_loading.emit(None)
         else:
-            self._tasks.spawn(self.load_session(address), f"Reading session {address.key.session_id}")
+            self._loading = self._tasks.spawn(self.load_session(address), f"Reading session {address.key.session_id}")
 
     def _on_event_changed(self, index: int | None) -> None:
         session = self.session

@@ -133,12 +133,15 @@ class Theme(QObject):
             self._put_in_force()
 
     def _put_in_force(self) -> None:
-        scheme = QGuiApplication.styleHints().colorScheme()
-        dark = self.choice == "dark" or (self.choice == "system" and scheme == Qt.ColorScheme.Dark)
+        dark = self.choice == "dark" or (self.choice == "system" and _system_is_dark())
         self.tokens = DARK if dark else LIGHT
         self._app.setPalette(palette(self.tokens))
         self._app.setStyleSheet(style_sheet(self.tokens))
         self.changed.emit()
+
+
+def _system_is_dark() -> bool:
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 _theme: Theme | None = None

@@ -289,11 +289,11 @@ class SessionTreeModel(QAbstractItemModel):
             return QModelIndex()
         return self.createIndex(above.row, 0, above)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return how many children there are."""
         return len(self.node(parent).children) if parent.column() <= 0 else 0
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return 1."""
         return 1
 

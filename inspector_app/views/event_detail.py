@@ -12,6 +12,7 @@ from inspector_app.qt_models.state_tree import StateByScope
 from inspector_app.values import full_time, visible
 from inspector_app.views.content_view import ContentView
 from inspector_app.views.delta_view import DeltaView
+from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.json_view import JsonView
 from inspector_app.views.state_view import StateView
@@ -33,9 +34,8 @@ class EventDetail(QWidget):
         self._event: Event | None = None
         self._number = 0
         self._stale: set[QWidget] = set()
-        self._title = QLabel()
+        self._title = ElidedLabel()
         self._title.setObjectName("event_detail_title")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setProperty("role", "title")
         self._time = QLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
@@ -65,8 +65,7 @@ class EventDetail(QWidget):
     def _shown_part(self) -> QWidget:
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 2)
-        head.addWidget(self._title)
-        head.addStretch(1)
+        head.addWidget(self._title, 1)
         head.addWidget(self._time)
         part = QWidget()
         layout = QVBoxLayout(part)

@@ -79,7 +79,7 @@ class EventTable(QTableView):
         self.setCurrentIndex(self._events.index(row, Column.EVENT))
         self._events.set_folded(row, folded)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Fold with left, right and Enter on a header; Home and End go to the first and last event."""
         row = self.currentIndex().row()
         key = event.key()
@@ -193,15 +193,14 @@ class EventStreamView(QWidget):
     def _on_reset(self) -> None:
         self._selected = None
         self._unseen = 0
-        self.table.fit_columns()
         self._on_rows_changed()
         self.set_following(True)
 
     def _on_rows_changed(self, *_: object) -> None:
+        self.table.fit_columns()
         self._stack.setCurrentWidget(self.table if self._model.rowCount() else self._empty)
 
     def _on_events_appended(self, count: int) -> None:
-        self.table.fit_columns()
         if not self._following:
             self._unseen += count
             self._show_tail_button()
@@ -239,7 +238,7 @@ class EventStreamView(QWidget):
         size = self._tail_button.size()
         self._tail_button.move((self.table.width() - size.width()) // 2, self.table.height() - size.height() - 14)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the button at the bottom, and the tail in view."""
         super().resizeEvent(event)
         self._place_tail_button()

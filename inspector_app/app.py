@@ -93,8 +93,8 @@ class Inspector(QObject):
         self.window.resize(QSize(*size) if size else DEFAULT_SIZE)
         if size is None and geometry is not None:
             self.window.restoreGeometry(geometry)
-        self.window.show()
         self.window.workbench.arrange(self.settings.layout("panes"))
+        self.window.show()
 
     def close(self) -> None:
         """Close: stop what runs, wait for it, let go of everything, then close the window. A second call changes nothing."""
@@ -108,7 +108,9 @@ class Inspector(QObject):
 
     async def _shut_down(self) -> None:
         self.settings.save_layout("window", self.window.saveGeometry())
-        self.settings.save_layout("panes", self.window.workbench.saved_layout())
+        panes = self.window.workbench.saved_layout()
+        if panes is not None:
+            self.settings.save_layout("panes", panes)
         self.window.setEnabled(False)
         self.run.stop()
         left = await self.tasks.close(SHUTDOWN_SECONDS)

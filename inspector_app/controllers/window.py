@@ -424,26 +424,28 @@ class WindowController(QObject):
         run = self._run
         held = run.held
         here = run.address == self._cursor.session
-        text, detail = run.phase, ""
+        phase, text, detail = str(run.phase), str(run.phase), ""
         if run.phase == "paused" and held is not None:
             place = self._browse.position_of(held.id) if here else None
             text = "paused" if place is None else f"paused at {place + 1}"
             detail = f"{held.author} · {describe(held).kind}"
         elif run.phase == "idle":
-            text, detail = self._idle_words()
-        self.window.run_bar.show_state(run.phase, text, detail)
-        self.window.status.show_run(run.phase, text)
+            phase, text, detail = self._idle_words()
+        self.window.run_bar.show_state(phase, text, detail)
+        self.window.status.show_run(phase, text)
         if here:
             self.events.set_held(held.id if held is not None else None)
             waiting = {"running": "running…", "paused": "held: F10 steps, F5 continues"}.get(run.phase)
             self.events.set_waiting(waiting, held.author if held is not None else "")
 
-    def _idle_words(self) -> tuple[str, str]:
+    def _idle_words(self) -> tuple[str, str, str]:
+        """Return how the session was left, for `show_state`."""
         session = self._browse.session
         open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
         if not open_ones:
-            return "idle", ""
-        return open_ones[-1].status, open_ones[-1].reason
+            return "idle", "idle", ""
+        last = open_ones[-1]
+        return ("interrupted", "interrupted", last.reason) if last.status == "interrupted" else ("waiting", "waiting", last.reason)
 
     def _show_session_hints(self) -> None:
         bench = self.window.workbench

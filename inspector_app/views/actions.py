@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from inspector_app import theme
-from inspector_app.presentation import plain_tooltip
+from inspector_app.values import plain_tooltip
 
 
 @dataclass(frozen=True, slots=True)

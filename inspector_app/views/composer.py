@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 from inspector_app import theme
 
 _MAX_LINES = 8
+_FRAME = 6
 
 
 class Composer(QWidget):
@@ -101,7 +102,6 @@ class _MessageEdit(QPlainTextEdit):
         self.setObjectName("composer_edit")
         self.setAccessibleName("Message to the agent")
         self.setTabChangesFocus(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.document().setDocumentMargin(8)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
@@ -118,6 +118,8 @@ class _MessageEdit(QPlainTextEdit):
         return QSize(super().sizeHint().width(), self.height())
 
     def _fit(self) -> None:
-        lines = min(max(int(self.document().size().height()), 1), _MAX_LINES)
-        height = lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + 2
-        self.setFixedHeight(height)
+        wanted = max(int(self.document().size().height()), 1)
+        lines = min(wanted, _MAX_LINES)
+        always, never = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(always if wanted > lines else never)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + _FRAME)

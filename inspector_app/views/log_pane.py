@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app import theme
 from inspector_app.messages import Message
-from inspector_app.presentation import visible
+from inspector_app.values import visible
 
 MAX_KEPT = 2_000
 _ICONS = {"info": ("circle-info", "dim"), "warning": ("triangle-exclamation", "warn"), "error": ("circle-xmark", "bad")}
@@ -40,6 +40,7 @@ class LogPane(QWidget):
         self._list.setObjectName("log_list")
         self._list.setAccessibleName("Log")
         self._list.setUniformItemSizes(True)
+        self._list.setIconSize(QSize(14, 14))
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._details = QPlainTextEdit(self)

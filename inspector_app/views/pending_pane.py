@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from inspector_app import theme
 from inspector_app.cursor import SessionAddress
-from inspector_app.presentation import preview, short_id, visible
+from inspector_app.presentation import short_id
+from inspector_app.values import preview, visible
 from inspector_app.views.empty_state import EmptyState
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class PendingPane(QWidget):
         self._list = QListWidget(self)
         self._list.setObjectName("pending_list")
         self._list.setAccessibleName("Pending")
+        self._list.setIconSize(QSize(14, 14))
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._form = _PendingForm(self)
         self._form.answered.connect(self.answered)
@@ -171,7 +173,7 @@ class _PendingForm(QWidget):
         self._args.setText(visible(preview(item.args, 400)) if item.args else "")
         self._args.setVisible(bool(item.args) and kind != "credential")
         self._edit.setVisible(kind in ("long_running", "credential"))
-        self._edit.setPlainText(json.dumps(item.args.get("authConfig", {}), indent=2, ensure_ascii=False) if kind == "credential" else "")
+        self._edit.setPlainText("")
         self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
         for button, shown in ((self._approve, "confirmation"), (self._reject, "confirmation"), (self._resume, "interrupted")):
             button.setVisible(kind == shown)

@@ -7,11 +7,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from inspector_app import theme
+from inspector_app.values import visible
 from inspector_app.views.actions import Actions
 from inspector_app.views.icon_label import IconLabel
 from inspector_app.views.status_bar import RUN_ICONS
-
-_STATE_ROLES = {"idle": "secondary", "running": "ok", "paused": "warn", "stopping": "warn"}
 
 
 class RunBar(QToolBar):
@@ -34,7 +33,7 @@ class RunBar(QToolBar):
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
         self._icon = IconLabel(14, self)
-        self.addWidget(self._icon)
+        self._icon_action = self.addWidget(self._icon)
         self._state = self._label("run_state")
         self._detail = self._label("run_detail")
         self._detail.setProperty("role", "secondary")
@@ -56,15 +55,16 @@ class RunBar(QToolBar):
         """Show what the run is doing.
 
         Args:
-            phase: idle, running, paused or stopping.
+            phase: a key of `RUN_ICONS`.
             text: such as "paused at 142".
             detail: what comes after it, less loudly.
         """
         icon, role = RUN_ICONS[phase]
+        self._icon_action.setVisible(bool(icon))
         self._icon.show_icon(icon, role)
         self._state.setText(text)
-        self._set_property(self._state, "role", _STATE_ROLES[phase])
-        self._detail.setText(detail)
+        self._set_property(self._state, "role", role)
+        self._detail.setText(visible(detail))
         self._run.setText("Continue" if phase == "paused" else "Run")
         self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
 

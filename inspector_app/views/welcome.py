@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app import theme
-from inspector_app.presentation import plain_tooltip, visible
+from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.icon_label import IconLabel
 
 _WIDTH = 860

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
@@ -20,6 +20,12 @@ from inspector_app.views.sessions_pane import SessionsPane
 LAYOUT_VERSION = 1
 """Raised when docks come or go, so that an older saved layout is not forced onto them."""
 
+_DOCKING = (
+    QMainWindow.DockOption.AllowNestedDocks
+    | QMainWindow.DockOption.AllowTabbedDocks
+    | QMainWindow.DockOption.AnimatedDocks
+    | QMainWindow.DockOption.GroupedDragging
+)
 _SESSIONS_WIDTH = 242
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
@@ -38,7 +44,7 @@ class Workbench(QMainWindow):
         super().__init__(parent)
         self.setObjectName("workbench")
         self.setWindowFlags(Qt.WindowType.Widget)
-        self.setDockNestingEnabled(True)
+        self.setDockOptions(_DOCKING)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.stream = EventStreamView(events)
         self.composer = Composer()
@@ -66,6 +72,11 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log, bottom),
         }
         self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        for dock in self._docks.values():
+            dock.topLevelChanged.connect(self._show_titles)
+            dock.dockLocationChanged.connect(self._show_titles)
+        self._to_restore: QByteArray | None = None
+        self._arranged = False
 
     @property
     def dock_actions(self) -> list[QAction]:
@@ -91,13 +102,33 @@ class Workbench(QMainWindow):
         self._docks[name].raise_()
 
     def arrange(self, saved: QByteArray | None) -> None:
-        """Put the docks where they were; where they belong, if nothing is remembered."""
-        if saved is None or not self.restoreState(saved, LAYOUT_VERSION):
-            self.reset_layout()
+        """Put the docks where they were, or where they belong, as soon as there is a size to share out.
 
-    def saved_layout(self) -> QByteArray:
-        """Return the arrangement of the docks, for `arrange`."""
-        return self.saveState(LAYOUT_VERSION)
+        Args:
+            saved: what `saved_layout` returned; None if nothing is remembered.
+        """
+        self._to_restore = saved
+        self._arranged = False
+        if self.isVisible():
+            self._arrange_now()
+
+    def saved_layout(self) -> QByteArray | None:
+        """Return the arrangement of the docks, for `arrange`; None if they were never on show."""
+        return self.saveState(LAYOUT_VERSION) if self._arranged else None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Arrange the docks once the page has its size."""
+        super().showEvent(event)
+        if not self._arranged:
+            QTimer.singleShot(0, self, self._arrange_now)
+
+    def _arrange_now(self) -> None:
+        if self._arranged:
+            return
+        self._arranged = True
+        if self._to_restore is None or not self.restoreState(self._to_restore, LAYOUT_VERSION):
+            self.reset_layout()
+        self._show_titles()
 
     def reset_layout(self) -> None:
         """Put every pane where it belongs."""
@@ -131,6 +162,17 @@ class Workbench(QMainWindow):
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)
         return middle
+
+    def _show_titles(self) -> None:
+        """Show each dock's title bar, except where a tab says the same."""
+        for dock in self._docks.values():
+            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            bar = dock.titleBarWidget()
+            if tabbed and bar is None:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif not tabbed and bar is not None:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt: back to its own
+                bar.deleteLater()
 
     def _dock(self, name: str, title: str, pane: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
         dock = QDockWidget(title, self)

@@ -15,7 +15,11 @@ CONTROLS = (QAbstractButton, QAbstractItemView, QLineEdit, QPlainTextEdit, QTabW
 
 
 def made_by_qt(widget: QWidget) -> bool:
-    return isinstance(widget, QHeaderView) or widget.objectName().startswith("qt_") or widget.metaObject().className().startswith("Q" + "LineEditIcon")
+    return (
+        isinstance(widget, QHeaderView)
+        or widget.objectName().startswith("qt_")
+        or widget.metaObject().className().startswith("Q" + "LineEditIcon")
+    )
 
 
 def test_every_control_has_a_name(qtbot) -> None:

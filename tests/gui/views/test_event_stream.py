@@ -182,9 +182,9 @@ def test_a_row_is_copied_as_json(view: EventStreamView, model: EventListModel) -
     assert menu is not None
     actions = {action.text(): action for action in menu.actions()}
     actions["Copy as JSON"].trigger()
-    assert json.loads(QGuiApplication.clipboard().text())["id"] == model.event(0).id
+    assert json.loads(QGuiApplication.clipboard().text())["id"] == model.committed(0).id
     actions["Copy event id"].trigger()
-    assert QGuiApplication.clipboard().text() == model.event(0).id
+    assert QGuiApplication.clipboard().text() == model.committed(0).id
     assert view.context_menu(-1) is None
     actions["Fold all invocations"].trigger()
     assert model.rowCount() == 1

@@ -76,8 +76,13 @@ def _read_event(found: Checkpoints, event: Event, root: BaseAgent | None) -> Non
         found.states[name] = actions.agent_state
         found.ended[name] = False
         found.seen.setdefault(name, []).append(actions.agent_state)
-    elif event.content and name not in found.states:
+    elif event.content:
         found.ended[name] = False
+        speaking = root.find_agent(name) if root else None
+        for above in speaking.ancestors() if speaking else ():
+            # google-adk 2.x commits an agent's end already when it hands over, before the other one speaks.
+            if found.ended.get(above.name):
+                found.ended[above.name] = False
     if actions.escalate and root:
         escalating = root.find_agent(name)
         found.escalated.update(above.name for above in (escalating.ancestors() if escalating else ()))

@@ -1,3 +1,11 @@
-"""What all tests share."""
+"""What holds for every test: no window on the developer's screen, and nothing of the user's own settings read or written."""
 
 from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+_HOME = tempfile.TemporaryDirectory(prefix="agent-inspector-tests-")
+for _variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+    os.environ[_variable] = _HOME.name

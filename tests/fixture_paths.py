@@ -15,11 +15,22 @@ _BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "fixtures"
 
 
 def fixtures_dir() -> Path:
-    """Return the folder of the shared fixtures; skip the test, saying so, where it is absent (a user's machine)."""
+    """Return the folder of the shared fixtures.
+
+    Where it is absent the test is skipped, saying so; in continuous integration (CI is set) it fails.
+    """
     folder = Path(os.environ.get("INSPECTOR_FIXTURES") or _BESIDE_CHECKOUT)
     if not (folder / "open" / "manifest.json").exists():
-        pytest.skip(f"the shared fixture databases are not at {folder}; set INSPECTOR_FIXTURES to their folder", allow_module_level=True)
+        reason = f"the shared fixture databases are not at {folder}; set INSPECTOR_FIXTURES to their folder"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason, allow_module_level=True)
     return folder
+
+
+def seeds_dir() -> Path:
+    """Return the folder of the seed documents, beside the fixtures; skip the test where it is absent."""
+    return fixtures_dir().parent / "seeds"
 
 
 @cache

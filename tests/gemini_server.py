@@ -83,12 +83,14 @@ class GeminiServer:
         answers: for the requests to come.
         requests: those that came.
         client_left: set when a client went away from an answer that waits for it to.
+        connections: how many are open.
     """
 
     url: str = ""
     answers: list[Answer | Failure] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     client_left: threading.Event = field(default_factory=threading.Event)
+    connections: int = 0
 
     def next_answer(self) -> Answer | Failure:
         """Take the next answer off the list."""
@@ -137,6 +139,14 @@ def google_api_key(monkeypatch: pytest.MonkeyPatch) -> str:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     gemini: GeminiServer
+
+    def setup(self) -> None:
+        super().setup()
+        self.gemini.connections += 1
+
+    def finish(self) -> None:
+        super().finish()
+        self.gemini.connections -= 1
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

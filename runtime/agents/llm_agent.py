@@ -130,14 +130,13 @@ class LlmAgent(BaseAgent):
         return None
 
     def _own_events(self, ctx: InvocationContext) -> list[Event]:
-        """Return what happened since this agent was called: after its own end and its ancestors' last checkpoint."""
+        """Return what happened since this agent was called: after its ancestors' last checkpoint."""
         above = {agent.name for agent in self.ancestors()}
         events: list[Event] = []
         for event in ctx.invocation_events(branch=False):
             if is_replayed_checkpoint(event):
                 continue
-            begins_anew = event.author in above and event.actions.agent_state is not None
-            if begins_anew or (event.author == self.name and event.actions.end_of_agent):
+            if event.author in above and event.actions.agent_state is not None:
                 events.clear()
             elif event.branch == ctx.branch or event.author == "user":
                 events.append(event)

@@ -126,7 +126,7 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
 def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user"]
     root = agents[0].author if agents else None
-    if root is not None and ended.get(root):
+    if root is not None and ended.get(root) and all(ended.get(name) for name in _speakers_after_end(agents, root)):
         return "finished", f"{root} reached its end"
     if waiting:
         names = ", ".join(dict.fromkeys(item.name or item.kind for item in waiting))
@@ -145,6 +145,12 @@ def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, A
     if last.is_final_response() or last.content is None:
         return "finished", "the agent answered"
     return "interrupted", "the agent has not answered"
+
+
+def _speakers_after_end(events: list[Event], root: str) -> set[str]:
+    """Return who spoke after the root's end: google-adk 2.x commits that already when the root hands over."""
+    end = max(index for index, event in enumerate(events) if event.author == root and event.actions.end_of_agent)
+    return {event.author for event in events[end:] if event.content}
 
 
 def _open_calls(events: list[Event]) -> list[str]:

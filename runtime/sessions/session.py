@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
 from runtime.events.event import Event
@@ -40,6 +40,9 @@ class Session(BaseModel):
     state: dict[str, Any] = Field(default_factory=dict)
     events: list[Event] = Field(default_factory=list)
     last_update_time: float = 0.0
+
+    _revision: Any = PrivateAttr(default=None)
+    """What a session service that several writers share knows this copy by; its own business."""
 
     @property
     def key(self) -> SessionKey:

@@ -133,13 +133,13 @@ class Change:
     Attributes:
         key: with its scope prefix.
         before, after: the values; meaningless where `kind` says that there was, or is, none.
-        kind: whether the key is new, has another value, or is gone.
+        kind: whether the key is new, has another value, is gone, or was written over something that nobody recorded.
     """
 
     key: str
     before: Any
     after: Any
-    kind: Literal["added", "changed", "removed"]
+    kind: Literal["added", "changed", "removed", "written"]
 
     @property
     def scope(self) -> Scope:

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator
 from enum import Enum
 from typing import Any, Literal
 
+from pydantic import ConfigDict
 from typing_extensions import override
 
 from runtime.agents import BaseAgent, BaseAgentState, InvocationContext, LlmAgent, LoopAgent, SequentialAgent
@@ -43,7 +44,7 @@ class StoryFlowAgent(BaseAgent):
     sequential_agent: SequentialAgent
     spelling: Spelling = "positional"
 
-    model_config = {"arbitrary_types_allowed": True}
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     def __init__(self, name: str, spelling: Spelling = "positional", *, tone: str = "negative", rounds: int = 2) -> None:
         agents: dict[str, Any] = {

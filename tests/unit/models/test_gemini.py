@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
+import time
+import traceback
+from collections.abc import Callable
 from contextlib import aclosing
 from functools import cached_property
 from typing import Any
@@ -237,7 +240,7 @@ async def test_cancelling_closes_the_connection(stream: bool) -> None:
         if stream:
             await asyncio.wait_for(got_first.wait(), 10)
         else:
-            await run_in_thread(_wait_until, lambda: bool(server.requests))
+            await run_in_thread(_wait_until, lambda: server.requests != [])
         listening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await listening
@@ -263,9 +266,12 @@ def test_one_object_serves_one_loop_after_another_and_each_loop_closes_its_conne
                 async for response in llm.generate_content_async(PROMPT):
                     assert texts(response) == ["Hi."]
                 clients.append(await llm._client())
+            assert server.connections == 1, "the second request used the connection of the first"
 
-        asyncio.run(twice())
-        asyncio.run(twice())
+        for _ in range(2):
+            asyncio.run(twice())
+            _wait_until(lambda: server.connections == 0)
+            assert server.connections == 0
 
     assert clients[0] is clients[1] and clients[2] is clients[3]
     assert clients[0] is not clients[2]
@@ -329,8 +335,6 @@ async def test_keys_are_never_shown(google_api_key: str, caplog: pytest.LogCaptu
     with gemini_server(refusal(400, "INVALID_ARGUMENT", tells)) as server, pytest.raises(LlmError) as caught:
         await ask(server)
 
-    import traceback
-
     shown = "".join(traceback.format_exception(caught.value)) + caplog.text
     for secret in (google_api_key, "AIzaSyA1234567890", "key=abc"):
         assert secret not in shown
@@ -364,9 +368,7 @@ async def test_gemini_is_always_given_a_users_word_at_the_end_and_the_request_st
     assert request.model_dump() == before
 
 
-def _wait_until(condition: Any) -> None:
-    import time
-
+def _wait_until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 10
     while not condition() and time.monotonic() < end:
         time.sleep(0.001)

@@ -1,0 +1,47 @@
+# Two commands for everybody: `make run` and `make test`. They set up everything they need in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed-for
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: run test soak clean
+.DELETE_ON_ERROR:
+
+run: $(STAMP)
+	@$(BIN)/python -m inspector_app.system_check
+	@$(BIN)/python -m inspector_app.demo
+
+test: export QT_QPA_PLATFORM = offscreen
+test: $(STAMP)
+	@$(BIN)/python -m inspector_app.system_check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+# The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts.
+soak: export QT_QPA_PLATFORM = offscreen
+soak: export INSPECTOR_SOAK = 1
+soak: $(STAMP)
+	@$(BIN)/python -m inspector_app.system_check
+	$(BIN)/python -m pytest -m sweep --timeout 7200
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache inspector.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A virtual environment knows its own path: a checkout that was moved or copied gets a new one.
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
+.PHONY: $(STAMP)
+endif
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Agent Inspector needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	@echo "Installing into $(VENV); the first time this takes a minute or two."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test]'
+	@echo '$(CURDIR)' > $@

@@ -1,0 +1,142 @@
+"""The subcommands that only read: they change no byte and leave no file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from inspector_app.commands.output import local_time, pending_json, pending_text, print_event, print_json, print_line, print_table
+from inspector_app.values import visible
+from runtime.errors import NotFoundError, SessionNotFoundError
+from runtime.events import Event
+from runtime.history import invocations as history
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import scope_of
+from runtime.sessions.stored.reader import StoredDatabase
+
+
+def sessions(options: argparse.Namespace) -> int:
+    """List the sessions of a database, with what waits for a person in each."""
+    with opened(options.db) as database:
+        found = [(summary, history.pending_items(database.events(summary.key))) for summary in database.sessions()]
+    if options.json:
+        print_json(
+            [
+                {
+                    "app_name": summary.key.app_name,
+                    "user_id": summary.key.user_id,
+                    "id": summary.key.session_id,
+                    "event_count": summary.event_count,
+                    "last_update_time": summary.last_update_time,
+                    "pending": [pending_json(item) for item in pending],
+                }
+                for summary, pending in found
+            ]
+        )
+        return 0
+    rows = [
+        (
+            summary.key.app_name,
+            summary.key.user_id,
+            summary.key.session_id,
+            str(summary.event_count),
+            local_time(summary.last_update_time),
+            pending_text(pending),
+        )
+        for summary, pending in found
+    ]
+    print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE", "PENDING"), rows)
+    return 0
+
+
+def events(options: argparse.Namespace) -> int:
+    """List a session's events."""
+    with opened(options.db) as database:
+        found = database.events(existing_key(database, options), after=options.after, limit=options.limit)
+    for event in found:
+        print_event(event, options.json)
+    return 0
+
+
+def state(options: argparse.Namespace) -> int:
+    """Show the state, now or after an event."""
+    with opened(options.db) as database:
+        key = existing_key(database, options)
+        scopes = _state_after(database, key, options.at) if options.at else _state_now(database, key)
+    if options.json:
+        print_json(scopes)
+        return 0
+    for scope in ("session", "user", "app"):
+        for name, value in scopes[scope].items():
+            print_line(f"{visible(name)} = {visible(json.dumps(value, ensure_ascii=False))}")
+    for name in scopes["unknown"]:
+        print_line(f"{visible(name)} : not recorded at that time")
+    return 0
+
+
+def invocations(options: argparse.Namespace) -> int:
+    """List a session's invocations."""
+    with opened(options.db) as database:
+        found = history.invocations(database.events(existing_key(database, options)))
+    if options.json:
+        names = ("invocation_id", "status", "reason", "first_event_id", "last_event_id", "checkpoint")
+        print_json([{name: getattr(invocation, name) for name in names} for invocation in found])
+        return 0
+    rows = [
+        (invocation.invocation_id, invocation.status, invocation.reason, json.dumps(invocation.checkpoint, ensure_ascii=False))
+        for invocation in found
+    ]
+    print_table(("INVOCATION", "STATUS", "REASON", "CHECKPOINT"), rows)
+    return 0
+
+
+@contextmanager
+def opened(target: str) -> Iterator[StoredDatabase]:
+    """Open a database for reading, and close it.
+
+    Args:
+        target: file path or SQLAlchemy URL.
+    """
+    database = StoredDatabase.open(target)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def existing_key(database: StoredDatabase, options: argparse.Namespace) -> SessionKey:
+    """Return the key of the session that the options name.
+
+    Raises:
+        SessionNotFoundError: the database has no such session.
+    """
+    key = SessionKey(options.app, options.user, options.session)
+    known = [summary.key for summary in database.sessions()]
+    if key not in known:
+        near = [f"{other.app_name}/{other.user_id}" for other in known if other.session_id == key.session_id]
+        hint = f" One of that id belongs to {near[0]} (app/user)." if near else " `agent-inspector sessions` lists those there are."
+        raise SessionNotFoundError(f"There is no session {key.session_id!r} of app {key.app_name!r} and user {key.user_id!r}.{hint}")
+    return key
+
+
+def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:
+    scopes: dict[str, Any] = {"session": {}, "user": {}, "app": {}, "unknown": []}
+    for name, value in database.state(key).items():
+        scopes[scope_of(name)][name] = value
+    return scopes
+
+
+def _state_after(database: StoredDatabase, key: SessionKey, event_id: str) -> dict[str, Any]:
+    past = database.history(key)
+    then = past.state_at(_index(past.events, event_id))
+    return {"session": then.session, "user": then.user, "app": then.app, "unknown": then.unknown}
+
+
+def _index(events: list[Event], event_id: str) -> int:
+    for index, event in enumerate(events):
+        if event.id == event_id:
+            return index
+    raise NotFoundError(f"The session has no event {event_id!r}.")

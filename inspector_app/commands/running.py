@@ -1,0 +1,237 @@
+"""The subcommands that drive an agent: a new message, or an invocation that goes on."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import traceback
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.commands import stdout
+from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
+from inspector_app.commands.reading import existing_key, opened
+from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.presentation import text_of
+from inspector_app.values import visible, visible_lines
+from runtime.agents.run_config import RunConfig, StreamingMode
+from runtime.errors import KnownError, NotFoundError, ResumeError
+from runtime.events import Event
+from runtime.history.invocations import Invocation, invocations
+from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.runners import Runner
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import State
+
+FINISHED, FAILED, PAUSED = 0, 1, 3
+
+_ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}
+"""Which function the answer is to, where it is not the tool that waits but a request made for it."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Send an agent a message."""
+    loaded = load_agent(options.agent)
+    service = open_session_service(options.db) if options.db else InMemorySessionService()
+    return asyncio.run(_run(loaded, service, options))
+
+
+async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argparse.Namespace) -> int:
+    async with service:
+        app_name = options.app or loaded.name
+        session = options.session and await service.get_session(app_name=app_name, user_id=options.user, session_id=options.session)
+        state: dict[str, Any] = options.state
+        if not session:
+            session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
+            state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
+        async with _runner(loaded, app_name, service) as runner:
+            events = runner.run_async(
+                user_id=options.user,
+                session_id=session.id,
+                new_message=types.Content(role="user", parts=[types.Part(text=options.message)]),
+                state_delta=state or None,
+                run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
+            )
+            return await _drive(events, service, session.key, options)
+
+
+def resume(options: argparse.Namespace) -> int:
+    """Go on with an invocation."""
+    loaded = load_agent(options.agent)
+    options.app = options.app or loaded.name
+    # Read only at first: resuming what is not there must not create it.
+    with opened(options.db) as database:
+        key = existing_key(database, options)
+        found = invocations(database.events(key))
+    chosen = _chosen(found, options.invocation)
+    config = loaded.app.resumability_config
+    if not (config and config.is_resumable):
+        raise ResumeError(
+            f"The app {loaded.name!r} is not resumable. Give it resumability_config=ResumabilityConfig(is_resumable=True) and run it anew."
+        )
+    answer = _answer(chosen, options) if options.response is not None else None
+    return asyncio.run(_resume(loaded, open_session_service(options.db), key, chosen.invocation_id, answer, options))
+
+
+async def _resume(
+    loaded: LoadedAgent,
+    service: BaseSessionService,
+    key: SessionKey,
+    invocation_id: str,
+    answer: types.Content | None,
+    options: argparse.Namespace,
+) -> int:
+    async with service, _runner(loaded, key.app_name, service) as runner:
+        events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
+        return await _drive(events, service, key, options, invocation_id)
+
+
+def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocation:
+    """Return the invocation to go on with.
+
+    Raises:
+        NotFoundError: the session has none of that id.
+        ResumeError: it is finished, or none is unfinished.
+    """
+    if invocation_id is None:
+        unfinished = [invocation for invocation in found if invocation.status in ("paused", "interrupted")]
+        if not unfinished:
+            raise ResumeError("There is nothing to resume: every invocation of the session is finished.")
+        return unfinished[-1]
+    for invocation in found:
+        if invocation.invocation_id == invocation_id:
+            if invocation.status in ("finished", "rewound"):
+                raise ResumeError(f"The invocation {invocation_id} is {invocation.status} ({invocation.reason}); it cannot be resumed.")
+            return invocation
+    raise NotFoundError(f"The session has no invocation {invocation_id!r}. `agent-inspector invocations` lists those there are.")
+
+
+def _answer(invocation: Invocation, options: argparse.Namespace) -> types.Content:
+    """Return the message that answers the open call.
+
+    Raises:
+        ResumeError: nothing waits, several calls wait and none was named, or the one that was named does not wait.
+    """
+    waiting = [item for item in invocation.pending if item.call_id and options.call in (None, item.call_id)]
+    if len(waiting) != 1:
+        calls = ", ".join(f"{item.call_id} ({item.kind} {item.name})" for item in invocation.pending if item.call_id)
+        if not calls:
+            raise ResumeError(f"The invocation {invocation.invocation_id} waits for no answer; resume it without --response.")
+        reason = f"No open call has the id {options.call!r}" if options.call else "Several calls wait: name one with --call"
+        raise ResumeError(f"{reason}. Open: {calls}.")
+    item = waiting[0]
+    response = types.FunctionResponse(id=item.call_id, name=_ANSWER_NAMES.get(item.kind, item.name), response=options.response)
+    return types.Content(role="user", parts=[types.Part(function_response=response)])
+
+
+async def _drive(
+    events: AsyncGenerator[Event, None],
+    service: BaseSessionService,
+    key: SessionKey,
+    options: argparse.Namespace,
+    invocation_id: str | None = None,
+) -> int:
+    """Print the events of a run and how it ended.
+
+    Returns:
+        The exit status.
+    """
+    printer = _Printer(options.json)
+    failure: Exception | None = None
+    try:
+        async with aclosing(events):
+            async for event in events:
+                invocation_id = invocation_id or event.invocation_id
+                printer.show(event)
+    except stdout.OutputClosedError:
+        raise
+    except Exception as error:
+        failure = error
+    ended = await _ended(service, key, invocation_id)
+    if ended is not None:
+        _print_end(key, ended, options.json)
+    return _status(failure, ended)
+
+
+async def _ended(service: BaseSessionService, key: SessionKey, invocation_id: str | None) -> Invocation | None:
+    """Return the invocation as it now stands; the newest if the run failed before it said which."""
+    session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+    found = invocations(session.events) if session else []
+    if invocation_id is None:
+        return found[-1] if found else None
+    return next((invocation for invocation in found if invocation.invocation_id == invocation_id), None)
+
+
+def _status(failure: Exception | None, ended: Invocation | None) -> int:
+    if isinstance(failure, KnownError):
+        raise failure
+    if failure is not None:
+        sys.stderr.write("".join(traceback.format_exception(failure)))
+        sys.stderr.write(f"agent-inspector: the agent failed with {type(failure).__name__}: {failure}\n")
+        return FAILED
+    if ended is None or ended.status == "finished":
+        return FINISHED
+    if ended.status == "paused":
+        return PAUSED
+    sys.stderr.write(f"agent-inspector: the invocation did not finish: {ended.reason}.\n")
+    return FAILED
+
+
+def _print_end(key: SessionKey, ended: Invocation, as_json: bool) -> None:
+    if as_json:
+        end = {
+            "app_name": key.app_name,
+            "user_id": key.user_id,
+            "session_id": key.session_id,
+            "invocation_id": ended.invocation_id,
+            "status": ended.status,
+            "pending": [pending_json(item) for item in ended.pending],
+        }
+        print_json({"run": end})
+        return
+    print_line(f"{ended.status}: {ended.reason}  (session {visible(key.session_id)}, invocation {visible(ended.invocation_id)})")
+    if ended.status == "paused":
+        print_line(f"waiting: {visible(pending_text(ended.pending))}. Answer with: agent-inspector resume … --response '{{…}}'")
+
+
+@dataclass
+class _Printer:
+    """Prints events as they come; for people the pieces of a streamed answer grow on one line, as JSON each is a line of its own."""
+
+    as_json: bool
+    growing: bool = False
+
+    def show(self, event: Event) -> None:
+        """Print one event, partial or committed."""
+        if event.partial and not self.as_json:
+            stdout.write(visible_lines(text_of(event)))
+            self.growing = True
+            return
+        if self.growing:
+            print_line("")
+            self.growing = False
+        print_event(event, self.as_json)
+
+
+@dataclass
+class _runner:
+    """A Runner that is closed when its block ends."""
+
+    loaded: LoadedAgent
+    app_name: str
+    service: BaseSessionService
+
+    async def __aenter__(self) -> Runner:
+        self.runner = Runner(app=self.loaded.app, app_name=self.app_name, session_service=self.service)
+        return self.runner
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.runner.close()

@@ -1,0 +1,328 @@
+"""Running: turns the tool bar's intents into debugger calls, and a run's events into signals, a frame's worth at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from google.genai import types
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.sources import Source
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.messages import MessageBus
+from inspector_app.tasks import Tasks
+from runtime.debugger.debugger import Debugger
+from runtime.events.event import Event
+from runtime.history.invocations import Invocation, PendingItem
+from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
+
+Phase = Literal["idle", "running", "paused", "stopping"]
+Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "stop"]
+
+FRAME_MS = 16
+DEFAULT_USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended.
+
+    Attributes:
+        address: its session.
+        error: what it failed with; None if it ended or was stopped.
+        stopped: the user stopped it.
+    """
+
+    address: SessionAddress
+    error: Exception | None
+    stopped: bool
+
+
+class RunController(QObject):
+    """One run at a time, under the debugger.
+
+    Attributes:
+        phase: what the run is doing.
+        address: the session of the run, or of the last one.
+        held: the committed event the agent is held at.
+
+    Signals:
+        changed: something that `blocked` depends on is different now.
+        run_started(SessionAddress), run_ended(RunEnd).
+        partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+    """
+
+    changed = Signal()
+    run_started = Signal(object)
+    run_ended = Signal(object)
+    partial_arrived = Signal(object, object)
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        tasks: Tasks,
+        messages: MessageBus,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+        self._tasks = tasks
+        self._messages = messages
+        self._debugger: Debugger | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._arrived: list[Committed | Event] = []
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.setInterval(FRAME_MS)
+        self._frame.timeout.connect(self._flush)
+        self.address: SessionAddress | None = None
+        for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
+            signal.connect(self._on_context_changed)
+
+    @property
+    def phase(self) -> Phase:
+        """What the run is doing."""
+        state = self._debugger.state if self._debugger is not None else "idle"
+        if self._task is None:
+            return "idle"
+        if state == "paused":
+            return "paused"
+        return "stopping" if state in ("stopping", "finished") else "running"
+
+    @property
+    def held(self) -> Event | None:
+        """The committed event the agent is held at."""
+        return self._debugger.held if self._debugger is not None else None
+
+    def blocked(self, action: Action) -> str | None:
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can."""
+        phase = self.phase
+        if action in ("pause", "stop", "continue"):
+            return _blocked_control(action, phase)
+        if phase == "paused" and action == "step":
+            return None
+        if phase != "idle":
+            return "The agent is running: pause it first (F6)." if action == "step" else "A run is going on: stop it first (Shift+F5)."
+        if self._agents.loaded is None:
+            return "No agent is loaded: open its folder first (Ctrl+O)."
+        if action == "new_session":
+            return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
+        session = self._browse.session
+        if self._cursor.session is not None and session is None:
+            return "The session is still being read."
+        if session is None:
+            return None if action == "send" else "No session is selected."
+        return self._blocked_session(session, action)
+
+    def resumable(self) -> Invocation | None:
+        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one."""
+        session = self._browse.session
+        if session is None:
+            return None
+        interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
+        index = self._cursor.event_index
+        if index is not None and index < len(session.events):
+            selected = session.events[index].invocation_id
+            for invocation in interrupted:
+                if invocation.invocation_id == selected:
+                    return invocation
+        return interrupted[-1] if interrupted else None
+
+    def send(self, text: str, *, paused: bool = False) -> None:
+        """Send a message of the user, into a new session if none is selected.
+
+        Args:
+            text: the message.
+            paused: hold the agent at the first event.
+        """
+        if self.blocked("send") is None:
+            self._start(types.Content(role="user", parts=[types.Part(text=text)]), None, paused)
+
+    def resume(self, *, paused: bool = False) -> None:
+        """Go on with the interrupted invocation, from its last checkpoint."""
+        invocation = self.resumable()
+        if self.blocked("resume") is None and invocation is not None:
+            self._start(None, invocation.invocation_id, paused)
+
+    def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
+        """Answer a call that waits.
+
+        Args:
+            item: the call.
+            response: the function response's object.
+        """
+        if self.blocked("respond") is not None:
+            return
+        name = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}.get(item.kind, item.name)
+        answer = types.FunctionResponse(id=item.call_id, name=name, response=response)
+        self._start(types.Content(role="user", parts=[types.Part(function_response=answer)]), None, False)
+
+    def new_session(self) -> None:
+        """Create an empty session and select it."""
+        if self.blocked("new_session") is None:
+            self._tasks.spawn(self._create_session(), "Creating a session")
+
+    def go_on(self) -> None:
+        """Let a held agent run."""
+        if self._debugger is not None:
+            self._debugger.resume()
+
+    def pause(self) -> None:
+        """Hold the agent at its next event."""
+        if self._debugger is not None:
+            self._debugger.pause()
+            self.changed.emit()
+
+    def step(self) -> None:
+        """Let a held agent go on to its next event."""
+        if self._debugger is not None:
+            self._debugger.step()
+
+    def stop(self) -> None:
+        """End the run; every `finally` of the agent runs."""
+        if self._debugger is not None:
+            self._debugger.stop()
+
+    def _start(self, message: types.Content | None, invocation_id: str | None, paused: bool) -> None:
+        loaded = self._agents.loaded
+        assert loaded is not None  # blocked() said so
+        self._task = self._tasks.spawn(self._run(message, invocation_id, paused), f"Running {loaded.name}")
+        self._task.add_done_callback(self._on_task_done)
+        self.changed.emit()
+
+    async def _run(self, message: types.Content | None, invocation_id: str | None, paused: bool) -> None:
+        session = self._browse.session
+        address = session.address if session is not None else await self._create_session()
+        source = self._browse.source(address.database)
+        assert source is not None and self._agents.loaded is not None
+        self.address = address
+        self._debugger = debugger = Debugger(paused=paused, on_change=self._on_debugger_changed)
+        error: Exception | None = None
+        stopped = False
+        self.run_started.emit(address)
+        try:
+            engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed)
+            async with aclosing(debugger.run(engine.run(address.key, message, invocation_id))) as events:
+                async for event in events:
+                    if event.partial:
+                        self._take_in(event)
+                    stopped = debugger.state == "stopping"
+            stopped = stopped or debugger.state == "stopping"
+        except Exception as failure:
+            error = failure
+        finally:
+            self._flush()
+            self._debugger = None
+        if error is not None:
+            self._messages.error(f"Running {self._agents.loaded.name}", error)
+        await self._browse.refresh_session(address)
+        self.run_ended.emit(RunEnd(address, error, stopped))
+
+    async def _create_session(self) -> SessionAddress:
+        loaded = self._agents.loaded
+        assert loaded is not None
+        source = self._new_session_source() or await self._browse.memory(loaded.name)
+        engine = EmbeddedEngine(loaded.app, await source.service(), self._on_committed)
+        selected = self._cursor.session
+        user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
+        address = SessionAddress(source.target, await engine.new_session(user_id))
+        await self._browse.refresh_session(address)
+        self._cursor.select_session(address)
+        return address
+
+    def _new_session_source(self) -> Source | None:
+        """Return the database that a new session goes to: the selected session's, else the only one that is ours."""
+        if self._cursor.session is not None:
+            return self._browse.source(self._cursor.session.database)
+        writable = [source for source in self._browse.sources if source.writing_allowed]
+        return writable[0] if len(writable) == 1 else None
+
+    def _new_session_source_allows(self) -> bool:
+        source = self._new_session_source()
+        return source is None or source.writing_allowed
+
+    def _blocked_session(self, session: OpenSession, action: Action) -> str | None:
+        loaded = self._agents.loaded
+        assert loaded is not None
+        app_name = session.address.key.app_name
+        if app_name != loaded.name:
+            return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
+        if not session.source.writing_allowed:
+            return f"{session.source.title} is open read only: allow writing first."
+        if action in ("send", "respond"):
+            return None
+        if action == "step":
+            return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."
+        return self._blocked_resume()
+
+    def _blocked_resume(self) -> str | None:
+        loaded = self._agents.loaded
+        assert loaded is not None
+        if self.resumable() is None:
+            waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
+            return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
+        config = loaded.app.resumability_config
+        if config is None or not config.is_resumable:
+            return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
+        return None
+
+    def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
+        self._take_in(Committed(event, temp))
+
+    def _take_in(self, arrival: Committed | Event) -> None:
+        self._arrived.append(arrival)
+        if not self._frame.isActive():
+            self._frame.start()
+
+    def _flush(self) -> None:
+        """Hand on what arrived since the last frame, in order."""
+        self._frame.stop()
+        arrived, self._arrived = self._arrived, []
+        if self.address is None:
+            return
+        batch: list[Committed] = []
+        for arrival in arrived:
+            if isinstance(arrival, Committed):
+                batch.append(arrival)
+                continue
+            if batch:
+                self._browse.add_committed(self.address, batch)
+                batch = []
+            self.partial_arrived.emit(self.address, arrival)
+        if batch:
+            self._browse.add_committed(self.address, batch)
+
+    def _on_debugger_changed(self) -> None:
+        if self.held is not None:
+            self._flush()  # the event is on show before the window says that the agent is held at it
+        self.changed.emit()
+
+    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
+        if task is self._task:
+            self._task = None
+            self._debugger = None
+            self.changed.emit()
+
+    def _on_context_changed(self) -> None:
+        self.changed.emit()
+
+
+def _blocked_control(action: Action, phase: Phase) -> str | None:
+    if action == "continue":
+        return None if phase == "paused" else "The agent is not held."
+    if phase == "idle":
+        return "Nothing is running."
+    if action == "pause" and phase == "paused":
+        return "The agent is held already."
+    return "The run is being stopped." if phase == "stopping" else None

@@ -1,0 +1,191 @@
+"""Where sessions come from: a database, or this window's memory. Both answer the same questions, none of them on the GUI thread."""
+
+from __future__ import annotations
+
+import abc
+from bisect import bisect
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from inspector_app.cursor import MEMORY
+from inspector_app.worker import Worker
+from runtime.events.event import Event
+from runtime.history.invocations import PendingItem, pending_items
+from runtime.history.state_at import History, SharedWrite
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import scope_of
+from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
+
+
+class Source(abc.ABC):
+    """One place that holds sessions.
+
+    Attributes:
+        target: the path or URL it was opened by, or `MEMORY`; names it everywhere.
+        title: what to call it in a narrow pane.
+        badge: its layout in a word or two, such as "v1".
+        note: more about it, for a tooltip.
+        ours: we made it, so that writing into it asks nobody.
+        writing_allowed: whether runs may write into it now.
+    """
+
+    target: str
+    title: str
+    badge: str
+    note: str
+    ours: bool
+
+    def __init__(self) -> None:
+        self.writing_allowed = self.ours
+
+    @abc.abstractmethod
+    async def sessions(self) -> list[SessionSummary]:
+        """Return all sessions."""
+
+    @abc.abstractmethod
+    async def events(self, key: SessionKey) -> list[Event]:
+        """Return a session's events in commit order."""
+
+    @abc.abstractmethod
+    async def history(self, key: SessionKey) -> History:
+        """Return a session's past."""
+
+    @abc.abstractmethod
+    async def service(self) -> BaseSessionService:
+        """Return the service that runs write through.
+
+        Raises:
+            StorageError: it cannot be opened for writing.
+        """
+
+    async def pending(self, key: SessionKey) -> list[PendingItem]:
+        """Return what waits for a person in a session."""
+        return pending_items(await self.events(key))
+
+    @abc.abstractmethod
+    async def close(self) -> None:
+        """Let go of it."""
+
+
+class DatabaseSource(Source):
+    """A session database, read on a thread of its own; written only once that is allowed."""
+
+    def __init__(self, target: str, stored: StoredDatabase, worker: Worker) -> None:
+        self.target = target
+        self.title = Path(target).name if "://" not in target else target.rsplit("/", 1)[-1]
+        self.badge = stored.layout.kind
+        self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
+        self.ours = stored.layout.ours
+        self._stored = stored
+        self._worker = worker
+        self._service: BaseSessionService | None = None
+        super().__init__()
+
+    @classmethod
+    async def open(cls, target: str) -> DatabaseSource:
+        """Open a database for reading; see `StoredDatabase.open` for what is raised."""
+        worker = Worker(f"reader of {target}")
+        try:
+            stored = await worker.call(StoredDatabase.open, target)
+        except BaseException:
+            worker.close()
+            raise
+        return cls(target, stored, worker)
+
+    async def sessions(self) -> list[SessionSummary]:
+        """See `Source.sessions`."""
+        return await self._worker.call(self._stored.sessions)
+
+    async def events(self, key: SessionKey) -> list[Event]:
+        """See `Source.events`."""
+        return await self._worker.call(self._stored.events, key)
+
+    async def history(self, key: SessionKey) -> History:
+        """See `Source.history`."""
+        return await self._worker.call(self._stored.history, key)
+
+    async def service(self) -> BaseSessionService:
+        """See `Source.service`."""
+        if self._service is None:
+            self._service = await self._worker.call(open_session_service, self.target)
+        return self._service
+
+    async def close(self) -> None:
+        """See `Source.close`."""
+        self._worker.close(self._stored.close)
+        if self._service is not None:
+            await self._service.close()
+
+
+class MemorySource(Source):
+    """The sessions of runs that named no database; gone with the window."""
+
+    target = MEMORY
+    title = "in memory"
+    badge = "not saved"
+    note = "Sessions of this window. They are gone when it is closed."
+    ours = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._service = InMemorySessionService()
+        self._apps: set[str] = set()
+
+    def add_app(self, app_name: str) -> None:
+        """List the sessions of this app, too."""
+        self._apps.add(app_name)
+
+    async def sessions(self) -> list[SessionSummary]:
+        """See `Source.sessions`."""
+        found = []
+        for app_name in sorted(self._apps):
+            for listed in (await self._service.list_sessions(app_name=app_name)).sessions:
+                events = await self.events(listed.key)
+                found.append(SessionSummary(listed.key, len(events), listed.last_update_time))
+        return found
+
+    async def events(self, key: SessionKey) -> list[Event]:
+        """See `Source.events`."""
+        session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        return session.events if session else []
+
+    async def history(self, key: SessionKey) -> History:
+        """See `Source.history`."""
+        events = await self.events(key)
+        others = [
+            (event.timestamp, write)
+            for listed in (await self._service.list_sessions(app_name=key.app_name)).sessions
+            if listed.key != key
+            for event in await self.events(listed.key)
+            for write in [_shared_part(event, same_user=listed.user_id == key.user_id)]
+            if write
+        ]
+        return History(events, baseline={}, shared=_shared_writes(events, others), temp=await self._service.temp_deltas(key))
+
+    async def service(self) -> BaseSessionService:
+        """See `Source.service`."""
+        return self._service
+
+    async def close(self) -> None:
+        """See `Source.close`."""
+        await self._service.close()
+
+
+def _shared_part(event: Event, *, same_user: bool) -> dict[str, Any]:
+    """Return what an event of another session wrote that this session sees, too."""
+    scopes = ("app", "user") if same_user else ("app",)
+    return {key: value for key, value in event.actions.state_delta.items() if scope_of(key) in scopes}
+
+
+def _shared_writes(events: list[Event], others: list[tuple[float, dict[str, Any]]]) -> list[SharedWrite]:
+    """Place what other sessions of this window wrote between a session's events; they all have one clock.
+
+    Nothing was there before the first of them: memory begins empty.
+    """
+    times = [event.timestamp for event in events]
+    start = [SharedWrite(-1, {}, complete="user"), SharedWrite(-1, {}, complete="app")]
+    return start + [SharedWrite(bisect(times, time), write) for time, write in sorted(others, key=itemgetter(0))]

@@ -1,0 +1,68 @@
+"""What is selected: one session, and one event in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from runtime.sessions.session import SessionKey
+
+MEMORY = "memory:"
+"""The `SessionAddress.database` of sessions that live in this window only."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAddress:
+    """Which session of which open database.
+
+    Attributes:
+        database: the path or URL it was opened by, or `MEMORY`.
+        key: app, user and session id.
+    """
+
+    database: str
+    key: SessionKey
+
+
+class Cursor(QObject):
+    """The one selection of the window: every pane shows it and any pane may move it.
+
+    Signals:
+        session_changed(SessionAddress | None): another session is selected; no event of it is, yet.
+        event_changed(int | None): another event is selected, by its place in the session's commit order.
+    """
+
+    session_changed = Signal(object)
+    event_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session: SessionAddress | None = None
+        self._event_index: int | None = None
+
+    @property
+    def session(self) -> SessionAddress | None:
+        """The selected session."""
+        return self._session
+
+    @property
+    def event_index(self) -> int | None:
+        """The selected event's place in commit order, from 0."""
+        return self._event_index
+
+    def select_session(self, session: SessionAddress | None) -> None:
+        """Select a session; nothing happens if it is selected already."""
+        if session == self._session:
+            return
+        self._session = session
+        self._event_index = None
+        self.session_changed.emit(session)
+        self.event_changed.emit(None)
+
+    def select_event(self, index: int | None) -> None:
+        """Select an event of the session; nothing happens if it is selected already."""
+        if index == self._event_index:
+            return
+        self._event_index = index
+        self.event_changed.emit(index)

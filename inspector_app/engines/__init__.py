@@ -1,0 +1,1 @@
+"""What drives an agent for the window and the command line."""

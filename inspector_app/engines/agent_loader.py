@@ -1,0 +1,200 @@
+"""Loading an agent from a folder or a file, by google-adk's convention.
+
+The folder's `agent.py` (or the package itself) defines `app` or `root_agent`. Loading runs that code: ask for trust first.
+
+The folder becomes a package, so that relative imports work, and so do absolute ones by the folder's own name and of what lies beside it.
+It takes the folder's name where that is free and a private one otherwise: a folder called `json` or `my agent` must not replace, or fail
+on, a module of that name. No bytecode is written: the folder is the user's, and two edits within one second would load the old code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.machinery
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.apps.app import App
+from runtime.errors import KnownError
+
+
+class AgentLoadError(KnownError):
+    """The path has no agent, or its code failed.
+
+    Attributes:
+        traceback: where the agent's code failed, from its own first line on; None if it was no exception.
+    """
+
+    def __init__(self, message: str, traceback: str | None = None) -> None:
+        super().__init__(message)
+        self.traceback = traceback
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAgent:
+    """An agent that is ready to run.
+
+    Attributes:
+        app: the App it defined, or one made for its `root_agent`.
+        name: the app's name.
+        folder: where it was loaded from.
+    """
+
+    app: App
+    name: str
+    folder: Path
+
+
+def load_agent(path: str) -> LoadedAgent:
+    """Load, or load anew, the agent at `path`.
+
+    Args:
+        path: a folder whose `agent.py` or `__init__.py` defines `app` or `root_agent`, or such a `.py` file.
+
+    Raises:
+        AgentLoadError: there is no agent, or its code raised; what was loaded from there before stays as it was.
+    """
+    folder, modules = _find_modules(Path(path).expanduser().absolute())
+    package = _package_name(folder)
+    try:
+        with _fresh_modules(package), _importable(folder.parent):
+            app = _first_app(package, folder, modules)
+    except KnownError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _failure(folder, error) from error
+    return LoadedAgent(app, app.name, folder)
+
+
+def _find_modules(path: Path) -> tuple[Path, list[str]]:
+    """Return the agent's folder and the modules in it that may define the agent; "" is the package itself."""
+    if path.is_file():
+        if path.suffix != ".py":
+            raise AgentLoadError(f"{path} is no agent: an agent is a folder with an agent.py, or a .py file.")
+        if path.stem not in {"agent", "__init__"}:
+            return path.parent, [path.stem]
+        path = path.parent
+    if not path.is_dir():
+        raise AgentLoadError(f"There is no file or folder {path}.")
+    has_agent = (path / "agent.py").is_file() or (path / "agent" / "__init__.py").is_file()
+    modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if has_agent else [])]
+    if not modules:
+        inside = sorted(child.name for child in path.iterdir() if (child / "agent.py").is_file())
+        hint = f" Agents are in its folders {', '.join(inside)}: name one of them." if inside else ""
+        raise AgentLoadError(f"{path} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
+    return path, modules
+
+
+def _package_name(folder: Path) -> str:
+    """Return the folder's name if nothing else is imported by it, else a private one."""
+    name = folder.name
+    if name.isidentifier() and name not in sys.stdlib_module_names and _is_free(name, folder):
+        return name
+    return "agent_" + hashlib.blake2s(str(folder).encode(), digest_size=6).hexdigest()
+
+
+def _is_free(name: str, folder: Path) -> bool:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ValueError:  # a module without a spec, such as __main__
+        return False
+    return spec is None or str(folder) in (spec.submodule_search_locations or ())
+
+
+@contextmanager
+def _fresh_modules(package: str) -> Iterator[None]:
+    """Forget the package's modules; if it cannot be loaded, forget the new ones and put the old ones back."""
+    before = _take_modules(package)
+    writes_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    importlib.invalidate_caches()
+    try:
+        yield
+    except BaseException:
+        _take_modules(package)
+        sys.modules.update(before)
+        raise
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
+
+
+def _take_modules(package: str) -> dict[str, ModuleType]:
+    names = [name for name in sys.modules if name == package or name.startswith(package + ".")]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let the agent import what lies beside its folder; last in line, so that it hides nothing that is installed."""
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _first_app(package: str, folder: Path, modules: list[str]) -> App:
+    """Import the modules in turn until one of them defines the app or its root agent."""
+    _import_package(package, folder)
+    wrong = ""
+    for name in modules:
+        module = importlib.import_module(f"{package}.{name}") if name else sys.modules[package]
+        app, root_agent = getattr(module, "app", None), getattr(module, "root_agent", None)
+        if isinstance(app, App):
+            return app
+        if isinstance(root_agent, BaseAgent):
+            return App(name=_app_name(folder), root_agent=root_agent)
+        wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
+    raise AgentLoadError(f"{folder / (modules[-1] or '__init__')}.py defines neither `root_agent` nor `app`.{wrong}")
+
+
+def _app_name(folder: Path) -> str:
+    """Return the folder's name, changed as little as an app's name needs."""
+    name = re.sub(r"[^\w-]+", "_", folder.name)
+    return name if name != "user" and re.match(r"[^\W\d]", name) else f"agent_{name}"
+
+
+def _import_package(package: str, folder: Path) -> None:
+    """Make the folder a package and run its `__init__.py`, if it has one."""
+    init = folder / "__init__.py"
+    if init.is_file():
+        spec = importlib.util.spec_from_file_location(package, init, submodule_search_locations=[str(folder)])
+    else:
+        spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[package] = module
+    if init.is_file() and spec.loader is not None:
+        spec.loader.exec_module(module)
+
+
+def _foreign(name: str, value: object) -> str:
+    if value is None or isinstance(value, ModuleType):
+        return ""
+    return f" (Its `{name}` is a {type(value).__module__}.{type(value).__qualname__}, which this runtime does not know.)"
+
+
+def _failure(folder: Path, error: BaseException) -> AgentLoadError:
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    hint = ""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("google.adk"):
+        hint = " It is written for google-adk: here the import path is `runtime` in place of `google.adk`."
+    return AgentLoadError(f"The agent in {folder} could not be loaded. {what}.{hint}", _own_traceback(folder, error))
+
+
+def _own_traceback(folder: Path, error: BaseException) -> str:
+    """Format the traceback from the agent's own first line on; how we got there is of no use to its author."""
+    start: TracebackType | None = error.__traceback__
+    while start is not None and not Path(start.tb_frame.f_code.co_filename).is_relative_to(folder):
+        start = start.tb_next
+    return "".join(traceback.format_exception(type(error), error, start))

@@ -1,0 +1,54 @@
+"""The embedded runtime as what drives an agent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.engines.watched_service import WatchedSessionService
+from runtime.agents.run_config import RunConfig, StreamingMode
+from runtime.apps.app import App
+from runtime.events.event import Event
+from runtime.runners import Runner
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.session import SessionKey
+
+TITLE = "embedded runtime"
+
+
+class EmbeddedEngine:
+    """Runs one app on one session service.
+
+    Args:
+        app: what to run.
+        service: where its sessions are kept.
+        on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
+    """
+
+    def __init__(self, app: App, service: BaseSessionService, on_commit: Callable[[Event, dict[str, Any]], None]) -> None:
+        self._app = app
+        self._service = service
+        self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit))
+
+    async def new_session(self, user_id: str) -> SessionKey:
+        """Create an empty session of the app."""
+        session = await self._service.create_session(app_name=self._app.name, user_id=user_id)
+        return session.key
+
+    def run(self, key: SessionKey, message: types.Content | None, invocation_id: str | None = None) -> AsyncGenerator[Event, None]:
+        """Run, resume or answer; see `Runner.run_async`.
+
+        Args:
+            key: the session.
+            message: what the user says or answers.
+            invocation_id: the invocation to resume; None begins a new one, or finds the one that the answer belongs to.
+        """
+        return self._runner.run_async(
+            user_id=key.user_id,
+            session_id=key.session_id,
+            invocation_id=invocation_id,
+            new_message=message,
+            run_config=RunConfig(streaming_mode=StreamingMode.SSE),
+        )

@@ -1,0 +1,59 @@
+"""A session service that tells what it has committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import State
+
+
+class WatchedSessionService(BaseSessionService):
+    """Passes everything on to another service; only that one keeps anything.
+
+    The Runner yields what agents say, but not the user's own message, and `temp:` keys are taken out of an event before it is stored.
+    The window shows both, at the moment of the commit.
+
+    Args:
+        inner: the service that keeps the sessions; it is not closed with this one.
+        on_commit: called with each committed event and the `temp:` keys it set.
+    """
+
+    def __init__(self, inner: BaseSessionService, on_commit: Callable[[Event, dict[str, Any]], None]) -> None:
+        self._inner = inner
+        self._on_commit = on_commit
+
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """See `BaseSessionService.create_session`."""
+        return await self._inner.create_session(app_name=app_name, user_id=user_id, state=state, session_id=session_id)
+
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
+        """See `BaseSessionService.get_session`."""
+        return await self._inner.get_session(app_name=app_name, user_id=user_id, session_id=session_id, config=config)
+
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+        """See `BaseSessionService.list_sessions`."""
+        return await self._inner.list_sessions(app_name=app_name, user_id=user_id)
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """See `BaseSessionService.delete_session`."""
+        await self._inner.delete_session(app_name=app_name, user_id=user_id, session_id=session_id)
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """See `BaseSessionService.append_event`."""
+        temp = {
+            key: value for key, value in event.actions.state_delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)
+        }
+        committed = await self._inner.append_event(session, event)
+        if not event.partial:
+            self._on_commit(committed, temp)
+        return committed
+
+    async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
+        """See `BaseSessionService.temp_deltas`."""
+        return await self._inner.temp_deltas(key)

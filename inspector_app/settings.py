@@ -1,0 +1,69 @@
+"""What the window remembers from one start to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings
+
+MAX_RECENT = 10
+
+
+class Settings:
+    """Layout, theme, recent items and trusted folders, kept by QSettings.
+
+    Args:
+        store: where they are kept; the user's own settings if None.
+    """
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        self._store = store or QSettings("agent-inspector", "agent-inspector")
+
+    @property
+    def recent(self) -> list[str]:
+        """What was opened last, newest first: paths and database URLs."""
+        return self._list("recent")
+
+    def add_recent(self, item: str) -> None:
+        """Put an item first among the recent ones."""
+        self._store.setValue("recent", [item, *(old for old in self.recent if old != item)][:MAX_RECENT])
+
+    def remove_recent(self, item: str) -> None:
+        """Forget a recent item (it is gone, or it was no good)."""
+        self._store.setValue("recent", [old for old in self.recent if old != item])
+
+    def trusts(self, folder: Path) -> bool:
+        """Return whether agents of this very folder may be loaded; loading one runs its code."""
+        return str(folder.resolve()) in self._list("trusted")
+
+    def trust(self, folder: Path) -> None:
+        """Remember that agents of this folder may be loaded."""
+        self._store.setValue("trusted", sorted({*self._list("trusted"), str(folder.resolve())}))
+
+    @property
+    def theme(self) -> str:
+        """`light`, `dark` or `system`."""
+        return str(self._store.value("theme", "system"))
+
+    @theme.setter
+    def theme(self, theme: str) -> None:
+        self._store.setValue("theme", theme)
+
+    def layout(self, name: str) -> QByteArray | None:
+        """Return a saved geometry or arrangement of docks."""
+        value = self._store.value(f"layout/{name}")
+        return value if isinstance(value, QByteArray) else None
+
+    def save_layout(self, name: str, layout: QByteArray) -> None:
+        """Remember a geometry or arrangement of docks."""
+        self._store.setValue(f"layout/{name}", layout)
+
+    def forget_layouts(self) -> None:
+        """Go back to the layout of a first start."""
+        self._store.remove("layout")
+
+    def _list(self, name: str) -> list[str]:
+        value = self._store.value(name, [])
+        if isinstance(value, str):  # an INI file gives back a list of one as its only item
+            return [value]
+        return [str(item) for item in value] if isinstance(value, list) else []

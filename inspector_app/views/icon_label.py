@@ -1,0 +1,34 @@
+"""A small picture in running text."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QPaintEvent, QPainter
+from PySide6.QtWidgets import QWidget
+
+from inspector_app import theme
+
+
+class IconLabel(QWidget):
+    """One icon of the theme; it says nothing that the words beside it do not say.
+
+    Args:
+        size: pixels of its square.
+    """
+
+    def __init__(self, size: int, parent: QWidget | None = None, *, name: str = "", role: str = "text") -> None:
+        super().__init__(parent)
+        self.setFixedSize(size, size)
+        self._icon = theme.icon(name, role) if name else None
+
+    def show_icon(self, name: str, role: str) -> None:
+        """Show another icon, in the colour of `role`; nothing, and no gap, for no name."""
+        self._icon = theme.icon(name, role) if name else None
+        self.setVisible(bool(name))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the icon in the theme's present colours."""
+        if self._icon is not None:
+            painter = QPainter(self)
+            self._icon.paint(painter, self.rect())
+            painter.end()

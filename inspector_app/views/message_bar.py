@@ -1,0 +1,136 @@
+"""What the user must see now: a few messages under the tool bar, each with its traceback to copy."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+
+from inspector_app import theme
+from inspector_app.messages import Message
+from inspector_app.views.icon_label import IconLabel
+
+MAX_SHOWN = 3
+_ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
+_ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
+
+
+class MessageBar(QWidget):
+    """The newest messages; older ones are in the log."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("message_bar")
+        self.setAccessibleName("Messages")
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(4)
+        self.hide()
+
+    @property
+    def messages(self) -> list[Message]:
+        """What is shown, oldest first."""
+        return [row.message for row in self._shown()]
+
+    def show_message(self, message: Message) -> None:
+        """Show a message, unless it is for the log only or stands there already."""
+        if message.quiet or any((row.message.severity, row.message.text) == (message.severity, message.text) for row in self._shown()):
+            return
+        row = _MessageRow(message, self)
+        row.dismissed.connect(self._on_dismissed)
+        self._rows.addWidget(row)
+        for old in self._shown()[:-MAX_SHOWN]:
+            self._drop(old)
+        self.show()
+
+    def clear(self) -> None:
+        """Dismiss all."""
+        for row in self._shown():
+            self._drop(row)
+        self.hide()
+
+    def _shown(self) -> list[_MessageRow]:
+        widgets = (self._rows.itemAt(index).widget() for index in range(self._rows.count()))
+        return [widget for widget in widgets if isinstance(widget, _MessageRow)]
+
+    def _drop(self, row: _MessageRow) -> None:
+        self._rows.removeWidget(row)
+        row.hide()
+        row.deleteLater()
+
+    def _on_dismissed(self, row: _MessageRow) -> None:
+        self._drop(row)
+        self.setVisible(bool(self._shown()))
+
+
+class _MessageRow(QWidget):
+    """One message.
+
+    Signals:
+        dismissed(_MessageRow): the user has read it.
+    """
+
+    dismissed = Signal(object)
+
+    def __init__(self, message: Message, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.message = message
+        self.setObjectName("message")
+        self.setProperty("card", "held" if message.severity != "info" else True)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(12, 6, 6, 6)
+        rows.setSpacing(4)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        rows.addLayout(line)
+        icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
+        line.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        text = QLabel(message.text, self)
+        text.setObjectName("message_text")
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setWordWrap(True)
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        line.addWidget(text, 1)
+        if message.details:
+            self._details = _details(message.details, self)
+            toggle = _button("Details", "message_details", self)
+            toggle.setCheckable(True)
+            toggle.toggled.connect(self._details.setVisible)
+            line.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
+            rows.addWidget(self._details)
+        copy = _button("Copy", "message_copy", self)
+        copy.clicked.connect(self._on_copy)
+        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        dismiss = _button("", "message_dismiss", self)
+        dismiss.setIcon(theme.icon("xmark", "dim"))
+        dismiss.setAccessibleName("Dismiss")
+        dismiss.setToolTip("Dismiss (it stays in the log)")
+        dismiss.clicked.connect(partial(self.dismissed.emit, self))
+        line.addWidget(dismiss, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n\n".join(filter(None, (self.message.text, self.message.details))))
+
+
+def _details(text: str, parent: QWidget) -> QPlainTextEdit:
+    view = QPlainTextEdit(text, parent)
+    view.setObjectName("message_traceback")
+    view.setAccessibleName("Details")
+    view.setReadOnly(True)
+    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    view.setFont(theme.mono_font())
+    view.setFixedHeight(160)
+    view.hide()
+    return view
+
+
+def _button(text: str, name: str, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
+    button.setObjectName(name)
+    button.setText(text)
+    button.setAccessibleName(text)
+    button.setAutoRaise(True)
+    return button

@@ -1,0 +1,100 @@
+"""What stands where something could not be shown: why, and what to do."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app import theme
+from inspector_app.views.icon_label import IconLabel
+
+_WIDTH = 640
+
+
+class ProblemPage(QWidget):
+    """A failure, inline: a plain sentence, Retry, and the details to copy.
+
+    Signals:
+        retry: try the same again.
+        given_up: leave it.
+    """
+
+    retry = Signal()
+    given_up = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        column = QWidget(self)
+        column.setMaximumWidth(_WIDTH)
+        rows = QVBoxLayout(column)
+        rows.setSpacing(10)
+        rows.addWidget(IconLabel(26, column, name="triangle-exclamation", role="bad"))
+        self._title = QLabel(column)
+        self._title.setObjectName("problem_title")
+        self._title.setProperty("role", "heading")
+        self._text = QLabel(column)
+        self._text.setObjectName("problem_text")
+        for label in (self._title, self._text):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            rows.addWidget(label)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        self._details = QPlainTextEdit(column)
+        self._details.setObjectName("problem_details")
+        self._details.setAccessibleName("Details")
+        self._details.setReadOnly(True)
+        self._details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._details.setFont(theme.mono_font())
+        self._details.setMinimumHeight(180)
+        rows.addWidget(self._details)
+        rows.addLayout(self._buttons(column))
+        outer = QHBoxLayout(self)
+        outer.addStretch(1)
+        outer.addWidget(column, 10, Qt.AlignmentFlag.AlignVCenter)
+        outer.addStretch(1)
+
+    def show_problem(self, title: str, text: str, details: str | None = None) -> None:
+        """Say what failed.
+
+        Args:
+            title: what was tried.
+            text: why it failed, and what to do.
+            details: such as a traceback.
+        """
+        self._title.setText(title)
+        self._text.setText(text)
+        self._details.setPlainText(details or "")
+        self._details.setVisible(bool(details))
+        self._retry.setFocus()
+
+    @property
+    def text(self) -> str:
+        """Why it failed, as it is shown."""
+        return self._text.text()
+
+    def _buttons(self, parent: QWidget) -> QHBoxLayout:
+        line = QHBoxLayout()
+        self._retry = _button("Retry", "problem_retry", parent)
+        self._retry.setProperty("primary", True)
+        self._retry.clicked.connect(self.retry)
+        copy = _button("Copy", "problem_copy", parent)
+        copy.clicked.connect(self._on_copy)
+        leave = _button("Close", "problem_close", parent)
+        leave.clicked.connect(self.given_up)
+        for button in (self._retry, copy, leave):
+            line.addWidget(button)
+        line.addStretch(1)
+        return line
+
+    def _on_copy(self) -> None:
+        parts = (self._title.text(), self._text.text(), self._details.toPlainText())
+        QGuiApplication.clipboard().setText("\n\n".join(filter(None, parts)))
+
+
+def _button(text: str, name: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setObjectName(name)
+    button.setAccessibleName(text)
+    return button

@@ -1,0 +1,282 @@
+"""The state after any event of a session: the only fold over history.
+
+A session's own keys follow from its baseline and its events. `user:` and `app:` keys are written by other sessions too: their writes are
+folded in where they were committed. Where a database did not record what was there at the beginning, a key's value is unknown until
+something that is recorded has written it; it is then listed, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
+
+_STRIDE = 256
+"""Between two remembered states; the rest is folded again."""
+
+_NOTHING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedState:
+    """The state at one moment, by scope; keys with their prefixes.
+
+    Attributes:
+        session, user, app, temp: what is known.
+        unknown: keys of any scope that were, or may have been, there with a value that nobody recorded.
+    """
+
+    session: dict[str, Any] = field(default_factory=dict)
+    user: dict[str, Any] = field(default_factory=dict)
+    app: dict[str, Any] = field(default_factory=dict)
+    temp: dict[str, Any] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def merged(self) -> dict[str, Any]:
+        """Return the known state of all stored scopes, as an agent sees it."""
+        return {**self.session, **self.app, **self.user}
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWrite:
+    """What somebody else than this session's events wrote to `user:` and `app:`.
+
+    Attributes:
+        before: it was committed before this session's event of that index, and after the one before it; -1: by the session's creation
+            or earlier.
+        delta: keys with prefix.
+        complete: it is not a change but all that this scope had at that moment.
+    """
+
+    before: int
+    delta: Mapping[str, Any]
+    complete: Scope | None = None
+
+
+@dataclass(slots=True)
+class _Fold:
+    """A state on its way through history; `complete`: the scopes of which every key is known."""
+
+    values: dict[str, Any]
+    complete: set[Scope]
+
+    def copy(self) -> _Fold:
+        return _Fold(dict(self.values), set(self.complete))
+
+
+class History:
+    """One session's past: plain data with no database behind it. It can grow with a session that is running.
+
+    Args:
+        events: the session's, in commit order.
+        baseline: the session's own first state; None if it is not recorded.
+        shared: what others wrote to `user:` and `app:`, in commit order.
+        present: the merged state as it is now, None if the events and the rest say everything.
+        temp: `temp:` deltas by event id.
+        fixed_from: for `user` and `app`: from which event on nobody can have written them unseen.
+        patched: keys whose writer merged objects instead of replacing them.
+        unsure: keys whose recorded writes do not explain their present value.
+    """
+
+    def __init__(
+        self,
+        events: Iterable[Event],
+        *,
+        baseline: Mapping[str, Any] | None,
+        shared: Iterable[SharedWrite] = (),
+        present: Mapping[str, Any] | None = None,
+        temp: Mapping[str, Mapping[str, Any]] | None = None,
+        fixed_from: Mapping[Scope, int] | None = None,
+        patched: Iterable[str] = (),
+        unsure: Iterable[str] = (),
+    ) -> None:
+        self._events = list(events)
+        self._shared: dict[int, list[SharedWrite]] = {}
+        for write in shared:
+            self._shared.setdefault(write.before, []).append(write)
+        self._temp = dict(temp or {})
+        self._patched = frozenset(patched)
+        self._unsure = frozenset(unsure)
+        written = {key for event in self._events for key in event.actions.state_delta}
+        written.update(key for writes in self._shared.values() for write in writes for key in write.delta)
+        present = dict(present or {})
+        # A session's own keys change with its events only: after the last one they are what they are now.
+        self._last = len(self._events) - 1
+        self._own_now = {key: value for key, value in present.items() if scope_of(key) == "session"}
+        self._keys = [*present, *(key for key in sorted(written) if key not in present)]
+        # Nothing recorded ever wrote these, so they have always had the value they have; for shared ones, from some event on.
+        self._constant = {key: value for key, value in present.items() if key not in written and key not in self._unsure}
+        self._fixed_from = dict(fixed_from or {})
+        complete: set[Scope] = {"session"} if baseline is not None else set()
+        start = _Fold(dict(baseline) if baseline is not None else {}, complete)
+        self._apply_shared(start, -1)
+        self._remembered = [start]
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The session's events, in commit order."""
+        return self._events
+
+    def append(self, event: Event, temp: Mapping[str, Any] | None = None) -> None:
+        """Add an event that was just committed.
+
+        Args:
+            event: the next one.
+            temp: the `temp:` keys it set.
+        """
+        self._events.append(event)
+        if temp:
+            self._temp[event.id] = temp
+
+    def state_at(self, index: int) -> ScopedState:
+        """Return the state right after an event was committed.
+
+        Args:
+            index: of the event; -1 for the moment the session was created.
+
+        Raises:
+            IndexError: there is no such event.
+        """
+        fold = self._fold(index)
+        if index == self._last and "session" not in fold.complete:
+            fold = _Fold({**fold.values, **self._own_now}, fold.complete)
+        parts: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
+        unknown = []
+        for key, value in self._known(fold, index).items():
+            parts[scope_of(key)][key] = value
+        for key in self._keys:
+            scope = scope_of(key)
+            if index == self._last and scope == "session":
+                continue
+            if key in self._unsure or (key not in parts[scope] and scope not in fold.complete):
+                parts[scope].pop(key, None)
+                unknown.append(key)
+        return ScopedState(parts["session"], parts["user"], parts["app"], self._temp_at(index), unknown)
+
+    def delta_at(self, index: int) -> list[Change]:
+        """Return what an event changed: every key of its delta, and of the `temp:` keys it set, with the value it had before.
+
+        A key whose earlier value is not recorded has the kind "written".
+
+        Args:
+            index: of the event.
+
+        Raises:
+            IndexError: there is no such event.
+        """
+        event = self._event(index)
+        before = self._fold(index - 1).copy()
+        self._apply_shared(before, index)
+        known = {**self._known(before, index), **self._temp_at(index - 1, event.invocation_id)}
+        after = before.copy()
+        self._apply(after, event.actions.state_delta)
+        changes = [self._change(key, known, before, after.values[key]) for key in event.actions.state_delta]
+        changes += [self._change(key, known, before, value) for key, value in self._temp.get(event.id, {}).items()]
+        return changes
+
+    def _change(self, key: str, known: Mapping[str, Any], before: _Fold, value: Any) -> Change:
+        old = known.get(key, _NOTHING)
+        if old is not _NOTHING and key not in self._unsure:
+            return Change(key, old, value, "changed")
+        scope = scope_of(key)
+        if scope == "temp" or scope in before.complete:
+            return Change(key, None, value, "added")
+        return Change(key, None, value, "written")
+
+    def _event(self, index: int) -> Event:
+        if index < 0:
+            raise IndexError(index)
+        return self._events[index]
+
+    def _fold(self, index: int) -> _Fold:
+        """Return the state after event `index`; not to be changed."""
+        if not -1 <= index < len(self._events):
+            raise IndexError(index)
+        number = (index + 1) // _STRIDE
+        while len(self._remembered) <= number:
+            last = (len(self._remembered) - 1) * _STRIDE - 1
+            self._remembered.append(self._advance(self._remembered[-1], last, last + _STRIDE))
+        return self._advance(self._remembered[number], number * _STRIDE - 1, index)
+
+    def _advance(self, start: _Fold, begin: int, end: int) -> _Fold:
+        if begin == end:
+            return start
+        fold = start.copy()
+        for index in range(begin + 1, end + 1):
+            self._apply_shared(fold, index)
+            self._apply(fold, self._events[index].actions.state_delta)
+        return fold
+
+    def _apply_shared(self, fold: _Fold, index: int) -> None:
+        for write in self._shared.get(index, ()):
+            if write.complete:
+                for key in [key for key in fold.values if scope_of(key) == write.complete]:
+                    del fold.values[key]
+                fold.complete.add(write.complete)
+            self._apply(fold, write.delta)
+
+    def _apply(self, fold: _Fold, delta: Mapping[str, Any]) -> None:
+        for key, value in delta.items():
+            if key in self._patched:
+                value = merge_patch(fold.values.get(key), value)
+            fold.values[key] = value
+
+    def _known(self, fold: _Fold, index: int) -> dict[str, Any]:
+        """Return what is folded and what was always so."""
+        constant = {}
+        for key, value in self._constant.items():
+            scope = scope_of(key)
+            if scope not in fold.complete and (scope == "session" or index >= self._fixed_from.get(scope, len(self._events))):
+                constant[key] = value
+        return {**constant, **fold.values}
+
+    def _temp_at(self, index: int, invocation_id: str | None = None) -> dict[str, Any]:
+        """Return the `temp:` keys after an event, which live as long as its invocation."""
+        if index < 0:
+            return {}
+        invocation_id = self._events[index].invocation_id if invocation_id is None else invocation_id
+        temp: dict[str, Any] = {}
+        if self._temp:
+            for event in self._events[: index + 1]:
+                if event.invocation_id == invocation_id and event.id in self._temp:
+                    temp.update(self._temp[event.id])
+        return temp
+
+
+def merge_patch(old: Any, patch: Any) -> Any:
+    """Return `old` changed by a JSON merge patch, as google-adk's SqliteSessionService up to 2.7 updated state (SEMANTICS.md 3)."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(old) if isinstance(old, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
+
+
+def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """Find the keys whose recorded writes do not simply end in the present value.
+
+    Args:
+        writes: key → all values written to it, in commit order.
+        present: the merged state now.
+
+    Returns:
+        Keys that merge patches explain, and keys that nothing explains.
+    """
+    patched, unsure = set(), set()
+    for key, values in writes.items():
+        now = present.get(key, _NOTHING)
+        if now is not _NOTHING and same_value(values[-1], now):
+            continue
+        merged: Any = None
+        for value in values:
+            merged = merge_patch(merged, value)
+        explained = merged is None if now is _NOTHING else same_value(merged, now)
+        (patched if explained else unsure).add(key)
+    return patched, unsure

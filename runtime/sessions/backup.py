@@ -1,0 +1,45 @@
+"""A copy of somebody else's database before we write to it for the first time."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+
+def back_up(connection: sqlite3.Connection, file: Path) -> Path:
+    """Copy a database beside itself, such as `session.db.backup-20261121-113000`.
+
+    Args:
+        connection: an open connection to the database, not in a transaction.
+        file: its file.
+
+    Returns:
+        The copy, complete: an interrupted copy bears another name.
+
+    Raises:
+        sqlite3.Error: the copy cannot be written.
+        OSError: likewise.
+    """
+    backup = _free_name(file.with_name(file.name + time.strftime(".backup-%Y%m%d-%H%M%S")))
+    unfinished = backup.with_name(backup.name + ".unfinished")
+    try:
+        copy = sqlite3.connect(unfinished)
+        try:
+            unfinished.chmod(file.stat().st_mode & 0o777)
+            connection.backup(copy)
+        finally:
+            copy.close()
+        unfinished.replace(backup)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    return backup
+
+
+def _free_name(wished: Path) -> Path:
+    name, number = wished, 1
+    while name.exists():
+        number += 1
+        name = wished.with_name(f"{wished.name}-{number}")
+    return name

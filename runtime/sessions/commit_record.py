@@ -1,0 +1,78 @@
+"""Our own record of a database's commits (`tables.COMMITS`), and what goes into it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from runtime.sessions.column_values import dump_json, load_json_object, read_time, to_micros
+from runtime.sessions.state import State, scope_of
+from runtime.sessions.statements import Rows
+
+Run = Callable[..., Rows]
+"""Runs a statement of `statements.SQL` by its name, with its parameters as keywords."""
+
+
+def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:
+    """Record all that an app (with an empty `user_id`) or a user has at this point of the commit order.
+
+    Args:
+        run: in a transaction.
+        app_name, user_id: whose.
+        state: keys without prefix.
+        writer: this process.
+    """
+    prefix = State.USER_PREFIX if user_id else State.APP_PREFIX
+    shared = shared_json({prefix + key: value for key, value in state.items()}) or "{}"
+    values = {"app_name": app_name, "user_id": user_id, "at": to_micros(time.time()), "writer": writer, "shared": shared}
+    run("insert_commit", **values, session_id="", event_id=None, baseline=None, temp=None)
+
+
+def record_all_shared(run: Run, writer: str) -> None:
+    """Record what every app and every user has."""
+    for app_name, state in run("all_app_states").fetchall():
+        record_snapshot(run, app_name, "", load_json_object(state), writer)
+    for app_name, user_id, state in run("all_user_states").fetchall():
+        record_snapshot(run, app_name, user_id, load_json_object(state), writer)
+
+
+def record_events_of_others(run: Run) -> None:
+    """Record the events that somebody else appended since the last one that we recorded, in their order.
+
+    New rows get a number above all others, so that the first recorded one from the end ends the search.
+    """
+    rows = []
+    newest_first = run("newest_events")
+    for *row, recorded in newest_first:
+        if recorded:
+            break
+        rows.append(row)
+    newest_first.close()
+    for app_name, user_id, session_id, event_id, at, event_data in reversed(rows):
+        key = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
+        shared = shared_json(delta_of(event_data))
+        run("insert_commit", **key, at=_time_or_zero(at), writer=None, baseline=None, shared=shared, temp=None)
+
+
+def shared_json(delta: dict[str, Any]) -> str | None:
+    """Return the `user:` and `app:` part of a delta as JSON, None if there is none."""
+    shared = {key: value for key, value in delta.items() if scope_of(key) in ("user", "app")}
+    return dump_json(shared, "state", ascii_only=True) if shared else None
+
+
+def delta_of(event_data: Any) -> dict[str, Any]:
+    """Return the state delta in an event's stored JSON; empty if there is none to be read."""
+    try:
+        actions = load_json_object(event_data).get("actions") or {}
+        delta = actions.get("state_delta", actions.get("stateDelta"))
+    except (ValueError, AttributeError):
+        return {}
+    return delta if isinstance(delta, dict) else {}
+
+
+def _time_or_zero(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0

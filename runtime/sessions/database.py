@@ -1,0 +1,262 @@
+"""One database with its connection, as the session services' thread uses it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import create_engine, event, inspect
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.backup import back_up
+from runtime.sessions.column_values import as_datetime, as_text, to_epoch
+from runtime.sessions.commit_record import Run, record_all_shared, record_events_of_others
+from runtime.sessions.database_errors import storage_error
+from runtime.sessions.database_url import file_of
+from runtime.sessions.open_files import OPEN_FILES
+from runtime.sessions.statements import DriverConnection, Rows, Statements
+from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
+from runtime.sessions.tables import SCHEMA_VERSION, VERSION, WrittenLayout, tables_of
+
+BUSY_TIMEOUT = 30.0
+"""Seconds that a commit waits for other writers, unless `connect_args={"timeout": …}` says otherwise."""
+
+_OTHER_LAYOUT = {
+    "v0": "has the older layout with pickled actions, which is only read. Convert it into a new file.",
+    "sqlite": "has adk web's layout. Open it with SqliteSessionService, or with open_session_service, which finds out by itself.",
+    "v1": "has the layout of DatabaseSessionService. Open it with that, or with open_session_service, which finds out by itself.",
+}
+
+
+class Database:
+    """A database in one of the written layouts. Everything in it is called from one thread.
+
+    Nothing is created or changed before the first write: then a new database gets its tables, and somebody else's gets a backup beside
+    it, our tables and the record of what it holds.
+
+    Attributes:
+        file: the SQLite file, None for a database in memory or on a server.
+        name: what to call it.
+        writer: what our commits are signed with.
+
+    Args:
+        url: with a synchronous driver.
+        layout: which layout it has, or gets.
+        options: for SQLAlchemy's `create_engine`.
+    """
+
+    def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any]) -> None:
+        self.file = file_of(url)
+        self.name = str(self.file) if self.file else url.render_as_string()
+        self.writer = f"process {os.getpid()} on {socket.gethostname()}"
+        self._layout: WrittenLayout = layout
+        self._tables = tables_of(layout)
+        self._engine = _create_engine(url, options)
+        self._statements = Statements(self._engine.dialect)
+        self._connection: Connection | None = None
+        self._found: Layout | None = None
+        self._writable = False
+        self._seen_version: int | None = None
+
+    def time_value(self, micros: int) -> Any:
+        """Return microseconds as the time columns hold them."""
+        if self._tables.times_are_real:
+            return to_epoch(micros)
+        return as_text(micros) if self._is_sqlite else as_datetime(micros)
+
+    def is_ours(self) -> bool:
+        """Return whether we have written to it, as far as reading or writing has found out."""
+        return self._writable or bool(self._found and self._found.ours)
+
+    @contextmanager
+    def reading(self) -> Iterator[Run | None]:
+        """Give a consistent view of the database, as a function that runs statements; None if there is nothing in it yet."""
+        with self._errors():
+            connection = self._connect(create=False)
+            if connection is None:
+                yield None
+                return
+            driver = _driver(connection)
+            driver.execute("BEGIN")
+            try:
+                if not self._writable and self._found is None:
+                    self._found = self._find_layout(connection)
+                yield self._runner(driver) if self._writable or self._found else None
+            finally:
+                self._roll_back(driver)
+
+    @contextmanager
+    def writing(self) -> Iterator[Run]:
+        """Give a transaction, alone with the database: committed at the end of the block, rolled back if it raises."""
+        with self._errors():
+            connection = self._connect(create=True)
+            assert connection is not None
+            if not self._writable:
+                self._make_ready(connection)
+            driver = _driver(connection)
+            try:
+                with self._transaction(driver):
+                    run = self._runner(driver)
+                    if self._is_sqlite:
+                        self._notice_other_writers(driver, run)
+                    yield run
+            except BaseException:
+                self._seen_version = None
+                raise
+
+    def close(self) -> None:
+        """Let go of the connection; the last one out of an SQLite file takes its WAL away."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(SQLAlchemyError):
+                connection.close()
+        self._engine.dispose()
+        if self.file and connection is not None:
+            OPEN_FILES.remove(self.file)
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._engine.dialect.name == "sqlite"
+
+    def _connect(self, *, create: bool) -> Connection | None:
+        if self._connection is None:
+            if self.file and not self._file_is_there(self.file, create=create):
+                return None
+            self._connection = self._engine.connect()
+            if self.file:
+                OPEN_FILES.add(self.file)
+        return self._connection
+
+    def _file_is_there(self, file: Path, *, create: bool) -> bool:
+        """Return whether to connect: SQLite creates a file that does not exist."""
+        if file.is_dir():
+            raise StorageError(f"{self.name} is a folder, not a database.")
+        if not create or file.exists():
+            return file.exists()
+        if not file.absolute().parent.is_dir():
+            raise StorageError(f"{self.name} cannot be created: there is no folder {file.absolute().parent}.")
+        return True
+
+    @contextmanager
+    def _transaction(self, driver: DriverConnection) -> Iterator[None]:
+        driver.execute("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        try:
+            yield
+            driver.execute("COMMIT")
+        except BaseException:
+            self._roll_back(driver)
+            raise
+
+    def _roll_back(self, driver: DriverConnection) -> None:
+        # SQLite has rolled back by itself after some errors, such as a full disk.
+        with suppress(self._driver_error):
+            driver.execute("ROLLBACK")
+
+    def _runner(self, driver: DriverConnection) -> Run:
+        def run(name: str, **values: Any) -> Rows:
+            return self._statements.run(driver, name, values)
+
+        return run
+
+    @property
+    def _driver_error(self) -> type[Exception]:
+        error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
+        return error
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (SQLAlchemyError, self._driver_error, OSError) as error:
+            raise storage_error(error, self.name) from error
+
+    def _notice_other_writers(self, driver: DriverConnection, run: Run) -> None:
+        (version,) = driver.execute("PRAGMA data_version").fetchone()
+        if version != self._seen_version:
+            record_events_of_others(run)
+            self._seen_version = version
+
+    # What is there, and making it ours
+
+    def _find_layout(self, connection: Connection) -> Layout | None:
+        """Return what the database is, None if it is empty; refuse another layout than this service's."""
+        tables = sqlite_tables(_sqlite_driver(connection)) if self._is_sqlite else _server_tables(connection)
+        if not tables:
+            return None
+        version = None
+        if "adk_internal_metadata" in tables:
+            row = self._runner(_driver(connection))("schema_version").fetchone()
+            version = row[0] if row else None
+        layout = layout_of(tables, version, self.name)
+        if layout.kind != self._layout:
+            raise StorageError(f"{self.name} {_OTHER_LAYOUT[layout.kind]}")
+        if self._layout == "v1" and version not in (None, SCHEMA_VERSION):
+            raise StorageError(f"{self.name} has layout version {version}, which this program does not know: it can only be read.")
+        return layout
+
+    def _make_ready(self, connection: Connection) -> None:
+        layout = self._find_layout(connection)
+        if layout and not layout.ours and self.file:
+            back_up(_sqlite_driver(connection), self.file)
+        if self._is_sqlite:
+            # Not possible while others read; then the file stays in its mode, as safe and slower.
+            with suppress(sqlite3.OperationalError):
+                _driver(connection).execute("PRAGMA journal_mode = WAL").fetchone()
+        with self._transaction(_driver(connection)):
+            # Another process may have been quicker.
+            layout = self._find_layout(connection)
+            if layout is None or not layout.ours:
+                self._create_tables(connection, new=layout is None)
+        self._writable = True
+
+    def _create_tables(self, connection: Connection, *, new: bool) -> None:
+        run = self._runner(_driver(connection))
+        self._tables.metadata.create_all(connection)
+        run("insert_version", version=VERSION)
+        if self._layout == "v1" and run("schema_version").fetchone() is None:
+            run("insert_schema_version")
+        if not new:
+            self._tables.our_index.create(connection, checkfirst=True)
+            record_events_of_others(run)
+            record_all_shared(run, self.writer)
+
+
+def _create_engine(url: URL, options: dict[str, Any]) -> Engine:
+    options = {"isolation_level": "AUTOCOMMIT", **options}
+    if url.get_backend_name() == "sqlite":
+        options["paramstyle"] = "named"
+        options["connect_args"] = {"timeout": BUSY_TIMEOUT, **options.get("connect_args", {})}
+    engine = create_engine(url, **options)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _driver(connection: Connection) -> DriverConnection:
+    driver: Any = connection.connection.driver_connection
+    return cast(DriverConnection, driver)
+
+
+def _sqlite_driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
+def _server_tables(connection: Connection) -> dict[str, dict[str, str]]:
+    inspector = inspect(connection)
+    return {
+        table: {column["name"]: str(column["type"]) for column in inspector.get_columns(table)} for table in inspector.get_table_names()
+    }

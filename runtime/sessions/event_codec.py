@@ -1,0 +1,67 @@
+"""Events as the JSON that is stored, and refusing what JSON cannot hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic_core import PydanticSerializationError
+
+from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.events.event import Event
+from runtime.sessions.state import storable
+
+_LONGEST_TRACE = 10_000
+
+
+def encode_event(event: Event) -> str:
+    """Return an event's stored JSON: google-adk's, snake_case, without what is None.
+
+    Args:
+        event: its deltas are checked already (`check_actions`).
+
+    Raises:
+        UnstorableValueError: something in it would come back changed, or not at all.
+    """
+    if event.content:
+        for index, part in enumerate(event.content.parts or ()):
+            path = f"content.parts[{index}]"
+            if part.function_call is not None and part.function_call.args is not None:
+                storable(part.function_call.args, f"{path}.function_call.args")
+            if part.function_response is not None and part.function_response.response is not None:
+                storable(part.function_response.response, f"{path}.function_response.response")
+    if event.actions.requested_auth_configs:
+        _plain(event.actions.requested_auth_configs)
+    try:
+        return event.model_dump_json(exclude_none=True)
+    except PydanticSerializationError as error:
+        raise UnstorableValueError(f"event {event.id} by {event.author}", str(error)) from error
+
+
+def _plain(configs: dict[str, Any]) -> None:
+    for call_id, config in configs.items():
+        if isinstance(config, dict):
+            storable(config, f"requested_auth_configs[{call_id!r}]")
+
+
+def trace_of(temp: dict[str, Any]) -> str | None:
+    """Return a readable JSON trace of `temp:` keys for the debugger, None if there are none.
+
+    Args:
+        temp: any objects; what is no JSON value appears as its `repr`, cut where it is long.
+    """
+    if not temp:
+        return None
+    return json.dumps({key: _readable(value) for key, value in temp.items()})
+
+
+def _readable(value: Any) -> Any:
+    try:
+        return storable(value, "temp")
+    except UnstorableValueError:
+        pass
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__qualname__}, whose repr raised {type(error).__name__}>"
+    return text if len(text) <= _LONGEST_TRACE else text[:_LONGEST_TRACE] + "…"

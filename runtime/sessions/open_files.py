@@ -1,0 +1,36 @@
+"""Which database files this process has open with locks.
+
+POSIX drops all of a process's locks on a file when it closes *any* descriptor of that file. So a file that SQLite has open here must not
+be opened by hand as well, not even to look who else uses it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+
+
+class OpenFiles:
+    """Counts open connections by file."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[Path] = Counter()
+
+    def add(self, file: Path) -> None:
+        """Note that a connection to `file` was opened."""
+        with self._lock:
+            self._counts[file.resolve()] += 1
+
+    def remove(self, file: Path) -> None:
+        """Note that a connection to `file` was closed."""
+        with self._lock:
+            self._counts[file.resolve()] -= 1
+
+    def __contains__(self, file: Path) -> bool:
+        with self._lock:
+            return self._counts[file.resolve()] > 0
+
+
+OPEN_FILES = OpenFiles()

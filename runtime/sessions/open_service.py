@@ -1,0 +1,32 @@
+"""A session service for whatever database there is."""
+
+from __future__ import annotations
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.database_session_service import DatabaseSessionService
+from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.sqlite_session_service import SqliteSessionService
+from runtime.sessions.stored.reader import StoredDatabase
+
+
+def open_session_service(target: str) -> BaseSessionService:
+    """Return the service that continues a database in its own layout.
+
+    Nothing is written yet. The first write into a database that is not ours makes a backup beside it.
+
+    Args:
+        target: a file path or an SQLAlchemy URL; a file that does not exist, or is empty, becomes a new database in google-adk's v1 layout.
+
+    Raises:
+        ForeignDatabaseError: it is no session database.
+        StorageError: it can only be read, or not even that.
+    """
+    file = file_of(database_url(target))
+    if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
+        return DatabaseSessionService(target)
+    with StoredDatabase.open(str(file)) as stored:
+        kind = stored.layout.kind
+    if kind == "v0":
+        raise StorageError(f"{file} has the older layout with pickled actions, which is only read. Convert it into a new file.")
+    return SqliteSessionService(target) if kind == "sqlite" else DatabaseSessionService(target)

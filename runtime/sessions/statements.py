@@ -1,0 +1,115 @@
+"""The SQL of the session services: written once, compiled once for each dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from sqlalchemy import text
+from sqlalchemy.engine import Dialect
+
+from runtime.sessions.tables import COMMITS, METADATA
+
+
+class Rows(Protocol):
+    """What a driver's cursor offers, both SQLite's and psycopg's."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, None after the last."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+
+    def close(self) -> None:
+        """Let go of rows that are not wanted."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class DriverConnection(Protocol):
+    """What a driver's connection offers, both SQLite's and psycopg's."""
+
+    def execute(self, sql: str, values: Any = ..., /) -> Rows:
+        """Run a statement."""
+
+
+_OF_SESSION = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+_SESSION = "app_name = :app_name AND user_id = :user_id AND id = :session_id"
+_LAST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT 1)"
+_EVENT_COLUMNS = "id, invocation_id, timestamp, event_data"
+
+SQL = {
+    "find_session": f"SELECT create_time, update_time, {_LAST} FROM sessions WHERE {_SESSION}",
+    "session_state": f"SELECT state FROM sessions WHERE {_SESSION}",
+    "app_state": "SELECT state FROM app_states WHERE app_name = :app_name",
+    "user_state": "SELECT state FROM user_states WHERE app_name = :app_name AND user_id = :user_id",
+    "user_states": "SELECT user_id, state FROM user_states WHERE app_name = :app_name",
+    "app_sessions": "SELECT user_id, id, create_time, update_time, state FROM sessions WHERE app_name = :app_name ORDER BY user_id, id",
+    "user_sessions": (
+        "SELECT user_id, id, create_time, update_time, state FROM sessions"
+        " WHERE app_name = :app_name AND user_id = :user_id ORDER BY user_id, id"
+    ),
+    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",
+    "latest_time": f"SELECT max(timestamp) FROM events WHERE {_OF_SESSION}",
+    "insert_session": (
+        "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)"
+        " VALUES (:app_name, :user_id, :session_id, :state, :time, :time)"
+    ),
+    "insert_event": (
+        "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)"
+        " VALUES (:event_id, :app_name, :user_id, :session_id, :invocation_id, :time, :event_data)"
+    ),
+    "update_session": f"UPDATE sessions SET state = :state, update_time = :time WHERE {_SESSION}",
+    "touch_session": f"UPDATE sessions SET update_time = :time WHERE {_SESSION}",
+    "insert_app_state": "INSERT INTO app_states (app_name, state, update_time) VALUES (:app_name, :state, :time)",
+    "insert_user_state": ("INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (:app_name, :user_id, :state, :time)"),
+    "update_app_state": "UPDATE app_states SET state = :state, update_time = :time WHERE app_name = :app_name",
+    "update_user_state": ("UPDATE user_states SET state = :state, update_time = :time WHERE app_name = :app_name AND user_id = :user_id"),
+    "insert_commit": (
+        f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
+        " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
+    ),
+    "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
+    "newest_events": (
+        "SELECT e.app_name, e.user_id, e.session_id, e.id, e.timestamp, e.event_data, EXISTS (SELECT 1 FROM"
+        f" {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"
+        " FROM events AS e ORDER BY e.rowid DESC"
+    ),
+    "all_app_states": "SELECT app_name, state FROM app_states ORDER BY app_name",
+    "all_user_states": "SELECT app_name, user_id, state FROM user_states ORDER BY app_name, user_id",
+    "temp": f"SELECT event_id, temp FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND temp IS NOT NULL ORDER BY seq",
+    "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
+    "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
+    "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",
+    # What a deleted session wrote for the user and the app stays part of their history.
+    "detach_commits": (
+        f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {_OF_SESSION} AND shared IS NOT NULL"
+    ),
+    "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
+    "insert_version": f"INSERT INTO {METADATA} (key, value) VALUES ('version', :version)",
+    "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",
+}
+
+
+class Statements:
+    """The statements of `SQL`, compiled for one dialect and run by name.
+
+    They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
+
+    Args:
+        dialect: the engine's, with named parameters.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._compiled = {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}
+
+    def run(self, driver: DriverConnection, name: str, values: dict[str, Any]) -> Rows:
+        """Run a statement and return its rows.
+
+        Args:
+            driver: in a transaction if the statement writes.
+            name: a key of `SQL`.
+            values: at least the statement's parameters.
+        """
+        return driver.execute(self._compiled[name], values)

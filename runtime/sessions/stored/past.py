@@ -1,0 +1,175 @@
+"""What a database tells about a session's past."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.history.state_at import History, SharedWrite, explain
+from runtime.sessions.column_values import load_json_object, read_time, to_epoch
+from runtime.sessions.commit_record import delta_of
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import Scope, scope_of
+from runtime.sessions.tables import COMMITS
+
+
+def read_past(
+    connection: sqlite3.Connection, key: SessionKey, events: Sequence[Event], present: Mapping[str, Any], *, ours: bool
+) -> History:
+    """Return a session's history.
+
+    Args:
+        connection: in a transaction.
+        key: the session.
+        events: all of it.
+        present: its merged state now.
+        ours: the database has our record of commits.
+    """
+    walk = _Walk(key, events)
+    if ours:
+        created = connection.execute("SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", _parts(key))
+        walk.recorded(connection, _micros(created.fetchone()[0]))
+        walk.events_of_app(reversed(list(_unrecorded(connection, key))))
+    else:
+        walk.events_of_app(_all(connection, key))
+    if walk.baseline is not None:
+        return History(events, baseline=walk.baseline, shared=walk.shared, present=present, temp=walk.temp)
+    patched, unsure = explain(_writes(events, walk.shared), present)
+    return History(
+        events,
+        baseline=None,
+        shared=walk.shared,
+        present=present,
+        temp=walk.temp,
+        fixed_from=_fixed_from(connection, key, events),
+        patched=patched,
+        unsure=unsure,
+    )
+
+
+class _Walk:
+    """Goes through an app's commits in order and sees, beside the session's own events, who wrote to what it shares."""
+
+    def __init__(self, key: SessionKey, events: Sequence[Event]) -> None:
+        self.baseline: dict[str, Any] | None = None
+        self.shared: list[SharedWrite] = []
+        self.temp: dict[str, dict[str, Any]] = {}
+        self._key = key
+        self._index_of = {event.id: index for index, event in enumerate(events)}
+        self._next = -1
+
+    def recorded(self, connection: sqlite3.Connection, created: int) -> None:
+        """Follow our own record.
+
+        Args:
+            connection: in a transaction.
+            created: the session's creation in microseconds: an older record is of a session of the same name that was deleted.
+        """
+        key = self._key
+        rows = connection.execute(
+            f"SELECT user_id, session_id, event_id, at, baseline, shared, temp FROM {COMMITS}"
+            " WHERE app_name = ? AND (shared IS NOT NULL OR (user_id = ? AND session_id = ?)) ORDER BY seq",
+            _parts(key),
+        )
+        for user_id, session_id, event_id, at, baseline, shared, temp in rows:
+            delta = load_json_object(shared) if shared else {}
+            own = user_id == key.user_id and session_id == key.session_id
+            if own and event_id is None and at == created:
+                self._write(user_id, delta)
+                self.baseline = load_json_object(baseline)
+                self._next = 0
+            elif own and event_id in self._index_of:
+                self._own(event_id)
+                if temp:
+                    self.temp[event_id] = load_json_object(temp)
+            elif session_id == "" and event_id is None:
+                if user_id in ("", key.user_id):
+                    self._write(user_id, delta, complete="user" if user_id else "app")
+            else:
+                self._write(user_id, delta)
+
+    def events_of_app(self, rows: Iterator[Sequence[Any]]) -> None:
+        """Follow rows of `user_id, session_id, id, event_data`."""
+        for user_id, session_id, event_id, data in rows:
+            if user_id == self._key.user_id and session_id == self._key.session_id:
+                self._own(event_id)
+            else:
+                self._write(user_id, delta_of(data))
+
+    def _own(self, event_id: str) -> None:
+        self._next = self._index_of.get(event_id, self._next - 1) + 1
+
+    def _write(self, user_id: str, delta: Mapping[str, Any], complete: Scope | None = None) -> None:
+        scopes = ("app", "user") if user_id == self._key.user_id else ("app",)
+        visible = {key: value for key, value in delta.items() if scope_of(key) in scopes}
+        if visible or complete:
+            self.shared.append(SharedWrite(self._next, visible, complete))
+
+
+def _all(connection: sqlite3.Connection, key: SessionKey) -> Iterator[Sequence[Any]]:
+    # Rows that cannot have written to a shared scope are not even read.
+    return iter(
+        connection.execute(
+            "SELECT user_id, session_id, id, event_data FROM events WHERE app_name = ?"
+            " AND ((user_id = ? AND session_id = ?) OR event_data LIKE '%\"user:%' OR event_data LIKE '%\"app:%') ORDER BY rowid",
+            _parts(key),
+        )
+    )
+
+
+def _unrecorded(connection: sqlite3.Connection, key: SessionKey) -> Iterator[Sequence[Any]]:
+    """Give an app's events since our last record, newest first."""
+    rows = connection.execute(
+        f"SELECT app_name, user_id, session_id, id, event_data, EXISTS (SELECT 1 FROM {COMMITS} AS c WHERE c.app_name = e.app_name"
+        " AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id) FROM events AS e ORDER BY e.rowid DESC"
+    )
+    for app_name, *row, recorded in rows:
+        if recorded:
+            return
+        if app_name == key.app_name:
+            yield row
+
+
+def _writes(events: Sequence[Event], shared: Sequence[SharedWrite]) -> dict[str, list[Any]]:
+    by_index: dict[int, list[Mapping[str, Any]]] = {}
+    for write in shared:
+        by_index.setdefault(write.before, []).append(write.delta)
+    writes: dict[str, list[Any]] = {}
+    for index in range(-1, len(events) + 1):
+        deltas = by_index.get(index, [])
+        if 0 <= index < len(events):
+            deltas = [*deltas, events[index].actions.state_delta]
+        for delta in deltas:
+            for key, value in delta.items():
+                writes.setdefault(key, []).append(value)
+    return writes
+
+
+def _fixed_from(connection: sqlite3.Connection, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
+    """Return from which event on no session of the same app, or user, was created: its first state may have set any shared key."""
+    query = "SELECT max(create_time) FROM sessions WHERE app_name = ? AND NOT (user_id = ? AND id = ?)"
+    (newest_of_app,) = connection.execute(query, _parts(key)).fetchone()
+    (newest_of_user,) = connection.execute(
+        "SELECT max(create_time) FROM sessions WHERE app_name = ? AND user_id = ? AND NOT id = ?", _parts(key)
+    ).fetchone()
+    return {"app": _first_after(newest_of_app, events), "user": _first_after(newest_of_user, events)}
+
+
+def _first_after(time: Any, events: Sequence[Event]) -> int:
+    if time is None:
+        return -1
+    moment = to_epoch(_micros(time))
+    return next((index for index, event in enumerate(events) if event.timestamp > moment), len(events))
+
+
+def _micros(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0
+
+
+def _parts(key: SessionKey) -> tuple[str, str, str]:
+    return key.app_name, key.user_id, key.session_id

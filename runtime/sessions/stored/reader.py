@@ -1,0 +1,209 @@
+"""A database that anybody may have written, for looking at."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
+from runtime.errors.storage_error import ForeignDatabaseError, StorageError
+from runtime.events.event import Event
+from runtime.history.state_at import History
+from runtime.sessions.column_values import load_json_object, read_time, to_epoch
+from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import merge_scopes
+from runtime.sessions.stored.decode import decode_sqlite, decode_v1
+from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
+from runtime.sessions.stored.past import read_past
+from runtime.sessions.stored.sqlite_file import SqliteFile
+
+_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
+_SESSION = "app_name = ? AND user_id = ? AND id = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session in a list.
+
+    Attributes:
+        key: which one.
+        event_count: of all its events.
+        last_update_time: epoch seconds.
+    """
+
+    key: SessionKey
+    event_count: int
+    last_update_time: float
+
+
+class StoredDatabase:
+    """Reads a session database in any layout that google-adk ever wrote. Changes no byte of it and leaves no file behind.
+
+    To be used by one thread at a time.
+
+    Attributes:
+        layout: what kind of database it is.
+    """
+
+    def __init__(self, file: SqliteFile, layout: Layout) -> None:
+        self._file = file
+        self.layout = layout
+        self._decode = decode_v1 if layout.kind == "v1" else decode_sqlite
+
+    @classmethod
+    def open(cls, target: str) -> StoredDatabase:
+        """Open a database.
+
+        Args:
+            target: a file path or an SQLAlchemy URL.
+
+        Raises:
+            ForeignDatabaseError: it is no session database; the text says what it seems to be.
+            StorageError: it cannot be read.
+        """
+        file = file_of(database_url(target))
+        if file is None:
+            raise StorageError(f"{target} is not a database file.")
+        return cls._open_file(file)
+
+    @classmethod
+    def _open_file(cls, path: Path) -> StoredDatabase:
+        if path.is_dir():
+            raise ForeignDatabaseError(f"{path} is a folder, not a database.")
+        if path.exists() and not path.is_file():
+            raise ForeignDatabaseError(f"{path} is no ordinary file, so no database.")
+        if path.exists() and path.stat().st_size == 0:
+            raise ForeignDatabaseError(f"{path} is an empty file: it holds no sessions.")
+        file = SqliteFile(path)
+        try:
+            return cls(file, file.read(lambda connection: _layout(connection, str(path))))
+        except BaseException:
+            file.close()
+            raise
+
+    def sessions(self) -> list[SessionSummary]:
+        """Return all sessions by app, user and id, with their counts of events."""
+
+        def read(connection: sqlite3.Connection) -> list[SessionSummary]:
+            counts = {
+                SessionKey(*key): count
+                for *key, count in connection.execute(
+                    "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
+                )
+            }
+            rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
+            keys = [(SessionKey(*key), updated) for *key, updated in rows]
+            return [SessionSummary(key, counts.get(key, 0), _epoch(updated)) for key, updated in keys]
+
+        return self._file.read(read)
+
+    def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
+        """Return a session's events in commit order.
+
+        Args:
+            key: the session.
+            after: only those after the event of this id.
+            limit: at most this many.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            NotFoundError: it has no event `after`.
+        """
+
+        def read(connection: sqlite3.Connection) -> list[Any]:
+            _stored_state(connection, key)
+            start = _number(connection, key, after) if after is not None else 0
+            return _event_rows(connection, key, start, -1 if limit is None else limit)
+
+        return [self._decode(row) for row in self._file.read(read)]
+
+    def state(self, key: SessionKey) -> dict[str, Any]:
+        """Return a session's merged state as it is now.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def history(self, key: SessionKey) -> History:
+        """Return a session's past: its events and what can be known of its state after each of them.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        def read(connection: sqlite3.Connection) -> History:
+            state = _merged_state(connection, key)
+            events = [self._decode(row) for row in _event_rows(connection, key)]
+            return read_past(connection, key, events, state, ours=self.layout.ours)
+
+        return self._file.read(read)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def __enter__(self) -> StoredDatabase:
+        """Return the database itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+
+def _layout(connection: sqlite3.Connection, name: str) -> Layout:
+    tables = sqlite_tables(connection)
+    version = None
+    if "adk_internal_metadata" in tables:
+        row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
+        version = str(row[0]) if row else None
+    return layout_of(tables, version, name)
+
+
+def _stored_state(connection: sqlite3.Connection, key: SessionKey) -> Any:
+    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", _parts(key)).fetchone()
+    if row is None:
+        raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
+    return row[0]
+
+
+def _merged_state(connection: sqlite3.Connection, key: SessionKey) -> dict[str, Any]:
+    session = _stored_state(connection, key)
+    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", _parts(key)[:2]).fetchone()
+    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", _parts(key)[:1]).fetchone()
+    return merge_scopes(_state(session), _state(user[0]) if user else {}, _state(app[0]) if app else {})
+
+
+def _event_rows(connection: sqlite3.Connection, key: SessionKey, after: int = 0, limit: int = -1) -> list[Any]:
+    query = f"SELECT id, invocation_id, timestamp, event_data FROM events WHERE {_OF_SESSION} AND rowid > ? ORDER BY rowid LIMIT ?"
+    return connection.execute(query, (*_parts(key), after, limit)).fetchall()
+
+
+def _number(connection: sqlite3.Connection, key: SessionKey, event_id: str) -> int:
+    row = connection.execute(f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = ?", (*_parts(key), event_id)).fetchone()
+    if row is None:
+        raise NotFoundError(f"Session {key.session_id} has no event {event_id}.")
+    return int(row[0])
+
+
+def _parts(key: SessionKey) -> tuple[str, str, str]:
+    return key.app_name, key.user_id, key.session_id
+
+
+def _state(value: Any) -> dict[str, Any]:
+    try:
+        return load_json_object(value)
+    except ValueError as error:
+        raise StorageError(f"A stored state is not readable: {error}.") from error
+
+
+def _epoch(value: Any) -> float:
+    try:
+        return to_epoch(read_time(value))
+    except ValueError:
+        return 0.0

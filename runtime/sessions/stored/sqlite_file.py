@@ -1,0 +1,202 @@
+"""Somebody else's SQLite file, read without changing a byte of it or leaving a file behind.
+
+How a file may be opened depends on who else uses it, and that changes while we look:
+
+- it has no companions (`-wal`, `-journal`): nobody is writing. `immutable=1` takes no lock and makes no file; whether the file changed
+  while we read is seen afterwards, and then it is read again;
+- it has, and somebody has it open: read only, in one short transaction;
+- it has, and nobody has it open: a writer died. Reading would repair the file, so a private copy of all of them is read instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeVar
+from urllib.parse import quote
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.database_errors import storage_error
+from runtime.sessions.open_files import OPEN_FILES
+
+T = TypeVar("T")
+Way = Literal["unused", "in use", "left behind"]
+
+_COMPANIONS = ("-wal", "-journal")
+_TRIES = 20
+_PATIENCE, _BYTES_PER_SECOND = 1.5, 20e6
+"""A damaged file can send SQLite in circles: a read may take this many seconds, and longer by its size."""
+
+_CLOCK_TICK = 0.02
+"""Seconds that a file's time stamp may be coarse by."""
+
+_LONGEST_VALUE = 512 * 1024 * 1024
+_READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
+_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length"}
+# Where SQLite's locks lie in a file.
+_LOCK_START, _LOCK_LENGTH = 0x40000000, 512
+
+
+class SqliteFile:
+    """Reads a file that may belong to anybody and hold anything.
+
+    Args:
+        file: an existing file.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._connection: sqlite3.Connection | None = None
+        self._opened_as: object = None
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._deadline = 0.0
+
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a piece of work that only reads, on a consistent view of the file.
+
+        Args:
+            work: run again if the file was changed meanwhile; fetches everything it returns.
+
+        Raises:
+            StorageError: the file cannot be read, is damaged, or is no database; a sentence says which.
+        """
+        try:
+            for _ in range(_TRIES):
+                before = self._look()
+                try:
+                    result = self._read_once(before, work)
+                except sqlite3.Error as error:
+                    self.close_connection()
+                    if self._look() == before:
+                        raise storage_error(error, str(self.file)) from error
+                    continue
+                if before[0] == "in use" or self._look() == before:
+                    return result
+        except FileNotFoundError:
+            raise StorageError(f"There is no file {self.file}.") from None
+        except OSError as error:
+            raise StorageError(f"{self.file} cannot be read: {error.strerror or error}.") from error
+        raise StorageError(f"{self.file} is being written to all the time and could not be read. Try again.")
+
+    def _read_once(self, look: tuple[Way, object], work: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._connect(look)
+        self._deadline = time.monotonic() + _PATIENCE + self.file.stat().st_size / _BYTES_PER_SECOND
+        try:
+            connection.execute("BEGIN")
+            return work(connection)
+        finally:
+            connection.rollback()
+            if look[0] == "in use":
+                # Held any longer it would keep the writer from tidying up, and companions would be left behind.
+                self.close_connection()
+
+    def close(self) -> None:
+        """Let go of the file and of the private copy, if there is one."""
+        self.close_connection()
+        if self._copy:
+            self._copy.cleanup()
+            self._copy = None
+
+    def close_connection(self) -> None:
+        """Let go of the file until the next read."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+            if self._opened_as == "in use":
+                OPEN_FILES.remove(self.file)
+        self._opened_as = None
+
+    def _look(self) -> tuple[Way, object]:
+        """Return how the file may be read now, and what must stay the same for what was read to be true."""
+        stamps = [_stamp(self.file)]
+        companions = [companion for suffix in _COMPANIONS if (companion := self.file.with_name(self.file.name + suffix)).exists()]
+        if not companions:
+            return ("in use" if self.file in OPEN_FILES else "unused"), tuple(stamps)
+        if self.file in OPEN_FILES or _is_locked(self.file):
+            return "in use", ()
+        try:
+            stamps += [_stamp(companion) for companion in companions]
+        except FileNotFoundError:
+            return self._look()
+        return "left behind", tuple(stamps)
+
+    def _connect(self, look: tuple[Way, object]) -> sqlite3.Connection:
+        way = look[0]
+        key: object = way if way == "in use" else look
+        if self._connection is not None and self._opened_as == key:
+            return self._connection
+        self.close_connection()
+        if way == "left behind":
+            uri = f"file:{quote(str(self._copy_all()))}"
+        else:
+            uri = f"file:{quote(str(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
+        if way == "in use":
+            OPEN_FILES.add(self.file)
+        self._connection, self._opened_as = connection, key
+        self._harden(connection)
+        return connection
+
+    def _copy_all(self) -> Path:
+        if self._copy:
+            self._copy.cleanup()
+        self._copy = tempfile.TemporaryDirectory(prefix="agent-inspector-")
+        copy = Path(self._copy.name) / "copy.db"
+        shutil.copyfile(self.file, copy)
+        for suffix in _COMPANIONS:
+            companion = self.file.with_name(self.file.name + suffix)
+            if companion.exists():
+                shutil.copyfile(companion, copy.with_name(copy.name + suffix))
+        return copy
+
+    def _harden(self, connection: sqlite3.Connection) -> None:
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "mmap_size = 0"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.set_progress_handler(lambda: time.monotonic() > self._deadline, 20_000)
+        connection.set_authorizer(_allow)
+        # Text that is no UTF-8 is somebody's mistake, not a reason to show nothing.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+
+
+def _allow(action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
+    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION):
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ:
+        return sqlite3.SQLITE_OK if first and _READABLE_TABLES.fullmatch(first) else sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_PRAGMA:
+        return sqlite3.SQLITE_OK if first in ("table_info", "data_version") else sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_FUNCTION:
+        return sqlite3.SQLITE_OK if second in _FUNCTIONS else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_DENY
+
+
+def _stamp(file: Path) -> tuple[int, int, int]:
+    stat = file.stat()
+    if abs(time.time() - stat.st_mtime) < _CLOCK_TICK:
+        # A change right now could bear the same stamp as the last one.
+        time.sleep(_CLOCK_TICK)
+        stat = file.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _is_locked(file: Path) -> bool:
+    """Return whether another process has the database open (in WAL mode) or is writing to it; where that cannot be asked, True."""
+    if sys.platform != "linux":
+        return True
+    import fcntl  # not on Windows
+
+    question = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, _LOCK_START, _LOCK_LENGTH, 0)
+    with file.open("rb") as opened:
+        answer = fcntl.fcntl(opened, fcntl.F_GETLK, question)
+    return bool(struct.unpack("hhqqi", answer)[0] != fcntl.F_UNLCK)

@@ -1,0 +1,11 @@
+"""The way out of a LoopAgent."""
+
+from __future__ import annotations
+
+from runtime.agents.tool_context import ToolContext
+
+
+def exit_loop(tool_context: ToolContext) -> None:
+    """End the loop. Call this only when you are told to."""
+    tool_context.actions.escalate = True
+    tool_context.actions.skip_summarization = True

@@ -1,0 +1,109 @@
+"""A Python function as a tool."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from runtime.agents.callbacks import is_async
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.function_declaration import declare
+from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
+from runtime.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.agents.tool_context import ToolContext
+
+
+class FunctionTool(BaseTool):
+    """Lets a model call a function; sync ones run off the event loop's thread.
+
+    The model sees the function's name, its docstring and its parameters with their types. The parameter annotated as `ToolContext` (or
+    called `tool_context`) is not shown to it and is given the context.
+
+    Attributes:
+        func: the function, sync or async, or an object that can be called.
+
+    Args:
+        func: see above.
+        require_confirmation: a person must approve each call; or a function of the same arguments that says whether one must.
+    """
+
+    def __init__(self, func: Callable[..., Any], *, require_confirmation: bool | Callable[..., bool] = False) -> None:
+        super().__init__(name=_name(func), description=_description(func))
+        self.func = func
+        self._require_confirmation = require_confirmation
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        try:
+            declaration = _cached_declaration(self.func, self.name, self.description)
+        except TypeError:  # a callable object that cannot be hashed
+            declaration = _cached_declaration.__wrapped__(self.func, self.name, self.description)
+        # A copy that may be changed, as far down as the list of parameters; a deep one at every turn costs 40 µs.
+        copy = declaration.model_copy()
+        if copy.parameters:
+            copy.parameters = copy.parameters.model_copy(update={"properties": dict(copy.parameters.properties or {})})
+        return copy
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Call the function; see `BaseTool.run_async`.
+
+        What the model did wrong (arguments that are missing or do not fit) is told to it in a dict with `error`, so that it can try
+        again. So is that a person has yet to approve the call, or refused it.
+        """
+        signature = signature_of(self.func)
+        if missing := signature.missing(args):
+            names = ", ".join(missing)
+            return {"error": f"{self.name}() was not called: these mandatory arguments are missing: {names}. Try again with them."}
+        try:
+            built = signature.build(args)
+        except UnfitArgumentError as error:
+            return {"error": f"{self.name}() was not called: an argument does not fit: {error}. Try again."}
+        if refusal := await self._ask_for_confirmation(built, tool_context):
+            return {"error": refusal}
+        return await _call(self.func, built, tool_context)
+
+    async def _ask_for_confirmation(self, built: dict[str, Any], tool_context: ToolContext) -> str | None:
+        """Return why the call may not go on, after asking a person if nobody has; None if it may."""
+        required = self._require_confirmation
+        if callable(required):
+            required = await _call(required, built, tool_context)
+        if not required:
+            return None
+        if tool_context.tool_confirmation is None:
+            tool_context.request_confirmation(
+                hint=f"Please approve or reject the tool call {self.name}() by responding with a FunctionResponse with an expected "
+                "ToolConfirmation payload."
+            )
+            tool_context.actions.skip_summarization = True
+            return "This tool call requires confirmation, please approve or reject."
+        return None if tool_context.tool_confirmation.confirmed else "This tool call is rejected."
+
+
+async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext) -> Any:
+    positional, named = signature_of(func).bind(built, tool_context)
+    if is_async(func):
+        return await func(*positional, **named)
+    result = await run_in_thread(func, *positional, **named)
+    return await result if inspect.isawaitable(result) else result
+
+
+@lru_cache(maxsize=1024)
+def _cached_declaration(func: Callable[..., Any], name: str, description: str) -> types.FunctionDeclaration:
+    return declare(name, description, signature_of(func).arguments)
+
+
+def _name(func: Callable[..., Any]) -> str:
+    inner = wrapped_function(func)
+    return getattr(inner, "__name__", type(inner).__name__)
+
+
+def _description(func: Callable[..., Any]) -> str:
+    inner = wrapped_function(func)
+    # An object's class may leave it to its `__call__`; a plain function's `__call__` says only "Call self as a function."
+    doc = inner.__doc__ if inspect.isroutine(inner) else inner.__doc__ or inner.__call__.__doc__
+    return inspect.cleandoc(doc or "")

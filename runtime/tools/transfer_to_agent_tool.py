@@ -1,0 +1,45 @@
+"""Handing over to another agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+
+from runtime.agents.tool_context import ToolContext
+from runtime.tools.function_tool import FunctionTool
+
+
+def transfer_to_agent(agent_name: str, tool_context: ToolContext) -> None:
+    """Hand the question over to another agent that is better suited to answer it.
+
+    Args:
+        agent_name: the name of that agent.
+    """
+    tool_context.actions.transfer_to_agent = agent_name
+
+
+class TransferToAgentTool(FunctionTool):
+    """`transfer_to_agent` that tells the model which agents there are.
+
+    Args:
+        agent_names: the agents to choose from.
+    """
+
+    def __init__(self, agent_names: list[str]) -> None:
+        super().__init__(transfer_to_agent)
+        self._agent_names = agent_names
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        declaration = super()._get_declaration()
+        if declaration and declaration.parameters and declaration.parameters.properties:
+            properties = declaration.parameters.properties
+            properties["agent_name"] = properties["agent_name"].model_copy(update={"enum": list(self._agent_names)})
+        return declaration
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Hand over; an agent that is not among those to choose from is reported back to the model."""
+        name = args.get("agent_name")
+        if name is not None and name not in self._agent_names:
+            return {"error": f"There is no agent {name!r} to hand over to. Choose one of: {', '.join(self._agent_names)}."}
+        return await super().run_async(args=args, tool_context=tool_context)

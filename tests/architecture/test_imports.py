@@ -1,0 +1,88 @@
+"""What may import what; the layers themselves are import-linter contracts in pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import grimp
+
+from tests.architecture.source_rules import ROOT
+
+WITHOUT_QT = """
+import importlib.abc, sys
+
+class Blocked(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"PySide6", "shiboken6", "qasync", "qtpy", "qtawesome", "inspector_app"}:
+            raise ImportError(f"{name} cannot be imported in this process")
+
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def run_python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code, *args], cwd=ROOT, capture_output=True, text=True, timeout=600)
+
+
+def test_the_runtime_suite_passes_where_qt_cannot_be_imported() -> None:
+    code = WITHOUT_QT + "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    without_qt_plugin = ["-p", "no:pytest-qt", "-W", "ignore::pytest.PytestConfigWarning", "-p", "no:cacheprovider"]
+    done = run_python(code, "-q", "-x", *without_qt_plugin, "--ignore=tests/unit/inspector_app", "tests/unit")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_runtime_module_can_be_imported_where_qt_cannot() -> None:
+    code = WITHOUT_QT + (
+        "import importlib, pkgutil, runtime\n"
+        "names = [m.name for m in pkgutil.walk_packages(runtime.__path__, 'runtime.')]\n"
+        "[importlib.import_module(name) for name in names]\n"
+        "print(len(names))"
+    )
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 30
+
+
+def loaded_by(statement: str) -> set[str]:
+    done = run_python(f"{statement}\nimport sys\nprint(*sys.modules, sep='\\n')")
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_a_run_in_memory_does_not_pay_for_sqlalchemy_and_our_gemini_client() -> None:
+    loaded = loaded_by("from runtime.agents import LlmAgent\nfrom runtime.runners import Runner\nfrom runtime.models import ScriptedLlm")
+    assert "runtime.runners" in loaded
+    assert not loaded & {"sqlalchemy", "sqlite3", "runtime.models.gemini"}
+
+
+def test_the_command_line_does_not_load_qt() -> None:
+    loaded = loaded_by("import inspector_app.__main__, inspector_app.cli")
+    assert "inspector_app.cli" in loaded
+    assert not [name for name in loaded if name.split(".")[0] in {"PySide6", "shiboken6", "qasync"}]
+
+
+def test_there_are_no_circular_imports() -> None:
+    graph = grimp.build_graph("runtime", "inspector_app", exclude_type_checking_imports=True, cache_dir=None)
+    assert circles({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}) == []
+
+
+def test_a_circular_import_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Return the groups of modules that import each other in a circle: what is left after all that imports or is imported by no other."""
+    left = dict(imports)
+    while True:
+        imported = {name for names in left.values() for name in names}
+        free = [module for module, names in left.items() if module not in imported or not names & left.keys()]
+        if not free:
+            return [sorted(left)] if left else []
+        for module in free:
+            del left[module]
+
+
+def test_the_tests_run_off_screen() -> None:
+    assert os.environ["QT_QPA_PLATFORM"] == "offscreen"

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector_app.engines.agent_loader import AgentLoadError, load_agent
+
+AGENT = "from runtime.agents.base_agent import BaseAgent\nroot_agent = BaseAgent(name='{name}')\n"
+APP = """
+from runtime.apps.app import App
+from runtime.agents.base_agent import BaseAgent
+app = App(name='shop', root_agent=BaseAgent(name='seller'))
+"""
+
+
+def write(folder: Path, **files: str) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, "utf-8")
+    return str(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_module_stays() -> Iterator[None]:
+    before = set(sys.modules)
+    yield
+    for name in [name for name in sys.modules if name not in before and name.startswith(("trip_planner", "agent_", "neighbour_"))]:
+        del sys.modules[name]
+
+
+def agent_modules() -> dict[str, object]:
+    return {name: module for name, module in sys.modules.items() if name.startswith(("trip_planner", "agent_"))}
+
+
+def test_a_folder_with_root_agent_becomes_an_app_of_its_name(tmp_path: Path) -> None:
+    loaded = load_agent(write(tmp_path / "trip_planner", agent=AGENT.format(name="planner")))
+    assert (loaded.name, loaded.app.name, loaded.app.root_agent.name) == ("trip_planner", "trip_planner", "planner")
+    assert loaded.folder == tmp_path / "trip_planner"
+
+
+def test_an_app_is_taken_as_it_is(tmp_path: Path) -> None:
+    assert load_agent(write(tmp_path / "trip_planner", agent=APP)).name == "shop"
+
+
+def test_the_package_itself_may_define_the_agent(tmp_path: Path) -> None:
+    assert load_agent(write(tmp_path / "trip_planner", __init__=AGENT.format(name="inside"))).app.root_agent.name == "inside"
+
+
+def test_google_adks_usual_package(tmp_path: Path) -> None:
+    folder = write(tmp_path / "trip_planner", __init__="from . import agent", agent=AGENT.format(name="planner"))
+    assert load_agent(folder).app.root_agent.name == "planner"
+
+
+def test_the_agent_module_may_be_a_package(tmp_path: Path) -> None:
+    write(tmp_path / "trip_planner" / "agent", __init__=AGENT.format(name="deep"))
+    assert load_agent(str(tmp_path / "trip_planner")).app.root_agent.name == "deep"
+
+
+@pytest.mark.parametrize("file", ["agent.py", "__init__.py"])
+def test_the_folders_own_file_means_the_folder(tmp_path: Path, file: str) -> None:
+    folder = write(tmp_path / "trip_planner", __init__="", agent=AGENT.format(name="planner"))
+    assert load_agent(f"{folder}/{file}").name == "trip_planner"
+
+
+def test_another_file(tmp_path: Path) -> None:
+    folder = write(tmp_path / "trip_planner", second=AGENT.format(name="other"), agent=AGENT.format(name="planner"))
+    assert load_agent(f"{folder}/second.py").app.root_agent.name == "other"
+
+
+@pytest.mark.parametrize("name", ["my agent", "2025.orders", "user", "json", "runtime", "trip-planner", "日本"])
+def test_a_folder_whose_name_is_no_free_identifier(tmp_path: Path, name: str) -> None:
+    import_before = sys.modules.get(name)
+    folder = write(
+        tmp_path / name, names="NAME = 'planner'", agent="from .names import NAME\n" + AGENT.format(name="x").replace("'x'", "NAME")
+    )
+    assert load_agent(folder).app.root_agent.name == "planner"
+    assert import_before is None or sys.modules[name] is import_before
+
+
+def test_relative_and_absolute_imports_of_its_own_parts_and_of_its_neighbours(tmp_path: Path) -> None:
+    write(tmp_path, neighbour_of_the_planner="NAME = 'planner'")
+    write(tmp_path / "trip_planner" / "tools", __init__="", search="from ..names import NAME")
+    folder = write(
+        tmp_path / "trip_planner",
+        names="from neighbour_of_the_planner import NAME",
+        agent="from .tools.search import NAME\nimport trip_planner.tools.search as same\nassert same.NAME is NAME\n"
+        + AGENT.format(name="planner"),
+    )
+    assert load_agent(folder).app.root_agent.name == "planner"
+    assert str(tmp_path) not in sys.path
+
+
+def test_loading_again_takes_the_new_code_of_every_part(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path / "trip_planner", names="NAME = 'old'", agent="from .names import NAME\n" + AGENT.format(name="x").replace("'x'", "NAME")
+    )
+    assert load_agent(folder).app.root_agent.name == "old"
+    write(tmp_path / "trip_planner", names="NAME = 'new'")  # as long as before, within the same second
+    assert load_agent(folder).app.root_agent.name == "new"
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_two_folders_of_one_name(tmp_path: Path) -> None:
+    one = load_agent(write(tmp_path / "a" / "trip_planner", agent=AGENT.format(name="one")))
+    two = load_agent(write(tmp_path / "b" / "trip_planner", agent=AGENT.format(name="two")))
+    assert (one.app.root_agent.name, two.app.root_agent.name) == ("one", "two")
+    assert (one.name, two.name) == ("trip_planner", "trip_planner")
+
+
+def test_an_import_that_raises_shows_where_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = write(tmp_path / "trip_planner", names="NAME = {}['missing']", fine="", agent="from . import fine, names")
+    with pytest.raises(AgentLoadError, match="KeyError: 'missing'") as caught:
+        load_agent(folder)
+    lines = (caught.value.traceback or "").splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1].lstrip().startswith(f'File "{folder}/agent.py", line 1')
+    assert lines[-1] == "KeyError: 'missing'"
+    assert agent_modules() == {}
+
+
+def test_a_reload_that_fails_leaves_what_was_loaded(tmp_path: Path) -> None:
+    folder = write(tmp_path / "trip_planner", names="", agent="from . import names\n" + AGENT.format(name="planner"))
+    load_agent(folder)
+    before = agent_modules()
+    write(tmp_path / "trip_planner", agent="from . import names\n1 / 0")
+    with pytest.raises(AgentLoadError):
+        load_agent(folder)
+    assert agent_modules() == before
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def broken(:", "SyntaxError"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
+        ("from google.adk.agents import Agent", "here the import path is `runtime`"),
+        ("x = 1", "defines neither `root_agent` nor `app`"),
+        ("root_agent = 'planner'", "Its `root_agent` is a builtins.str"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, source: str, message: str) -> None:
+    with pytest.raises(AgentLoadError, match=message):
+        load_agent(write(tmp_path / "trip_planner", agent=source))
+    assert agent_modules() == {}
+
+
+def test_an_interrupted_import_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        load_agent(write(tmp_path / "trip_planner", agent="raise KeyboardInterrupt"))
+    assert agent_modules() == {}
+
+
+def test_a_folder_of_agents_names_them(tmp_path: Path) -> None:
+    write(tmp_path / "agents" / "one", agent="")
+    write(tmp_path / "agents" / "two", agent="")
+    with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* folders one, two"):
+        load_agent(str(tmp_path / "agents"))
+
+
+def test_neither_folder_nor_python_file(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("")
+    with pytest.raises(AgentLoadError, match="is no agent"):
+        load_agent(str(tmp_path / "notes.txt"))
+    with pytest.raises(AgentLoadError, match="There is no file or folder"):
+        load_agent(str(tmp_path / "nowhere"))

@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector_app.cli import main
+from tests.end2end.processes import ORDERS, ROOT, STORY, environment
+
+SESSION = ("--app", "orders", "--session", "s1")
+
+
+@pytest.fixture(autouse=True)
+def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    monkeypatch.setenv("AGENT_INSPECTOR_SAMPLE_DELAY", "0")
+
+
+@pytest.fixture
+def ordered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return a database with one order that waits for an approval."""
+    database = str(tmp_path / "orders.db")
+    assert main(["run", ORDERS, "--message", "40 boxes of A4 paper", "--db", database, "--session", "s1"]) == 3
+    capsys.readouterr()
+    return database
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the sentence that a command fails with."""
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("agent-inspector: ")
+    return err
+
+
+def write_agent(folder: Path, source: str) -> str:
+    folder.mkdir()
+    (folder / "agent.py").write_text(source, "utf-8")
+    return str(folder)
+
+
+# run
+
+
+def test_run_prints_events_then_how_it_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ORDERS, "--message", "2 desk lamps", "--user", "ana", "--session", "s7", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    *events, end = map(json.loads, out.splitlines())
+    assert {event["author"] for event in events} == {"order_desk"}
+    assert events[-1]["actions"]["end_of_agent"] is True
+    run = end["run"]
+    assert run.pop("invocation_id") == events[0]["invocation_id"]
+    assert run == {"app_name": "orders", "user_id": "ana", "session_id": "s7", "status": "finished", "pending": []}
+
+
+def test_run_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ORDERS, "--message", "40 boxes of A4 paper"]) == 3
+    out, _ = capsys.readouterr()
+    assert 'order_desk  tool call  call find_product(query="A4 paper")' in out
+    assert "paused: waits for an answer to ask_for_approval" in out
+
+
+def test_streamed_text_grows_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ORDERS, "--message", "hello", "--streaming"]) == 0
+    out, _ = capsys.readouterr()
+    assert out.splitlines()[0] == "I sell A4 paper, ballpoint pens, desk lamps and office chairs. What can I send you, and how many?"
+
+
+def test_streamed_events_are_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ORDERS, "--message", "hello", "--streaming", "--json"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    pieces = [event["content"]["parts"][0]["text"] for event in events if event.get("partial")]
+    assert len(pieces) > 5
+    assert "".join(pieces).startswith("I sell A4 paper")
+
+
+def test_run_goes_on_with_a_session_and_takes_its_names(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ORDERS, "--message", "hello", "--db", ordered, "--session", "s1", "--state", '{"app:vat": 0.23}']) == 0
+    assert main(["run", ORDERS, "--message", "hello", "--db", ordered, "--session", "s2", "--app", "other", "--user", "ana"]) == 0
+    capsys.readouterr()
+    sessions = answer(capsys, "sessions", ordered)
+    assert {(s["app_name"], s["user_id"], s["id"]) for s in sessions} == {("orders", "user", "s1"), ("other", "ana", "s2")}
+    assert answer(capsys, "state", ordered, *SESSION)["app"]["app:vat"] == 0.23
+
+
+def test_state_that_cannot_be_stored_is_refused_before_anything_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database, deep = tmp_path / "new.db", '{"x": ' + "[" * 150 + "]" * 150 + "}"
+    assert "nested deeper" in refused(capsys, "run", ORDERS, "--message", "hello", "--db", str(database), "--state", deep)
+    assert not database.exists()
+
+
+def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = write_agent(
+        tmp_path / "broken",
+        "from runtime.agents import LlmAgent\n"
+        "from runtime.models import ScriptedLlm\n"
+        "def lookup():\n    'Look up.'\n    raise OSError('the shelf is empty')\n"
+        "root_agent = LlmAgent(name='clerk', model=ScriptedLlm(replies=[{'calls': [('lookup', {})]}]), tools=[lookup])\n",
+    )
+    database = str(tmp_path / "broken.db")
+    assert main(["run", agent, "--message", "go", "--db", database, "--session", "s1", "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out.splitlines()[-1])["run"]["status"] == "interrupted"
+    assert "in lookup" in err
+    assert err.endswith("agent-inspector: the agent failed with OSError: the shelf is empty\n")
+    assert len(answer_lines(capsys, "events", database, "--app", "broken", "--session", "s1")) == 2
+
+
+def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main([*arguments, "--json"]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+# reading
+
+
+def test_sessions(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (session,) = answer(capsys, "sessions", ordered)
+    (pending,) = session.pop("pending")
+    assert session.pop("last_update_time") > 1.7e9
+    assert session == {"app_name": "orders", "user_id": "user", "id": "s1", "event_count": 11}
+    assert pending.pop("call_id").startswith("adk-")
+    assert pending.pop("invocation_id").startswith("e-")
+    assert pending == {"kind": "long_running", "name": "ask_for_approval"}
+
+
+def test_events_from_one_on(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    events = answer_lines(capsys, "events", ordered, *SESSION)
+    assert [event["author"] for event in events] == ["user", *["order_desk"] * 10]
+    assert answer_lines(capsys, "events", ordered, *SESSION, "--after", events[3]["id"], "--limit", "2") == events[4:6]
+    assert answer_lines(capsys, "events", ordered, *SESSION, "--limit", "0") == []
+
+
+def test_state_now_and_then(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    now = answer(capsys, "state", ordered, *SESSION)
+    assert now["session"]["approval"] == "asked for"
+    assert (now["user"], now["unknown"]) == ({}, [])
+    events = answer_lines(capsys, "events", ordered, *SESSION)
+    first_failure = events[4]["id"]
+    then = answer(capsys, "state", ordered, *SESSION, "--at", first_failure)
+    assert then == {"session": {}, "user": {}, "app": {"app:warehouse_questions": 1}, "unknown": []}
+    assert answer(capsys, "state", ordered, *SESSION, "--at", events[-1]["id"]) == now
+
+
+def test_invocations(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    events = answer_lines(capsys, "events", ordered, *SESSION)
+    (invocation,) = answer(capsys, "invocations", ordered, *SESSION)
+    assert invocation == {
+        "invocation_id": events[0]["invocation_id"],
+        "status": "paused",
+        "reason": "waits for an answer to ask_for_approval",
+        "first_event_id": events[0]["id"],
+        "last_event_id": events[-1]["id"],
+        "checkpoint": {},
+    }
+
+
+def test_reading_for_people(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("sessions", "events", "state", "invocations"):
+        assert main([command, ordered, *(SESSION if command != "sessions" else ())]) == 0
+    out = capsys.readouterr().out
+    assert "SESSION  EVENTS" in out
+    assert "app:approval_limit = 150.0" in out
+    assert "long_running ask_for_approval" in out
+
+
+def test_control_characters_of_an_agent_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = str(tmp_path / "a.db")
+    assert main(["run", ORDERS, "--message", "\x1b[2J\u202ehello", "--db", database, "--session", "s\x1b[1m"]) == 0
+    assert main(["sessions", database]) == 0
+    assert main(["events", database, "--app", "orders", "--session", "s\x1b[1m"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+# resume
+
+
+def test_an_answer_resumes_what_waits(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    resume = ["resume", ORDERS, "--db", ordered, "--session", "s1", "--json"]
+    assert main(resume) == 3
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["status"] == "paused"
+    assert main([*resume, "--response", '{"status": "rejected"}']) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert events[0]["content"]["parts"][0]["text"] == "The order was not approved, so I did not place it."
+    assert events[-1]["run"]["status"] == "finished"
+
+
+def test_resuming_what_is_finished(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    resume = ("resume", ORDERS, "--db", ordered, "--session", "s1")
+    (invocation,) = answer(capsys, "invocations", ordered, *SESSION)
+    assert main([*resume, "--response", '{"status": "approved"}']) == 0
+    capsys.readouterr()
+    assert "every invocation of the session is finished" in refused(capsys, *resume)
+    assert "is finished (order_desk reached its end)" in refused(capsys, *resume, "--invocation", invocation["invocation_id"])
+    assert len(answer_lines(capsys, "events", ordered, *SESSION)) == 16
+
+
+def test_bad_answers(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    resume = ("resume", ORDERS, "--db", ordered, "--session", "s1")
+    assert "No open call has the id 'adk-9'. Open: adk-" in refused(capsys, *resume, "--response", "{}", "--call", "adk-9")
+    assert "no invocation 'e-9'" in refused(capsys, *resume, "--invocation", "e-9")
+    assert len(answer_lines(capsys, "events", ordered, *SESSION)) == 11
+
+
+def test_an_app_that_is_not_resumable(tmp_path: Path, ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = write_agent(tmp_path / "plain", "from runtime.agents import LlmAgent\nroot_agent = LlmAgent(name='order_desk')\n")
+    assert "is not resumable" in refused(capsys, "resume", agent, "--db", ordered, "--app", "orders", "--session", "s1")
+
+
+# what bad input gets
+
+
+@pytest.mark.parametrize("command", ["sessions", "events", "state", "invocations", "resume"])
+def test_no_database_there_and_none_made(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    database = tmp_path / "nowhere.db"
+    arguments = ("resume", ORDERS, "--db", str(database), "--session", "s1") if command == "resume" else (command, str(database))
+    refused(capsys, *arguments, *(SESSION if command not in ("sessions", "resume") else ()))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["sessions", "run"])
+def test_a_file_that_is_no_database(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    file = tmp_path / "notes.db"
+    file.write_text("Dear diary, " * 200)
+    refused(capsys, *((command, str(file)) if command == "sessions" else (command, ORDERS, "--message", "hello", "--db", str(file))))
+    assert file.read_text() == "Dear diary, " * 200
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no session 's2'" in refused(capsys, "events", ordered, "--app", "orders", "--session", "s2")
+    assert "One of that id belongs to orders/user" in refused(capsys, "state", ordered, "--app", "shop", "--session", "s1")
+    assert "no session 's2'" in refused(capsys, "resume", ORDERS, "--db", ordered, "--session", "s2")
+    assert "no event 'nine'" in refused(capsys, "state", ordered, *SESSION, "--at", "nine")
+    refused(capsys, "events", ordered, *SESSION, "--after", "nine")
+
+
+def test_an_agent_that_cannot_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "has no agent" in refused(capsys, "run", str(tmp_path), "--message", "hello")
+    agent = write_agent(tmp_path / "broken", "def outer():\n    return {}['missing']\nouter()\n")
+    assert main(["run", agent, "--message", "hello"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "in outer" in err
+    assert "agent-inspector: The agent in" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", ORDERS),
+        ("run", ORDERS, "--message", "x", "--state", "[1]"),
+        ("run", ORDERS, "--message", "x", "--state", "{"),
+        ("events", "a.db", "--app", "x"),
+        ("events", "a.db", *SESSION, "--limit", "-1"),
+        ("--size", "12"),
+        ("--theme", "pink"),
+        ("--no-such-option",),
+    ],
+)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.startswith("usage: agent-inspector")) == ("", True)
+
+
+def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "agent-inspector resume AGENT --db DB" in capsys.readouterr().out
+    assert main(["run", "--help"]) == 0
+
+
+# as a process
+
+
+def test_an_interrupt_is_130() -> None:
+    process = start("run", STORY, "--message", "x", "--json", delay=0.5)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(2)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("run", STORY, "--message", "x", "--json")])
+def test_a_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
+    process = start(*arguments, delay=0.1)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(30) == (0 if arguments == ("--help",) else 1)
+
+
+def start(*arguments: str, delay: float) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "inspector_app", *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, env=environment(delay), stdout=pipe, stderr=pipe, text=True)

@@ -1,0 +1,16 @@
+"""The way out of a loop."""
+
+from __future__ import annotations
+
+from runtime.tools import FunctionTool, exit_loop
+from tests.unit.tools.tool_contexts import tool_context
+
+
+async def test_escalates_and_needs_no_summary() -> None:
+    context = tool_context()
+    tool = FunctionTool(exit_loop)
+
+    assert await tool.run_async(args={}, tool_context=context) is None
+    assert (context.actions.escalate, context.actions.skip_summarization) == (True, True)
+    declaration = tool._get_declaration()
+    assert declaration and (declaration.name, declaration.parameters) == ("exit_loop", None)

@@ -1,0 +1,26 @@
+"""The names that `runtime.tools` exports."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import runtime.tools
+
+
+@pytest.mark.parametrize("name", runtime.tools.__all__)
+def test_every_exported_name_is_there(name: str) -> None:
+    assert getattr(runtime.tools, name).__name__ == name
+
+
+def test_google_adks_deep_paths() -> None:
+    for path, name in {
+        "function_tool": "FunctionTool",
+        "long_running_tool": "LongRunningFunctionTool",
+        "exit_loop_tool": "exit_loop",
+        "transfer_to_agent_tool": "transfer_to_agent",
+        "tool_context": "ToolContext",
+        "base_tool": "BaseTool",
+    }.items():
+        assert getattr(importlib.import_module(f"runtime.tools.{path}"), name) is getattr(runtime.tools, name)

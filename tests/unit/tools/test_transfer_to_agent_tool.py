@@ -1,0 +1,41 @@
+"""Handing over to another agent."""
+
+from __future__ import annotations
+
+from runtime.tools import FunctionTool, TransferToAgentTool, transfer_to_agent
+from tests.unit.tools.tool_contexts import tool_context
+
+
+async def test_names_the_agent_in_the_actions() -> None:
+    context = tool_context()
+
+    await FunctionTool(transfer_to_agent).run_async(args={"agent_name": "billing"}, tool_context=context)
+
+    assert context.actions.transfer_to_agent == "billing"
+
+
+async def test_the_model_may_choose_among_the_agents_only() -> None:
+    tool = TransferToAgentTool(agent_names=["billing", "tech"])
+    context = tool_context()
+
+    declaration = tool._get_declaration()
+    assert declaration and declaration.parameters and declaration.parameters.properties
+    assert declaration.name == "transfer_to_agent"
+    assert declaration.parameters.properties["agent_name"].enum == ["billing", "tech"]
+
+    result = await tool.run_async(args={"agent_name": "sales"}, tool_context=context)
+    assert "'sales'" in result["error"] and "billing, tech" in result["error"]
+    assert context.actions.transfer_to_agent is None
+
+    assert await tool.run_async(args={"agent_name": "tech"}, tool_context=context) is None
+    assert context.actions.transfer_to_agent == "tech"
+    assert "missing: agent_name." in (await tool.run_async(args={}, tool_context=context))["error"]
+
+
+def test_two_tools_do_not_share_their_agents() -> None:
+    one, other = TransferToAgentTool(["a"]), TransferToAgentTool(["b"])
+    one._get_declaration()
+
+    declaration = other._get_declaration()
+    assert declaration and declaration.parameters and declaration.parameters.properties
+    assert declaration.parameters.properties["agent_name"].enum == ["b"]

@@ -1,0 +1,20 @@
+"""Contexts of a tool call, on a session in memory."""
+
+from __future__ import annotations
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.tool_context import ToolContext
+from runtime.sessions import InMemorySessionService, Session
+from runtime.tools.tool_confirmation import ToolConfirmation
+
+
+def tool_context(*, tool_confirmation: ToolConfirmation | None = None) -> ToolContext:
+    """Return the context of the call `call-1` in a session of its own."""
+    invocation = InvocationContext(
+        invocation_id="i",
+        agent=BaseAgent(name="agent"),
+        session=Session(id="s", app_name="app", user_id="u"),
+        session_service=InMemorySessionService(),
+    )
+    return ToolContext(invocation, function_call_id="call-1", tool_confirmation=tool_confirmation)

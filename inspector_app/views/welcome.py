@@ -111,7 +111,7 @@ class WelcomePage(QScrollArea):
         return line
 
     def _recent_row(self, item: str) -> QPushButton:
-        is_database = "://" in item or Path(item).is_file() and not item.endswith(".py")
+        is_database = "://" in item or (Path(item).is_file() and not item.endswith(".py"))
         path = Path(item)
         text = visible(item) if "://" in item else visible(f"{path.name}   {path.parent}")
         row = QPushButton(theme.icon("database" if is_database else "robot", "dim"), text)

@@ -11,7 +11,7 @@ from sqlalchemy.engine import URL
 
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.errors.storage_error import StaleSessionError, StorageError
+from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state

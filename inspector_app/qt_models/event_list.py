@@ -81,7 +81,7 @@ class EventListModel(QAbstractTableModel):
         """Everyone who spoke, in the order they first did; the user left out."""
         return self._colours.authors
 
-    def event(self, index: int) -> Event:
+    def committed(self, index: int) -> Event:
         """Return the event at an index."""
         return self._events[index]
 

@@ -34,7 +34,7 @@ class SafeBrowser(QTextBrowser):
         self._nothing_to_see.fill(Qt.GlobalColor.transparent)
         self.anchorClicked.connect(self._on_anchor_clicked)
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return an empty picture, or empty data, for everything.
 
         For nothing at all, and for data that is no picture, Qt goes on and reads the named file itself.

@@ -9,7 +9,7 @@ import pytest
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
-from PySide6.QtCore import QtMsgType
+from PySide6.QtCore import QCoreApplication, QEvent, QtMsgType
 from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
@@ -25,8 +25,9 @@ def themed(qapp: QApplication) -> theme.Theme:
 
 @pytest.fixture(autouse=True)
 def no_qt_messages(qtlog: object) -> Iterator[None]:
-    """Fail the test if Qt printed a warning or worse while it ran."""
+    """Fail the test if Qt printed a warning or worse while it ran, or while its widgets were deleted."""
     yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     quiet = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
     printed = [record.message for record in qtlog.records if record.type not in quiet]  # type: ignore[attr-defined]
     assert [message for message in printed if message not in HARMLESS_OFF_SCREEN] == []

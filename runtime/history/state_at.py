@@ -173,7 +173,7 @@ class History:
         known = {**self._known(before, index), **self._temp_at(index - 1, event.invocation_id)}
         after = before.copy()
         self._apply(after, event.actions.state_delta)
-        changes = [self._change(key, known, before, after.values[key]) for key in event.actions.state_delta]
+        changes = [self._change(key, known, before, after.values.get(key)) for key in event.actions.state_delta]
         changes += [self._change(key, known, before, value) for key, value in self._temp.get(event.id, {}).items()]
         return changes
 
@@ -220,9 +220,12 @@ class History:
 
     def _apply(self, fold: _Fold, delta: Mapping[str, Any]) -> None:
         for key, value in delta.items():
-            if key in self._patched:
-                value = merge_patch(fold.values.get(key), value)
-            fold.values[key] = value
+            if key not in self._patched:
+                fold.values[key] = value
+            elif value is None:
+                fold.values.pop(key, None)
+            else:
+                fold.values[key] = merge_patch(fold.values.get(key), value)
 
     def _known(self, fold: _Fold, index: int) -> dict[str, Any]:
         """Return what is folded and what was always so."""

@@ -9,6 +9,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 
 _EPOCH = datetime(1970, 1, 1)
@@ -89,3 +90,15 @@ def load_json_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"it is no JSON object but a {type(value).__name__}")
     return value
+
+
+def read_state(value: Any) -> dict[str, Any]:
+    """Return the state of a state column.
+
+    Raises:
+        StorageError: it is damaged.
+    """
+    try:
+        return load_json_object(value)
+    except ValueError as error:
+        raise StorageError(f"A stored state is damaged: {error}.") from error

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from runtime.sessions.column_values import dump_json, load_json_object, read_time, to_micros
+from runtime.sessions.column_values import dump_json, load_json_object, read_state, read_time, to_micros
 from runtime.sessions.state import State, scope_of
 from runtime.sessions.statements import Rows
 
@@ -32,9 +32,9 @@ def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any]
 def record_all_shared(run: Run, writer: str) -> None:
     """Record what every app and every user has."""
     for app_name, state in run("all_app_states").fetchall():
-        record_snapshot(run, app_name, "", load_json_object(state), writer)
+        record_snapshot(run, app_name, "", read_state(state), writer)
     for app_name, user_id, state in run("all_user_states").fetchall():
-        record_snapshot(run, app_name, user_id, load_json_object(state), writer)
+        record_snapshot(run, app_name, user_id, read_state(state), writer)
 
 
 def record_events_of_others(run: Run) -> None:

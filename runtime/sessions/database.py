@@ -75,6 +75,12 @@ class Database:
         """Return whether we have written to it, as far as reading or writing has found out."""
         return self._writable or bool(self._found and self._found.ours)
 
+    @property
+    def integrity_error(self) -> type[Exception]:
+        """What the driver raises when a row is there already."""
+        error: type[Exception] = self._engine.dialect.loaded_dbapi.IntegrityError
+        return error
+
     @contextmanager
     def reading(self) -> Iterator[Run | None]:
         """Give a consistent view of the database, as a function that runs statements; None if there is nothing in it yet."""

@@ -15,7 +15,7 @@ from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
-from runtime.sessions.column_values import dump_json, load_json_object, read_time, to_epoch, to_micros
+from runtime.sessions.column_values import dump_json, load_json_object, read_state, read_time, to_epoch, to_micros
 from runtime.sessions.commit_record import Run, record_snapshot, shared_json
 from runtime.sessions.database import Database
 from runtime.sessions.database_thread import DatabaseThread
@@ -156,7 +156,7 @@ class DatabaseSessionService(BaseSessionService):
             record_snapshot(run, owner["app_name"], owner.get("user_id", ""), {}, self._database.writer)
             run("insert_" + table, **owner, state=self._json(delta), time=at)
             return delta
-        state = load_json_object(row[0])
+        state = read_state(row[0])
         if delta:
             state.update(delta)
             run("update_" + table, **owner, state=self._json(state), time=at)
@@ -178,8 +178,7 @@ class DatabaseSessionService(BaseSessionService):
                 latest = max(to_micros(commit.timestamp), known.latest_time + 1)
                 at = self._database.time_value(latest)
                 state = {**known.state, **parts["session"]} if parts["session"] else known.state
-                values = {"invocation_id": commit.invocation_id, "event_data": commit.data}
-                run("insert_event", **_columns(key), event_id=commit.event_id, time=at, **values)
+                self._insert_event(run, session, commit, at)
                 if parts["session"]:
                     run("update_session", **_columns(key), state=self._json(state), time=at)
                 else:
@@ -195,6 +194,13 @@ class DatabaseSessionService(BaseSessionService):
         revision = _Revision(row[0], commit.event_id)
         self._remember(key, _Known(revision, latest, state))
         session._revision = revision
+
+    def _insert_event(self, run: Run, session: Session, commit: _Commit, at: Any) -> None:
+        values = {"invocation_id": commit.invocation_id, "event_data": commit.data}
+        try:
+            run("insert_event", **_columns(session.key), event_id=commit.event_id, time=at, **values)
+        except self._database.integrity_error as error:
+            raise StaleSessionError(f"Event {commit.event_id} is already part of session {session.id}.") from error
 
     def _check_fresh(self, run: Run, session: Session, row: Row) -> None:
         held = session._revision
@@ -212,7 +218,7 @@ class DatabaseSessionService(BaseSessionService):
         )
 
     def _learn(self, run: Run, key: SessionKey, row: Row) -> _Known:
-        state = load_json_object(run("session_state", **_columns(key)).fetchone()[0])
+        state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         latest = run("latest_time", **_columns(key)).fetchone()[0]
         # Others' sessions may lack the rows that google-adk needs to append.
         self._share(run, key, {}, {}, row[1])
@@ -228,7 +234,7 @@ class DatabaseSessionService(BaseSessionService):
             row = _find(run, key) if run else None
             if run is None or row is None:
                 return None
-            state = load_json_object(run("session_state", **_columns(key)).fetchone()[0])
+            state = read_state(run("session_state", **_columns(key)).fetchone()[0])
             user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
             events = self._events(run, key, config)
         session = self._session(key, state, user, app, read_time(row[1]))
@@ -257,11 +263,11 @@ class DatabaseSessionService(BaseSessionService):
             if run is None:
                 return []
             app = _state_of(run("app_state", app_name=app_name).fetchone())
-            users = {user: load_json_object(state) for user, state in run("user_states", app_name=app_name)}
+            users = {user: read_state(state) for user, state in run("user_states", app_name=app_name)}
             statement = "app_sessions" if user_id is None else "user_sessions"
             rows = run(statement, app_name=app_name, user_id=user_id).fetchall()
         return [
-            self._session(SessionKey(app_name, user, session_id), load_json_object(state), users.get(user, {}), app, read_time(updated))
+            self._session(SessionKey(app_name, user, session_id), read_state(state), users.get(user, {}), app, read_time(updated))
             for user, session_id, _, updated, state in rows
         ]
 
@@ -308,4 +314,4 @@ def _revision(row: Row) -> _Revision:
 
 
 def _state_of(row: Row | None) -> dict[str, Any]:
-    return load_json_object(row[0]) if row else {}
+    return read_state(row[0]) if row else {}

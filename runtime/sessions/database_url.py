@@ -38,4 +38,5 @@ def file_of(url: URL) -> Path | None:
     """Return the file of an SQLite URL, None for a database in memory or on a server."""
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
-    return Path(str(url.database))
+    name = str(url.database)
+    return Path(name.removeprefix("file:") if "uri" in url.query else name)

@@ -11,7 +11,7 @@ from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.state_at import History
-from runtime.sessions.column_values import load_json_object, read_time, to_epoch
+from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
@@ -176,7 +176,7 @@ def _merged_state(connection: sqlite3.Connection, key: SessionKey) -> dict[str, 
     session = _stored_state(connection, key)
     user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", _parts(key)[:2]).fetchone()
     app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", _parts(key)[:1]).fetchone()
-    return merge_scopes(_state(session), _state(user[0]) if user else {}, _state(app[0]) if app else {})
+    return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
 
 
 def _event_rows(connection: sqlite3.Connection, key: SessionKey, after: int = 0, limit: int = -1) -> list[Any]:
@@ -193,13 +193,6 @@ def _number(connection: sqlite3.Connection, key: SessionKey, event_id: str) -> i
 
 def _parts(key: SessionKey) -> tuple[str, str, str]:
     return key.app_name, key.user_id, key.session_id
-
-
-def _state(value: Any) -> dict[str, Any]:
-    try:
-        return load_json_object(value)
-    except ValueError as error:
-        raise StorageError(f"A stored state is not readable: {error}.") from error
 
 
 def _epoch(value: Any) -> float:

@@ -1,0 +1,124 @@
+"""The state after any event."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from runtime.events import Event, EventActions
+from runtime.history.state_at import History, SharedWrite, explain, merge_patch
+from runtime.sessions.state import Change
+
+
+def event(invocation_id: str = "i", **delta: Any) -> Event:
+    return Event(author="me", invocation_id=invocation_id, actions=EventActions(state_delta=delta))
+
+
+def test_with_a_baseline_nothing_is_unknown() -> None:
+    history = History(
+        [event(k=1), event(**{"user:x": 2, "new": 3})],
+        baseline={"k": 0},
+        shared=[SharedWrite(-1, {}, "user"), SharedWrite(-1, {"app:y": 1}, "app"), SharedWrite(1, {"app:y": 5})],
+        present={"k": 1, "new": 3, "user:x": 2, "app:y": 5},
+    )
+    assert history.state_at(-1).merged() == {"k": 0, "app:y": 1}
+    assert history.state_at(0).merged() == {"k": 1, "app:y": 1}
+    after = history.state_at(1)
+    assert (after.session, after.user, after.app) == ({"k": 1, "new": 3}, {"user:x": 2}, {"app:y": 5})
+    assert [history.state_at(index).unknown for index in (-1, 0, 1)] == [[], [], []]
+
+
+def test_without_a_baseline_only_what_is_certain_is_said() -> None:
+    history = History([event(k=1), event(other=2)], baseline=None, present={"k": 1, "other": 2, "never_written": 3})
+    start = history.state_at(-1)
+    assert (start.session, start.unknown) == ({"never_written": 3}, ["k", "other"])
+    assert history.state_at(0).session == {"k": 1, "never_written": 3}
+    assert history.state_at(0).unknown == ["other"]
+    assert history.state_at(1).unknown == []
+
+
+def test_a_shared_key_that_no_event_wrote_is_known_once_no_session_can_have_set_it() -> None:
+    history = History([event(), event()], baseline=None, present={"user:x": 1, "app:y": 2}, fixed_from={"user": -1, "app": 1})
+    assert [history.state_at(index).unknown for index in (-1, 0, 1)] == [["app:y"], ["app:y"], []]
+    assert history.state_at(-1).user == {"user:x": 1}
+
+
+def test_what_the_writes_do_not_explain_is_unknown() -> None:
+    history = History([event(**{"user:x": 1})], baseline=None, present={"user:x": 2}, unsure={"user:x"})
+    assert history.state_at(0).unknown == ["user:x"]
+    assert history.state_at(0).user == {}
+
+
+def test_objects_that_their_writer_merged() -> None:
+    history = History([event(k={"a": 1}), event(k={"b": 2, "a": None})], baseline={}, present={"k": {"b": 2}}, patched={"k"})
+    assert history.state_at(1).session == {"k": {"b": 2}}
+    assert history.state_at(0).session == {"k": {"a": 1}}
+
+
+def test_there_is_no_state_at_an_event_that_is_not_there() -> None:
+    history = History([event()], baseline={})
+    for index in (-2, 1):
+        with pytest.raises(IndexError):
+            history.state_at(index)
+    with pytest.raises(IndexError):
+        history.delta_at(-1)
+
+
+def test_a_delta_tells_the_old_value_with_what_others_wrote_before() -> None:
+    history = History(
+        [event(k=1, **{"user:x": 1}), event(k=1, **{"user:x": 3})],
+        baseline={},
+        shared=[SharedWrite(-1, {}, "user"), SharedWrite(1, {"user:x": 2})],
+    )
+    assert history.delta_at(0) == [Change("k", None, 1, "added"), Change("user:x", None, 1, "added")]
+    assert history.delta_at(1) == [Change("k", 1, 1, "changed"), Change("user:x", 2, 3, "changed")]
+
+
+def test_a_delta_over_an_unknown_value_says_so() -> None:
+    assert History([event(k=1)], baseline=None, present={"k": 1}).delta_at(0) == [Change("k", None, 1, "written")]
+
+
+def test_temp_keys_live_as_long_as_their_invocation() -> None:
+    events = [event("one"), event("one"), event("two"), event("one")]
+    history = History(events, baseline={}, temp={events[0].id: {"temp:a": 1}, events[1].id: {"temp:a": 2}})
+    assert [history.state_at(index).temp for index in range(4)] == [{"temp:a": 1}, {"temp:a": 2}, {}, {"temp:a": 2}]
+    assert history.delta_at(1) == [Change("temp:a", 1, 2, "changed")]
+    assert history.delta_at(0) == [Change("temp:a", None, 1, "added")]
+
+
+def test_it_grows_with_a_running_session() -> None:
+    history = History([], baseline={"k": 0})
+    for number in range(1000):
+        history.append(event(k=number), {"temp:n": number})
+        assert history.state_at(number).session == {"k": number}
+    assert history.state_at(3).temp == {"temp:n": 3}
+    assert len(history.events) == 1000
+
+
+def test_any_state_of_a_long_session_is_quick() -> None:
+    history = History([event(**{f"k{number % 50}": number}) for number in range(20_000)], baseline={})
+    history.state_at(19_999)
+    begin = time.perf_counter()
+    for index in range(0, 20_000, 1999):
+        history.state_at(index)
+    assert (time.perf_counter() - begin) / 11 < 0.02
+
+
+@pytest.mark.parametrize(
+    ("old", "patch", "merged"),
+    [
+        ({"a": 1}, {"b": {"c": 2}}, {"a": 1, "b": {"c": 2}}),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"c": 2}}),
+        ([1], {"a": 1}, {"a": 1}),
+        ({"a": 1}, [2], [2]),
+    ],
+)
+def test_merge_patch(old: Any, patch: Any, merged: Any) -> None:
+    assert merge_patch(old, patch) == merged
+
+
+def test_explaining_present_values() -> None:
+    writes = {"plain": [1, 2], "merged": [{"a": 1}, {"b": 2}], "gone": [{"a": 1}, None], "odd": [1]}
+    assert explain(writes, {"plain": 2, "merged": {"a": 1, "b": 2}, "odd": 2}) == ({"merged", "gone"}, {"odd"})

@@ -1,0 +1,129 @@
+"""The files that were written by hand: odd ones are read, bad ones refused with their reason."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from runtime.errors import ForeignDatabaseError, SessionNotFoundError, StorageError
+from runtime.errors.not_found_error import NotFoundError
+from runtime.events import Event, EventActions
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.fixture_paths import copy_of, fixtures_dir
+
+KEY = SessionKey("app", "u", "s")
+READABLE = sorted(path.name for path in (fixtures_dir() / "hand").glob("*.db") if not path.name.startswith("v0"))
+LACKS_STATE_ROWS = {"sqlite_no_state_rows.db", "v1_no_app-user_state_rows.db"}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_odd_files_read_alike(name: str) -> None:
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / name)) as database:
+        assert database.layout.kind == name.split("_")[0]
+        shared = {} if name in LACKS_STATE_ROWS else {"app:a": 1, "user:b": 2}
+        assert database.state(KEY) == {"k": 1, "ключ": "значение", **shared}
+        events = database.events(KEY)
+        assert [event.id for event in events] == ["hand-0", "hand-1", "hand-2", "hand-3", "hand-4"][: len(events)]
+        assert [event.invocation_id for event in events] == ["e-hand-1"] * len(events)
+        assert [event.author for event in events][:2] == ["user", "pipe"]
+        times = {int(event.timestamp) for event in events}
+        assert times == set(range(1795000000, 1795000000 + len(events)))
+        assert events[0].content and events[0].content.parts and events[0].content.parts[0].text == "hello"
+        assert events[1].actions.agent_state == {"current_sub_agent": "one"}
+
+
+@pytest.mark.parametrize("name", READABLE)
+async def test_odd_files_are_continued_in_their_layout(name: str, tmp_path: Path) -> None:
+    file = copy_of(f"hand/{name}", tmp_path)
+    file.chmod(0o644)
+    async with open_session_service(str(file)) as service:
+        session = await service.get_session(app_name="app", user_id="u", session_id="s")
+        assert session is not None
+        before = len(session.events)
+        await service.append_event(session, Event(author="me", actions=EventActions(state_delta={"k": 2, "user:b": 3})))
+        again = await service.get_session(app_name="app", user_id="u", session_id="s")
+    assert again is not None
+    assert len(again.events) == before + 1
+    assert (again.state["k"], again.state["user:b"]) == (2, 3)
+    with StoredDatabase.open(str(file)) as database:
+        assert database.layout.kind == name.split("_")[0]
+        assert database.layout.ours
+    assert len(list(tmp_path.glob(f"{name}.backup-*"))) == 1
+
+
+def test_unknown_fields_are_kept_where_they_stood() -> None:
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_unknown_key_in_actions.db")) as database:
+        assert json.loads(database.events(KEY)[1].model_dump_json())["actions"]["our_own_field"] == 1
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_unknown_key_in_event.db")) as database:
+        assert json.loads(database.events(KEY)[1].model_dump_json())["our_own_field"] == {"x": 1}
+
+
+def test_a_missing_schema_version_is_said() -> None:
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_metadata_table_without_row.db")) as database:
+        assert database.layout.note is not None
+        assert "schema_version" in database.layout.note
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty file"),
+        (b"this is a letter to my aunt, not a database. " * 100, "no SQLite database"),
+        (b"SQLite format 3\x00" + b"\x00" * 100, "x.db"),
+    ],
+)
+def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "x.db"
+    file.write_bytes(content)
+    with pytest.raises(StorageError, match=words):
+        StoredDatabase.open(str(file))
+    assert file.read_bytes() == content
+
+
+def test_other_peoples_tables_are_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE recipes(name)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(ForeignDatabaseError, match="recipes"):
+        StoredDatabase.open(str(file))
+    with pytest.raises(ForeignDatabaseError, match="recipes"):
+        open_session_service(str(file))
+
+
+def test_what_is_not_there_is_not_created(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="no file"):
+        StoredDatabase.open(str(tmp_path / "x.db"))
+    with pytest.raises(ForeignDatabaseError, match="folder"):
+        StoredDatabase.open(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cut_off_file_is_said_to_be_damaged(tmp_path: Path) -> None:
+    file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes()[:30_000])
+    with pytest.raises(StorageError, match="damaged"), StoredDatabase.open(str(file)) as database:
+        for summary in database.sessions():
+            database.events(summary.key)
+
+
+def test_what_a_database_does_not_hold_is_a_clear_error() -> None:
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_by_hand.db")) as database:
+        with pytest.raises(SessionNotFoundError, match="no session x of user u in app app"):
+            database.events(SessionKey("app", "u", "x"))
+        with pytest.raises(NotFoundError, match="no event x"):
+            database.events(KEY, after="x")
+
+
+def test_a_page_of_events() -> None:
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_by_hand.db")) as database:
+        events = database.events(KEY)
+        assert database.events(KEY, after="hand-0", limit=2) == events[1:3]
+        assert database.events(KEY, after=events[-1].id) == []

@@ -90,7 +90,8 @@ async def _has_unfinished(service: BaseSessionService, app_name: str) -> bool:
 
 
 async def _run_half_way(app: App, service: BaseSessionService) -> None:
-    session = await service.create_session(app_name=app.name, user_id="user")
+    told = len((await service.list_sessions(app_name=app.name)).sessions)
+    session = await service.create_session(app_name=app.name, user_id="user", session_id=f"story-{told + 1}")
     runner = Runner(app=app, session_service=service)
     message = types.Content(role="user", parts=[types.Part(text=MESSAGE)])
     async with aclosing(runner.run_async(user_id="user", session_id=session.id, new_message=message)) as events:

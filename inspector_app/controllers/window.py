@@ -105,14 +105,8 @@ class WindowController(QObject):
         self._settings.add_recent(target)
         self.window.welcome.set_recent(self._settings.recent)
         self.window.show_page(self.window.workbench)
-        if self._cursor.session is None:
-            await self._select_newest(source)
-
-    async def _select_newest(self, source: Source) -> None:
-        sessions = await source.sessions()
-        if sessions:
-            newest = max(sessions, key=lambda summary: summary.last_update_time)
-            self._cursor.select_session(SessionAddress(source.target, newest.key))
+        if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
+            self._cursor.select_session(SessionAddress(source.target, best))
             await self._browse.wait_until_loaded()
 
     def _spawn_open(self, path: str) -> None:

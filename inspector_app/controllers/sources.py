@@ -9,6 +9,7 @@ from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem, pending_items
+from runtime.history.in_memory import history_in_memory
 from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -152,7 +153,7 @@ class MemorySource(Source):
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
-        return await self._service.history(key)
+        return history_in_memory(self._service, key)
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""

@@ -263,4 +263,6 @@ def _sqlite_driver(connection: Connection) -> sqlite3.Connection:
 
 def _server_tables(connection: Connection) -> dict[str, dict[str, str]]:
     inspector = inspect(connection)
-    return {table: {column["name"]: str(column["type"]) for column in inspector.get_columns(table)} for table in inspector.get_table_names()}
+    return {
+        table: {column["name"]: str(column["type"]) for column in inspector.get_columns(table)} for table in inspector.get_table_names()
+    }

@@ -11,7 +11,6 @@ from sqlalchemy.engine import Dialect
 from runtime.sessions.tables import COMMITS, METADATA
 
 
-
 class Rows(Protocol):
     """What a driver's cursor offers, both SQLite's and psycopg's."""
 
@@ -64,20 +63,14 @@ SQL = {
     "update_session": f"UPDATE sessions SET state = :state, update_time = :time WHERE {_SESSION}",
     "touch_session": f"UPDATE sessions SET update_time = :time WHERE {_SESSION}",
     "insert_app_state": "INSERT INTO app_states (app_name, state, update_time) VALUES (:app_name, :state, :time)",
-    "insert_user_state": (
-        "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (:app_name, :user_id, :state, :time)"
-    ),
+    "insert_user_state": ("INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (:app_name, :user_id, :state, :time)"),
     "update_app_state": "UPDATE app_states SET state = :state, update_time = :time WHERE app_name = :app_name",
-    "update_user_state": (
-        "UPDATE user_states SET state = :state, update_time = :time WHERE app_name = :app_name AND user_id = :user_id"
-    ),
+    "update_user_state": ("UPDATE user_states SET state = :state, update_time = :time WHERE app_name = :app_name AND user_id = :user_id"),
     "insert_commit": (
         f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
         " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
     ),
-    "last_commit": (
-        f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"
-    ),
+    "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
     "newest_events": (
         "SELECT e.app_name, e.user_id, e.session_id, e.id, e.timestamp, e.event_data, EXISTS (SELECT 1 FROM"
         f" {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"

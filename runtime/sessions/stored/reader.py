@@ -113,7 +113,6 @@ class StoredDatabase:
             NotFoundError: it has no event `after`.
         """
 
-
         def read(connection: sqlite3.Connection) -> list[Any]:
             _stored_state(connection, key)
             start = _number(connection, key, after) if after is not None else 0

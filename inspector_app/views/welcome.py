@@ -77,8 +77,8 @@ class WelcomePage(QScrollArea):
     def set_recent(self, items: list[str]) -> None:
         """Show what was opened last."""
         while (old := self._recent.takeAt(0)) is not None:
-            if old.widget():
-                old.widget().deleteLater()
+            if (row := old.widget()) is not None:
+                row.deleteLater()
         for item in items:
             self._recent.addWidget(self._recent_row(item))
         self._recent_title.setVisible(bool(items))
@@ -111,7 +111,7 @@ class WelcomePage(QScrollArea):
         return line
 
     def _recent_row(self, item: str) -> QPushButton:
-        is_database = "://" in item or Path(item).is_file() and not item.endswith(".py")
+        is_database = "://" in item or (Path(item).is_file() and not item.endswith(".py"))
         path = Path(item)
         text = visible(item) if "://" in item else visible(f"{path.name}   {path.parent}")
         row = QPushButton(theme.icon("database" if is_database else "robot", "dim"), text)

@@ -72,7 +72,7 @@ def test_step_with_a_message_holds_at_the_first_event(orders: Inspector, qtbot: 
     orders.window.workbench.composer.set_text("a desk lamp")
     orders.window.commands.step.trigger()
     qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
-    assert [orders.controller.events.committed(index).author for index in range(orders.controller.events.event_count)][0] == "user"
+    assert orders.controller.events.committed(0).author == "user"
     assert orders.controller.events.event_count == 2
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()

@@ -129,5 +129,16 @@ def test_every_stored_event_of_the_real_google_adk_reads() -> None:
             assert shown.summary.strip()
             kinds.add(shown.kind)
         connection.close()
-    expected = {"user input", "answer", "tool call", "tool result", "transfer", "escalate", "checkpoint", "end of agent", "error", "waiting"}
+    expected = {
+        "user input",
+        "answer",
+        "tool call",
+        "tool result",
+        "transfer",
+        "escalate",
+        "checkpoint",
+        "end of agent",
+        "error",
+        "waiting",
+    }
     assert expected | {"rewind", "compaction", "code", "state change"} <= kinds

@@ -87,7 +87,14 @@ def test_times_and_spans() -> None:
     spans = {0: "now", 59: "now", 120: "2 min", 3600: "1 h", 90000: "yesterday", 5 * 86400: "5 days", -5: "now"}
     assert {seconds: ago(now - seconds, now) for seconds in spans} == spans
     assert ago(now - 40 * 86400, now) == "2026-10-12"
-    assert [duration(value) for value in (0.32, 1.9, 125, 11040, -1, float("nan"))] == ["320 ms", "1.9 s", "2 min 5 s", "3 h 4 min", "–", "–"]
+    assert [duration(value) for value in (0.32, 1.9, 125, 11040, -1, float("nan"))] == [
+        "320 ms",
+        "1.9 s",
+        "2 min 5 s",
+        "3 h 4 min",
+        "–",
+        "–",
+    ]
 
 
 def test_preview_of_json_is_bounded_for_any_depth() -> None:

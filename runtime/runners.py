@@ -122,6 +122,28 @@ class Runner:
             async for event in events:
                 yield event
 
+    async def run_inside(
+        self, outer: InvocationContext, *, call_id: str | None, session: Session, new_message: types.Content
+    ) -> AsyncGenerator[Event, None]:
+        """Run the agent inside a function call of another run, as part of the same invocation (seed-readings: AgentTool).
+
+        Args:
+            outer: the caller's context; its invocation id, run settings and count of model calls hold here too.
+            call_id: the function call.
+            session: a session of this Runner's own service.
+            new_message: what the agent is asked.
+
+        Yields:
+            The events, as `run_async` does; each is shown to the outermost run's plugins before the agent goes on.
+        """
+        ctx = self._new_context(session, None, new_message, outer.run_config)
+        ctx.run_inside(outer, call_id)
+        await self._append_message(ctx, new_message, None)
+        async with aclosing(self._run_with_plugins(ctx)) as events:
+            async for event in events:
+                await outer.report_inner_event(event, call_id)
+                yield event
+
     def run(
         self,
         *,

@@ -11,6 +11,7 @@ from google.genai import types
 
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
+from runtime.rewind import without_rewound
 
 _CLIENT_ID = "adk-"
 
@@ -121,19 +122,6 @@ def copied(contents: Sequence[types.Content]) -> list[types.Content]:
         content.model_copy(update={"parts": [part.model_copy() for part in content.parts] if content.parts is not None else None})
         for content in contents
     ]
-
-
-def without_rewound(events: Sequence[Event]) -> list[Event]:
-    """Return the events that no rewind took back, the rewinds themselves left out."""
-    kept: list[Event] = []
-    for event in events:
-        target = event.actions.rewind_before_invocation_id
-        if target is None:
-            kept.append(event)
-            continue
-        first = next((index for index, old in enumerate(kept) if old.invocation_id == target), len(kept))
-        del kept[first:]
-    return kept
 
 
 def _is_said(event: Event) -> bool:

@@ -54,7 +54,7 @@ class EventTable(QTableView):
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Make the columns as wide as what stands in them, so that the summary gets the rest."""
+        """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
         small = QFontMetrics(theme.small_font())
         normal = QFontMetrics(self.font())
         number = f"{max(self._events.event_count, 100):,}"
@@ -69,6 +69,7 @@ class EventTable(QTableView):
             Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
         }.items():
             self.setColumnWidth(column, width)
+        self.setColumnHidden(Column.TOKENS, self._events.total_tokens == 0)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):

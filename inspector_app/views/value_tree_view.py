@@ -58,6 +58,8 @@ class ValueTreeView(QTreeView):
 
     def _open_branches(self, parent: QModelIndex, depth: int) -> None:
         """Open again what was open, by path, as another moment's values have other nodes."""
+        if depth >= self._open_depth and not any(len(path) == depth + 1 for path in self._toggled):
+            return
         for row in range(self._values.rowCount(parent)):
             index = self._values.index(row, 0, parent)
             if self._toggled.get(_path(self._values.node(index)), depth < self._open_depth) and self._values.hasChildren(index):

@@ -1,34 +1,24 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from inspector_app.qt_models.delta import DeltaModel
+from inspector_app.qt_models.delta import DeltaModel, ground
 from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.qt_models.state_tree import StateTreeModel
 from inspector_app.qt_models.value_tree import MAX_CHILDREN, ValueTreeModel
+from runtime.history.state_at import ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
+from runtime.sessions.stored.reader import SessionSummary
 
 
-@dataclass(frozen=True)
-class ScopedState:
-    session: dict[str, Any] = field(default_factory=dict)
-    user: dict[str, Any] = field(default_factory=dict)
-    app: dict[str, Any] = field(default_factory=dict)
-    temp: dict[str, Any] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Summary:
-    key: SessionKey
-    event_count: int = 3
-    last_update_time: float = 1000.0
+def summary(key: SessionKey, event_count: int = 3, last_update_time: float = 1000.0) -> SessionSummary:
+    """What the reader would tell of a session."""
+    return SessionSummary(key, event_count, last_update_time)
 
 
 @pytest.fixture
@@ -92,6 +82,19 @@ def test_changed_cleared_unknown_and_removed_keys_say_so(tested) -> None:
     assert marks == ["added", "null", "changed", "cleared"]
 
 
+def test_a_value_nobody_recorded_and_one_written_again_are_no_false_changes(tested) -> None:
+    model = tested(StateTreeModel())
+    changes = [Change("a", None, 1, "written"), Change("b", [2], [2], "changed"), Change("c", 1, True, "changed")]
+    model.set_state(ScopedState(session={"a": 1, "b": [2], "c": True}), changes)
+    nodes = model.node(model.index(0, 0)).children
+    assert [(node.text, node.mark) for node in nodes] == [("1", "changed"), ("[2]", ""), ("1 → true", "changed")]
+    delta = tested(DeltaModel())
+    delta.set_changes(changes)
+    assert [delta.index(row, 1).data() for row in range(3)] == ["not recorded", "[2]", "1"]
+    grounds = [[ground(change, column) for column in range(3)] for change in changes]
+    assert grounds == [["", "", "added"], ["", "", ""], ["", "removed", "added"]]
+
+
 def test_paths_can_be_pasted_into_code(tested) -> None:
     state = {"cart": [{"it's": 1}]}
     model = tested(StateTreeModel())
@@ -151,7 +154,7 @@ def names(model: SessionTreeModel, parent: QModelIndex | None = None) -> list[An
 @pytest.fixture
 def sessions(tested) -> SessionTreeModel:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
-    summaries = [Summary(key("maria", "s-1"), 3, 880.0), Summary(key("maria", "s-2"), 3, 990.0), Summary(key("joão", "s-3"), 3, 0.0)]
+    summaries = [summary(key("maria", "s-1"), 3, 880.0), summary(key("maria", "s-2"), 3, 990.0), summary(key("joão", "s-3"), 3, 0.0)]
     model.set_database("orders", DatabaseInfo("orders.db", "v1 · live"), summaries)
     return model
 
@@ -191,18 +194,18 @@ def test_the_filter_narrows_by_app_user_and_id(sessions: SessionTreeModel) -> No
 
 def test_one_session_is_updated_or_new_without_a_reset(sessions: SessionTreeModel, qtbot) -> None:
     with qtbot.assertNotEmitted(sessions.modelReset), qtbot.waitSignal(sessions.dataChanged):
-        sessions.update_session("orders", Summary(key("maria", "s-1"), 9, 1000.0))
+        sessions.update_session("orders", summary(key("maria", "s-1"), 9, 1000.0))
     assert "s-1 now" in str(names(sessions))
-    sessions.update_session("orders", Summary(key("maria", "s-9"), 1, 1000.0))
+    sessions.update_session("orders", summary(key("maria", "s-9"), 1, 1000.0))
     assert sessions.shown_sessions == 4
-    sessions.update_session("no such database", Summary(key("x", "y")))
+    sessions.update_session("no such database", summary(key("x", "y")))
     sessions.remove_database("orders")
     sessions.remove_database("orders")
     assert names(sessions) == []
 
 
 def test_names_of_strangers_are_made_visible(sessions: SessionTreeModel) -> None:
-    sessions.set_database("x", DatabaseInfo("x.db"), [Summary(key("u\u202e", "<img src='file:///dev/zero'>\n"))])
+    sessions.set_database("x", DatabaseInfo("x.db"), [summary(key("u\u202e", "<img src='file:///dev/zero'>\n"))])
     index = sessions.index_of("x", key("u\u202e", "<img src='file:///dev/zero'>\n"))
     assert "⏎" in index.data()
     assert "<img" not in index.data(Qt.ItemDataRole.ToolTipRole)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from google.genai import types
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -213,3 +214,12 @@ def test_everything_is_painted_in_the_theme_in_force(qapp, view: EventStreamView
         header = view.table.visualRect(model.index(0, Column.EVENT))
         spot = view.table.viewport().mapTo(view, QPoint(header.right() - 5, header.center().y()))
         assert image.pixelColor(spot).name() == tokens.raised
+
+
+def test_the_tokens_column_is_there_once_somebody_counted(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(2))
+    assert view.table.isColumnHidden(Column.TOKENS)
+    counted = said("x")
+    counted.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=7)
+    model.append_events([counted])
+    assert not view.table.isColumnHidden(Column.TOKENS)

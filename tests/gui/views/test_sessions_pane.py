@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.views.sessions_pane import SessionsPane
 from runtime.sessions.session import SessionKey
-from tests.gui.qt_models.test_trees import Summary, key
+from tests.gui.qt_models.test_trees import key, summary
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def pane(qtbot, model: SessionTreeModel) -> SessionsPane:
 
 def fill(model: SessionTreeModel) -> None:
     keys = [key("maria", "s-1"), key("maria", "s-2"), key("joão", "s-3")]
-    model.set_database("orders", DatabaseInfo("orders.db", "v1"), [Summary(session) for session in keys])
+    model.set_database("orders", DatabaseInfo("orders.db", "v1"), [summary(session) for session in keys])
 
 
 def test_with_no_database_it_says_what_to_do(pane: SessionsPane, model: SessionTreeModel) -> None:
@@ -100,16 +100,16 @@ def test_rows_are_copied(pane: SessionsPane, model: SessionTreeModel) -> None:
 
 
 def test_many_sessions_stay_closed_until_opened(pane: SessionsPane, model: SessionTreeModel) -> None:
-    model.set_database("big", DatabaseInfo("big.db"), [Summary(key("u", f"s-{number}")) for number in range(20_000)])
+    model.set_database("big", DatabaseInfo("big.db"), [summary(key("u", f"s-{number}")) for number in range(20_000)])
     user = model.index_of("big", key("u", "s-1")).parent()
     assert not pane.tree.isExpanded(user)
     pane.tree.expand(user)
-    model.update_session("big", Summary(key("u", "new")))
+    model.update_session("big", summary(key("u", "new")))
     assert pane.tree.isExpanded(model.index_of("big", key("u", "new")).parent())
 
 
 def test_it_is_painted(pane: SessionsPane, model: SessionTreeModel) -> None:
     fill(model)
     model.set_marks("orders", {key("maria", "s-1"): "paused"})
-    model.set_database("hostile", DatabaseInfo("x" * 500, "y" * 500, True), [Summary(key("u" * 500, "\u202e" * 500))])
+    model.set_database("hostile", DatabaseInfo("x" * 500, "y" * 500, True), [summary(key("u" * 500, "\u202e" * 500))])
     pane.grab()

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from inspector_app.values import ago, clock, duration, full_time, plain_tooltip, preview, visible, visible_lines
+from inspector_app.values import ago, clock, clock_ms, duration, full_time, plain_tooltip, preview, visible, visible_lines
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,7 @@ def test_times_that_no_calendar_has() -> None:
 def test_times_and_spans() -> None:
     now = time.mktime((2026, 11, 21, 10, 2, 44, 0, 0, -1))
     assert clock(now) == "10:02:44"
+    assert clock_ms(now + 0.123) == "10:02:44.123"
     assert full_time(now + 0.123).startswith("2026-11-21 10:02:44.123")
     spans = {0: "now", 59: "now", 120: "2 min", 3600: "1 h", 90000: "yesterday", 5 * 86400: "5 days", -5: "now"}
     assert {seconds: ago(now - seconds, now) for seconds in spans} == spans

@@ -58,7 +58,9 @@ async def test_a_database_in_memory() -> None:
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
 
 
-@pytest.mark.parametrize(("url", "words"), [("mysql://h/d", "mysql databases are not supported"), ("x://", "not supported|no database URL")])
+@pytest.mark.parametrize(
+    ("url", "words"), [("mysql://h/d", "mysql databases are not supported"), ("x://", "not supported|no database URL")]
+)
 def test_databases_that_are_not_served(url: str, words: str) -> None:
     with pytest.raises(StorageError, match=words):
         DatabaseSessionService(url)

@@ -7,24 +7,57 @@ writes, the times in it are of today, and there is no binary file in the reposit
 from __future__ import annotations
 
 import asyncio
+import importlib
+import sys
 from contextlib import aclosing
 from pathlib import Path
 
 from google.genai import types
 
+from inspector_app import system_check
+from inspector_app.commands.window import check_machine
 from inspector_app.engines.agent_loader import load_agent
-from inspector_app.samples import sample_folder
-from resources.samples.story.script import story_script
+from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
 from runtime.apps.app import App
+from runtime.errors import KnownError
 from runtime.history.invocations import pending_items
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.open_service import open_session_service
 
+STORY = Path(script.__file__).parent
 MESSAGE = "Write a story about the keeper of the north light"
 STOPPED_AT = "Reviser"
-"""The story stops when the reviser has mended the first draft: one round of the critics' loop, the checks and the ending are still to come."""
+"""It stops when the first draft is mended: another round of the critic, the checks and the ending are still to come."""
+
+
+PICTURE = "inspector.png"
+
+
+def main() -> int:
+    """Open the window on the story, ready to be resumed; with no display, resume it and save a picture.
+
+    Returns:
+        The exit status.
+    """
+    off_screen = not system_check.has_display()
+    try:
+        check_machine(off_screen=off_screen)
+        app = importlib.import_module("inspector_app.app")
+        paths = [str(STORY), str(interrupted_story(_data_folder() / "story.db"))]
+        if not off_screen:
+            status: int = app.run_window(paths, trust=True)
+            return status
+        sys.stdout.write("There is no display: drawing the window off screen and resuming the sample's interrupted story…\n")
+        sys.stdout.flush()
+        status = app.save_screenshot(paths, PICTURE, trust=True, resume=True)
+    except KnownError as error:
+        sys.stderr.write(f"agent-inspector: {error}\n")
+        return 1
+    if status == 0:
+        sys.stdout.write(f"Wrote {PICTURE}: the window after the story was finished. On a machine with a display, `make run` opens it.\n")
+    return status
 
 
 def interrupted_story(database: Path) -> Path:
@@ -57,7 +90,8 @@ async def _has_unfinished(service: BaseSessionService, app_name: str) -> bool:
 
 
 async def _run_half_way(app: App, service: BaseSessionService) -> None:
-    session = await service.create_session(app_name=app.name, user_id="user")
+    told = len((await service.list_sessions(app_name=app.name)).sessions)
+    session = await service.create_session(app_name=app.name, user_id="user", session_id=f"story-{told + 1}")
     runner = Runner(app=app, session_service=service)
     message = types.Content(role="user", parts=[types.Part(text=MESSAGE)])
     async with aclosing(runner.run_async(user_id="user", session_id=session.id, new_message=message)) as events:
@@ -68,8 +102,18 @@ async def _run_half_way(app: App, service: BaseSessionService) -> None:
 
 def _instant_story() -> App:
     """Return the sample on its scripted model and without delays, also where a key would let it run on Gemini."""
-    app = load_agent(str(sample_folder("story"))).app
+    app = load_agent(str(STORY)).app
     for agent in app.root_agent.descendants():
         if isinstance(agent, LlmAgent):
-            agent.model = story_script(delay=0)
+            agent.model = script.story_script(delay=0)
     return app
+
+
+def _data_folder() -> Path:
+    from PySide6.QtCore import QStandardPaths
+
+    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)) / "agent-inspector"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,7 +1,6 @@
 """How an event reads: its kind, one line, an icon and a colour role. Pure, no Qt.
 
-The kinds are those of the event stream (the debugger's own reading of google-adk's events, see `KINDS`). A kind always comes with a word and an
-icon, so that colour is never the only sign.
+The kinds are those of the event stream; each comes with a word and an icon, so that colour is never the only sign.
 """
 
 from __future__ import annotations

@@ -37,6 +37,11 @@ class Tasks:
         task.add_done_callback(self._on_done)
         return task
 
+    async def wait_until_idle(self) -> None:
+        """Wait until nothing runs any more, nothing cancelled."""
+        while others := [task for task in self._running if task is not asyncio.current_task()]:
+            await asyncio.wait(others)
+
     async def close(self, timeout: float) -> frozenset[asyncio.Task[Any]]:
         """Cancel every task and wait until they have ended.
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 from typing import Literal
 
-import qtawesome
+import qtawesome  # type: ignore[import-untyped]
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
@@ -107,6 +107,7 @@ class Theme(QObject):
         self._app = app
         self.choice: Choice = "system"
         self.tokens = LIGHT
+        self._in_force = False
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
     @property
@@ -133,12 +134,19 @@ class Theme(QObject):
             self._put_in_force()
 
     def _put_in_force(self) -> None:
-        scheme = QGuiApplication.styleHints().colorScheme()
-        dark = self.choice == "dark" or (self.choice == "system" and scheme == Qt.ColorScheme.Dark)
-        self.tokens = DARK if dark else LIGHT
+        dark = self.choice == "dark" or (self.choice == "system" and _system_is_dark())
+        tokens = DARK if dark else LIGHT
+        if self._in_force and tokens is self.tokens:
+            return
+        self._in_force = True
+        self.tokens = tokens
         self._app.setPalette(palette(self.tokens))
         self._app.setStyleSheet(style_sheet(self.tokens))
         self.changed.emit()
+
+
+def _system_is_dark() -> bool:
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 _theme: Theme | None = None

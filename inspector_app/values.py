@@ -110,6 +110,12 @@ def clock(timestamp: float) -> str:
     return moment.strftime("%H:%M:%S") if moment else "–"
 
 
+def clock_ms(timestamp: float) -> str:
+    """Return the local time of day to the millisecond, `10:02:44.123`."""
+    moment = _local(timestamp)
+    return moment.time().isoformat("milliseconds") if moment else "–"
+
+
 def full_time(timestamp: float) -> str:
     """Return date, time to the millisecond and UTC offset, local."""
     moment = _local(timestamp)

@@ -28,6 +28,11 @@ def fixtures_dir() -> Path:
     return folder
 
 
+def seeds_dir() -> Path:
+    """Return the folder of the seed documents, beside the fixtures; skip the test where it is absent."""
+    return fixtures_dir().parent / "seeds"
+
+
 @cache
 def manifest() -> list[dict[str, Any]]:
     """Return what the manifest says of each database in `open/`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -135,7 +135,7 @@ def _state_after(database: StoredDatabase, key: SessionKey, event_id: str) -> di
     return {"session": then.session, "user": then.user, "app": then.app, "unknown": then.unknown}
 
 
-def _index(events: list[Event], event_id: str) -> int:
+def _index(events: Sequence[Event], event_id: str) -> int:
     for index, event in enumerate(events):
         if event.id == event_id:
             return index

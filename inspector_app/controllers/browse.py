@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,11 +16,15 @@ from inspector_app.tasks import Tasks
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.state_at import History, ScopedState
+from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
 from runtime.sessions.stored.reader import SessionSummary
 
 MAX_SCANNED = 2_000
 """Sessions of one database that are looked through for pending work, newest first."""
+
+MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
+"""Bounds on looking for the session that is shown first: opening a database must feel immediate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,7 @@ class BrowseController(QObject):
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
         self._arrived_while_loading: list[Committed] = []
+        self._loading: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
         cursor.session_changed.connect(self._on_session_changed)
         cursor.event_changed.connect(self._on_event_changed)
@@ -221,6 +227,22 @@ class BrowseController(QObject):
         self.session_changed_in_list.emit(source, SessionSummary(address.key, len(events), updated))
         self.pending_found.emit(address, _pending(past))
 
+    async def most_interesting(self, source: Source) -> SessionKey | None:
+        """Return the session to show first: the newest one in which something waits, else the newest one."""
+        newest_first = sorted(await source.sessions(), key=lambda summary: summary.last_update_time, reverse=True)
+        for summary in newest_first[:MAX_TRIED]:
+            if summary.event_count > MAX_TRIED_EVENTS:
+                break
+            with contextlib.suppress(Exception):  # it is said when the session is selected
+                if await source.pending(summary.key):
+                    return summary.key
+        return newest_first[0].key if newest_first else None
+
+    async def wait_until_loaded(self) -> None:
+        """Wait until the selected session is on show, or its problem is."""
+        if self._loading is not None:
+            await asyncio.wait([self._loading])
+
     def position_of(self, event_id: str) -> int | None:
         """Return an event's place in the session on show."""
         return self.session.index_of(event_id) if self.session else None
@@ -246,7 +268,7 @@ class BrowseController(QObject):
         if address is None:
             self.session_loading.emit(None)
         else:
-            self._tasks.spawn(self.load_session(address), f"Reading session {address.key.session_id}")
+            self._loading = self._tasks.spawn(self.load_session(address), f"Reading session {address.key.session_id}")
 
     def _on_event_changed(self, index: int | None) -> None:
         session = self.session

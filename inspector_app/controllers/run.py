@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from google.genai import types
@@ -55,7 +54,7 @@ class RunController(QObject):
 
     Signals:
         changed: something that `blocked` depends on is different now.
-        run_started(SessionAddress), run_ended(RunEnd).
+        run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
     """
 
@@ -81,6 +80,8 @@ class RunController(QObject):
         self._messages = messages
         self._debugger: Debugger | None = None
         self._task: asyncio.Task[Any] | None = None
+        self._stopped = False
+        self._end: RunEnd | None = None
         self._arrived: list[Committed | Event] = []
         self._frame = QTimer(self)
         self._frame.setSingleShot(True)
@@ -191,12 +192,16 @@ class RunController(QObject):
 
     def stop(self) -> None:
         """End the run; every `finally` of the agent runs."""
+        self._stopped = True
         if self._debugger is not None:
             self._debugger.stop()
+        elif self._task is not None:  # its session is still being made
+            self._task.cancel()
 
     def _start(self, message: types.Content | None, invocation_id: str | None, paused: bool) -> None:
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
+        self._stopped = False
         self._task = self._tasks.spawn(self._run(message, invocation_id, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self.changed.emit()
@@ -209,7 +214,6 @@ class RunController(QObject):
         self.address = address
         self._debugger = debugger = Debugger(paused=paused, on_change=self._on_debugger_changed)
         error: Exception | None = None
-        stopped = False
         self.run_started.emit(address)
         try:
             engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed)
@@ -217,8 +221,6 @@ class RunController(QObject):
                 async for event in events:
                     if event.partial:
                         self._take_in(event)
-                    stopped = debugger.state == "stopping"
-            stopped = stopped or debugger.state == "stopping"
         except Exception as failure:
             error = failure
         finally:
@@ -227,7 +229,7 @@ class RunController(QObject):
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
         await self._browse.refresh_session(address)
-        self.run_ended.emit(RunEnd(address, error, stopped))
+        self._end = RunEnd(address, error, self._stopped)
 
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
@@ -312,7 +314,10 @@ class RunController(QObject):
         if task is self._task:
             self._task = None
             self._debugger = None
+            end, self._end = self._end, None
             self.changed.emit()
+            if end is not None:
+                self.run_ended.emit(end)
 
     def _on_context_changed(self) -> None:
         self.changed.emit()

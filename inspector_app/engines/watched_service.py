@@ -46,7 +46,9 @@ class WatchedSessionService(BaseSessionService):
 
     async def append_event(self, session: Session, event: Event) -> Event:
         """See `BaseSessionService.append_event`."""
-        temp = {key: value for key, value in event.actions.state_delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
+        temp = {
+            key: value for key, value in event.actions.state_delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)
+        }
         committed = await self._inner.append_event(session, event)
         if not event.partial:
             self._on_commit(committed, temp)

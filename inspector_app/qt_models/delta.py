@@ -43,15 +43,15 @@ class DeltaModel(QAbstractTableModel):
         """Return the change in a row."""
         return self._changes[row]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the number of changed keys."""
         return 0 if parent.isValid() else len(self._changes)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return 3: key, before, after."""
         return 0 if parent.isValid() else 3
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's heading."""
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return (self._title, "before", "after")[section]
@@ -69,7 +69,9 @@ class DeltaModel(QAbstractTableModel):
         if role == CHANGE_ROLE:
             return change
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tooltip(f"{change.key} ({change.scope}, {change.kind})" if index.column() == 0 else _text(change, index.column(), 1500))
+            return plain_tooltip(
+                f"{change.key} ({change.scope}, {change.kind})" if index.column() == 0 else _text(change, index.column(), 1500)
+            )
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
             return f"{change.scope} key {visible(change.key[:200])} {change.kind}"
         return None

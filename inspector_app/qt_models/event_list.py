@@ -81,7 +81,7 @@ class EventListModel(QAbstractTableModel):
         """Everyone who spoke, in the order they first did; the user left out."""
         return self._colours.authors
 
-    def event(self, index: int) -> Event:
+    def committed(self, index: int) -> Event:
         """Return the event at an index."""
         return self._events[index]
 
@@ -275,6 +275,7 @@ class EventListModel(QAbstractTableModel):
             self._changed(row, row)
             return
         row = self._group_rows + len(self._growing)
+        self._colours.role(event.author)
         self.beginInsertRows(QModelIndex(), row, row)
         growing = self._growing[key] = GrowingText()
         growing.add(event)
@@ -307,7 +308,9 @@ class EventListModel(QAbstractTableModel):
                 self.endRemoveRows()
             return
         role = self._colours.role(author) if author else "dim"
-        shown = StreamRow("waiting", visible(text), author=visible(author), icon="ellipsis", role="warn", author_role=role, event_kind="waiting")
+        shown = StreamRow(
+            "waiting", visible(text), author=visible(author), icon="ellipsis", role="warn", author_role=role, event_kind="waiting"
+        )
         if self._waiting is not None:
             self._waiting = shown
             self._changed(row, row)
@@ -380,17 +383,17 @@ class EventListModel(QAbstractTableModel):
 
     # Qt's questions
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the number of rows, folded ones left out."""
         if parent.isValid():
             return 0
         return self._group_rows + len(self._growing) + (self._waiting is not None)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the number of columns."""
         return 0 if parent.isValid() else len(Column)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's heading and how it is aligned."""
         if orientation != Qt.Orientation.Horizontal:
             return None
@@ -402,6 +405,8 @@ class EventListModel(QAbstractTableModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return that events and headers can be selected, growing and waiting rows not."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
         return flags | Qt.ItemFlag.ItemIsSelectable if index.row() < self._group_rows else flags
 

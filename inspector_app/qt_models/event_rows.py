@@ -171,7 +171,8 @@ class GrowingText:
     def add(self, event: Event) -> None:
         """Take in the next partial event."""
         self._latest = event
-        said, thought = [], []
+        said: list[str] = []
+        thought: list[str] = []
         for part in (event.content.parts if event.content else None) or []:
             if part.text:
                 (thought if part.thought else said).append(part.text)

@@ -28,7 +28,7 @@ MARKS: dict[str, tuple[str, str, str]] = {
 }
 """Mark → icon, colour role, and what it means."""
 
-_NO_MARK = ("message", "dim", "")
+_NO_MARK: tuple[str, str, str] = ("message", "dim", "")
 
 
 class Summary(Protocol):
@@ -231,9 +231,8 @@ class SessionTreeModel(QAbstractItemModel):
                 app = top.add(TreeNode("app", visible(session.app_name), "", "cube", "dim", "app", key, (key, session.app_name)))
                 user = None
             if user is None or user.path[2] != session.user_id:
-                path = (key, session.app_name, session.user_id)
-                user = app.add(TreeNode("user", visible(session.user_id), "", "user", "dim", "user", key, path))
-            path = (key, session.app_name, session.user_id, session.session_id)
+                user = app.add(TreeNode("user", visible(session.user_id), "", "user", "dim", "user", key, (*app.path, session.user_id)))
+            path = (*user.path, session.session_id)
             node = TreeNode("session", visible(session.session_id), "", *_NO_MARK, key, path, session=session, summary=summary)
             self._dress(user.add(node))
             self._session_nodes[key, session] = node
@@ -289,11 +288,11 @@ class SessionTreeModel(QAbstractItemModel):
             return QModelIndex()
         return self.createIndex(above.row, 0, above)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return how many children there are."""
         return len(self.node(parent).children) if parent.column() <= 0 else 0
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return 1."""
         return 1
 

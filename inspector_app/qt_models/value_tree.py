@@ -37,7 +37,16 @@ class ValueNode:
     __slots__ = ("_children", "key", "lane", "mark", "note", "parent", "path", "row", "value")
 
     def __init__(
-        self, parent: ValueNode | None, row: int, key: str, value: Any, path: str, *, note: str | None = None, mark: str = "", lane: str = ""
+        self,
+        parent: ValueNode | None,
+        row: int,
+        key: str,
+        value: Any,
+        path: str,
+        *,
+        note: str | None = None,
+        mark: str = "",
+        lane: str = "",
     ) -> None:
         self.parent = parent
         self.row = row
@@ -140,21 +149,21 @@ class ValueTreeModel(QAbstractItemModel):
             return QModelIndex()
         return self.createIndex(above.row, 0, above)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return how many children there are."""
         if parent.column() > 0:
             return 0
         return len(self.node(parent).children)
 
-    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008, N802
+    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
         """Return whether there are any, without making them."""
         return parent.column() <= 0 and self.node(parent).has_children
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return 2."""
         return 2
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's heading."""
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self._headings[section]

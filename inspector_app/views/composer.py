@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 from inspector_app import theme
 
 _MAX_LINES = 8
+_FRAME = 6
 
 
 class Composer(QWidget):
@@ -35,7 +36,7 @@ class Composer(QWidget):
         self._edit.textChanged.connect(self._on_text_changed)
         line.addWidget(self._edit, 1)
         self._send = QToolButton(self)
-        self._send.setObjectName("sendButton")
+        self._send.setObjectName("send_button")
         self._send.setAccessibleName("Send")
         self._send.setIcon(theme.icon("paper-plane", "accent"))
         self._send.setAutoRaise(True)
@@ -98,10 +99,9 @@ class _MessageEdit(QPlainTextEdit):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("composerEdit")
+        self.setObjectName("composer_edit")
         self.setAccessibleName("Message to the agent")
         self.setTabChangesFocus(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.document().setDocumentMargin(8)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
@@ -118,6 +118,8 @@ class _MessageEdit(QPlainTextEdit):
         return QSize(super().sizeHint().width(), self.height())
 
     def _fit(self) -> None:
-        lines = min(max(int(self.document().size().height()), 1), _MAX_LINES)
-        height = lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + 2
-        self.setFixedHeight(height)
+        wanted = max(int(self.document().size().height()), 1)
+        lines = min(wanted, _MAX_LINES)
+        always, never = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(always if wanted > lines else never)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + _FRAME)

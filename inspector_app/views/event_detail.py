@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLa
 
 from inspector_app.presentation import describe
 from inspector_app.qt_models.state_tree import StateByScope
-from inspector_app.values import full_time, visible
+from inspector_app.values import clock_ms, full_time, plain_tooltip, visible
 from inspector_app.views.content_view import ContentView
 from inspector_app.views.delta_view import DeltaView
+from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.json_view import JsonView
 from inspector_app.views.state_view import StateView
@@ -33,9 +34,8 @@ class EventDetail(QWidget):
         self._event: Event | None = None
         self._number = 0
         self._stale: set[QWidget] = set()
-        self._title = QLabel()
+        self._title = ElidedLabel()
         self._title.setObjectName("event_detail_title")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setProperty("role", "title")
         self._time = QLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
@@ -48,6 +48,7 @@ class EventDetail(QWidget):
         self.tabs.setObjectName("event_tabs")
         self.tabs.setAccessibleName("Selected event")
         self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(True)
         self._content_page = _card(self.content)
         self._state_page = _card(self._state_and_delta())
         self._json_page = _card(self.json)
@@ -65,8 +66,8 @@ class EventDetail(QWidget):
     def _shown_part(self) -> QWidget:
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 2)
-        head.addWidget(self._title)
-        head.addStretch(1)
+        head.setSpacing(10)
+        head.addWidget(self._title, 1)
         head.addWidget(self._time)
         part = QWidget()
         layout = QVBoxLayout(part)
@@ -97,7 +98,8 @@ class EventDetail(QWidget):
         self._event = event
         self._number = index + 1
         self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
-        self._time.setText(full_time(event.timestamp))
+        self._time.setText(clock_ms(event.timestamp))
+        self._time.setToolTip(plain_tooltip(full_time(event.timestamp)))
         self._stack.setCurrentIndex(1)
         self._stale = {self._content_page, self._json_page}
         self._fill_front_tab()

@@ -54,7 +54,7 @@ class EventTable(QTableView):
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Make the columns as wide as what stands in them, so that the summary gets the rest."""
+        """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
         small = QFontMetrics(theme.small_font())
         normal = QFontMetrics(self.font())
         number = f"{max(self._events.event_count, 100):,}"
@@ -69,6 +69,7 @@ class EventTable(QTableView):
             Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
         }.items():
             self.setColumnWidth(column, width)
+        self.setColumnHidden(Column.TOKENS, self._events.total_tokens == 0)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
@@ -79,7 +80,7 @@ class EventTable(QTableView):
         self.setCurrentIndex(self._events.index(row, Column.EVENT))
         self._events.set_folded(row, folded)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Fold with left, right and Enter on a header; Home and End go to the first and last event."""
         row = self.currentIndex().row()
         key = event.key()
@@ -193,15 +194,14 @@ class EventStreamView(QWidget):
     def _on_reset(self) -> None:
         self._selected = None
         self._unseen = 0
-        self.table.fit_columns()
         self._on_rows_changed()
         self.set_following(True)
 
     def _on_rows_changed(self, *_: object) -> None:
+        self.table.fit_columns()
         self._stack.setCurrentWidget(self.table if self._model.rowCount() else self._empty)
 
     def _on_events_appended(self, count: int) -> None:
-        self.table.fit_columns()
         if not self._following:
             self._unseen += count
             self._show_tail_button()
@@ -239,7 +239,7 @@ class EventStreamView(QWidget):
         size = self._tail_button.size()
         self._tail_button.move((self.table.width() - size.width()) // 2, self.table.height() - size.height() - 14)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the button at the bottom, and the tail in view."""
         super().resizeEvent(event)
         self._place_tail_button()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QPaintEvent, QPainter
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from inspector_app import theme
@@ -21,8 +21,9 @@ class IconLabel(QWidget):
         self._icon = theme.icon(name, role) if name else None
 
     def show_icon(self, name: str, role: str) -> None:
-        """Show another icon, in the colour of `role`."""
-        self._icon = theme.icon(name, role)
+        """Show another icon, in the colour of `role`; nothing, and no gap, for no name."""
+        self._icon = theme.icon(name, role) if name else None
+        self.setVisible(bool(name))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -127,7 +127,7 @@ class JsonHighlighter(QSyntaxHighlighter):
         self._take_colours()
         self.rehighlight()
 
-    def highlightBlock(self, text: str) -> None:  # noqa: N802
+    def highlightBlock(self, text: str) -> None:
         """Colour one line of indented JSON."""
         key = self._KEY.match(text)
         if key:

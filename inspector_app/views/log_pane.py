@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListWidget, QListWidgetItem, QPlainTextEdit, QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from inspector_app import theme
 from inspector_app.messages import Message
-from inspector_app.presentation import visible
+from inspector_app.values import visible
 
 MAX_KEPT = 2_000
 _ICONS = {"info": ("circle-info", "dim"), "warning": ("triangle-exclamation", "warn"), "error": ("circle-xmark", "bad")}
@@ -22,18 +32,19 @@ class LogPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("logPane")
+        self.setObjectName("log_pane")
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(4)
         self._list = QListWidget(self)
-        self._list.setObjectName("logList")
+        self._list.setObjectName("log_list")
         self._list.setAccessibleName("Log")
         self._list.setUniformItemSizes(True)
+        self._list.setIconSize(QSize(14, 14))
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._details = QPlainTextEdit(self)
-        self._details.setObjectName("logDetails")
+        self._details.setObjectName("log_details")
         self._details.setAccessibleName("Details of the message")
         self._details.setReadOnly(True)
         self._details.setFont(theme.mono_font())
@@ -63,7 +74,7 @@ class LogPane(QWidget):
 
     def _buttons(self) -> QHBoxLayout:
         line = QHBoxLayout()
-        for text, name, slot in (("Copy", "logCopy", self._on_copy), ("Clear", "logClear", self._on_clear)):
+        for text, name, slot in (("Copy", "log_copy", self._on_copy), ("Clear", "log_clear", self._on_clear)):
             button = QToolButton(self)
             button.setObjectName(name)
             button.setText(text)

@@ -6,12 +6,24 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPlainTextEdit, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from inspector_app import theme
 from inspector_app.cursor import SessionAddress
-from inspector_app.presentation import preview, short_id, visible
+from inspector_app.presentation import short_id
+from inspector_app.values import preview, visible
 from inspector_app.views.empty_state import EmptyState
 
 if TYPE_CHECKING:
@@ -49,11 +61,12 @@ class PendingPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("pendingPane")
+        self.setObjectName("pending_pane")
         self._rows: list[PendingRow] = []
         self._list = QListWidget(self)
-        self._list.setObjectName("pendingList")
+        self._list.setObjectName("pending_list")
         self._list.setAccessibleName("Pending")
+        self._list.setIconSize(QSize(14, 14))
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._form = _PendingForm(self)
         self._form.answered.connect(self.answered)
@@ -65,7 +78,9 @@ class PendingPane(QWidget):
         split.setStretchFactor(1, 3)
         split.setChildrenCollapsible(False)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here."))
+        self._stack.addWidget(
+            EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
+        )
         self._stack.addWidget(split)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -126,18 +141,18 @@ class _PendingForm(QWidget):
         rows.setContentsMargins(10, 6, 6, 6)
         rows.setSpacing(6)
         self._question = QLabel(self)
-        self._question.setObjectName("pendingQuestion")
+        self._question.setObjectName("pending_question")
         self._question.setTextFormat(Qt.TextFormat.PlainText)
         self._question.setWordWrap(True)
         rows.addWidget(self._question)
         self._args = QLabel(self)
-        self._args.setObjectName("pendingArgs")
+        self._args.setObjectName("pending_args")
         self._args.setTextFormat(Qt.TextFormat.PlainText)
         self._args.setFont(theme.mono_font())
         self._args.setWordWrap(True)
         rows.addWidget(self._args)
         self._edit = QPlainTextEdit(self)
-        self._edit.setObjectName("pendingAnswer")
+        self._edit.setObjectName("pending_answer")
         self._edit.setAccessibleName("Answer")
         self._edit.setFont(theme.mono_font())
         self._edit.setTabChangesFocus(True)
@@ -158,7 +173,7 @@ class _PendingForm(QWidget):
         self._args.setText(visible(preview(item.args, 400)) if item.args else "")
         self._args.setVisible(bool(item.args) and kind != "credential")
         self._edit.setVisible(kind in ("long_running", "credential"))
-        self._edit.setPlainText(json.dumps(item.args.get("authConfig", {}), indent=2, ensure_ascii=False) if kind == "credential" else "")
+        self._edit.setPlainText("")
         self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
         for button, shown in ((self._approve, "confirmation"), (self._reject, "confirmation"), (self._resume, "interrupted")):
             button.setVisible(kind == shown)
@@ -180,14 +195,14 @@ class _PendingForm(QWidget):
     def _buttons(self) -> QHBoxLayout:
         line = QHBoxLayout()
         line.setSpacing(6)
-        self._approve = self._button("Approve", "check", "pendingApprove", self._on_approve)
-        self._reject = self._button("Reject", "xmark", "pendingReject", self._on_reject)
-        self._respond = self._button("Respond", "reply", "pendingRespond", self._on_respond)
-        self._resume = self._button("Resume", "clock-rotate-left", "pendingResume", self._on_resume)
+        self._approve = self._button("Approve", "check", "pending_approve", self._on_approve)
+        self._reject = self._button("Reject", "xmark", "pending_reject", self._on_reject)
+        self._respond = self._button("Respond", "reply", "pending_respond", self._on_respond)
+        self._resume = self._button("Resume", "clock-rotate-left", "pending_resume", self._on_resume)
         for button in (self._approve, self._reject, self._respond, self._resume):
             line.addWidget(button)
         self._hint = QLabel(self)
-        self._hint.setObjectName("pendingHint")
+        self._hint.setObjectName("pending_hint")
         self._hint.setProperty("role", "secondary")
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
         line.addWidget(self._hint, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QTextDocument
+from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
 from PySide6.QtWidgets import QMessageBox, QTextBrowser, QWidget
 
 from inspector_app.values import visible, visible_lines
@@ -30,10 +30,17 @@ class SafeBrowser(QTextBrowser):
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.document().setDocumentMargin(10)
+        self._nothing_to_see = QImage(1, 1, QImage.Format.Format_ARGB32)
+        self._nothing_to_see.fill(Qt.GlobalColor.transparent)
         self.anchorClicked.connect(self._on_anchor_clicked)
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
-        """Return empty data for everything: for no data at all Qt would go on and read the file itself."""
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Return an empty picture, or empty data, for everything.
+
+        For nothing at all, and for data that is no picture, Qt goes on and reads the named file itself.
+        """
+        if kind == QTextDocument.ResourceType.ImageResource.value:
+            return self._nothing_to_see
         return QByteArray(b" ")
 
     def set_markdown(self, text: str) -> None:

@@ -21,7 +21,7 @@ class SessionDelegate(QStyledItemDelegate):
         self._font = QFont(QApplication.font())
         self._small = theme.small_font()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the fixed height; the name is cut to whatever width there is."""
         return QSize(40, ROW_HEIGHT)
 

@@ -22,7 +22,7 @@ _OPEN_AT_MOST = 200
 class SessionTree(QTreeView):
     """The tree; Enter opens the session it stands on."""
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         """Report Enter as activation on every platform."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.activated.emit(self.currentIndex())
@@ -94,7 +94,6 @@ class SessionsPane(QWidget):
         self.tree.expanded.connect(self._on_expanded)
         self.tree.collapsed.connect(self._on_collapsed)
         self.tree.activated.connect(self._on_activated)
-        self.tree.doubleClicked.connect(self._on_activated)
         self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
         self.tree.customContextMenuRequested.connect(self._on_context_menu)
         self._clock.timeout.connect(self._model.refresh_times)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 
-from inspector_app.presentation import visible
+from inspector_app.values import visible
 from inspector_app.views.icon_label import IconLabel
 
 RUN_ICONS = {
-    "idle": ("circle", "dim"),
+    "idle": ("", "dim"),
+    "interrupted": ("triangle-exclamation", "bad"),
+    "waiting": ("hourglass-half", "warn"),
     "running": ("circle-play", "ok"),
     "paused": ("pause", "warn"),
     "stopping": ("stop", "warn"),
 }
-"""Run phase → icon and colour role; the tool bar's state shows the same."""
+"""What the run is doing, or how the session was left → icon and colour role; the tool bar shows the same."""
 
 
 class StatusBar(QStatusBar):
@@ -22,7 +24,7 @@ class StatusBar(QStatusBar):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("statusBar")
+        self.setObjectName("status_bar")
         self.setSizeGripEnabled(False)
         self._run_icon = IconLabel(13, self)
         self.addWidget(self._run_icon)

@@ -25,7 +25,7 @@ class StreamDelegate(QStyledItemDelegate):
         self._font = QFont(QApplication.font())
         self._small = theme.small_font()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the fixed height; widths are the view's business."""
         return QSize(10, ROW_HEIGHT)
 

@@ -27,7 +27,7 @@ class TrustPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("trustPage")
+        self.setObjectName("trust_page")
         self._path = ""
         column = QWidget(self)
         column.setMaximumWidth(_WIDTH)
@@ -38,20 +38,19 @@ class TrustPage(QWidget):
         title.setProperty("role", "heading")
         rows.addWidget(title)
         self._folder = QLabel(column)
-        self._folder.setObjectName("trustFolder")
+        self._folder.setObjectName("trust_folder")
         self._folder.setTextFormat(Qt.TextFormat.PlainText)
         self._folder.setWordWrap(True)
         self._folder.setFont(theme.mono_font())
         rows.addWidget(self._folder)
         text = QLabel(
-            "Loading an agent runs its Python code, with everything you may do on this computer. "
-            "The answer is remembered for this folder.",
+            "Loading an agent runs its Python code, with everything you may do on this computer. The answer is remembered for this folder.",
             column,
         )
         text.setWordWrap(True)
         rows.addWidget(text)
         self._files = QListWidget(column)
-        self._files.setObjectName("trustFiles")
+        self._files.setObjectName("trust_files")
         self._files.setAccessibleName("Python files in this folder")
         self._files.setFont(theme.mono_font())
         self._files.setMaximumHeight(170)
@@ -81,11 +80,11 @@ class TrustPage(QWidget):
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
         accept = QPushButton("Trust and load", parent)
-        accept.setObjectName("trustAccept")
+        accept.setObjectName("trust_accept")
         accept.setProperty("primary", True)
         accept.clicked.connect(self._on_accept)
         self._decline = QPushButton("Don't load", parent)
-        self._decline.setObjectName("trustDecline")
+        self._decline.setObjectName("trust_decline")
         self._decline.clicked.connect(self.declined)
         for button in (accept, self._decline):
             button.setAccessibleName(button.text())

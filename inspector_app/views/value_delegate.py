@@ -27,7 +27,7 @@ class ValueDelegate(QStyledItemDelegate):
         self._bold.setBold(True)
         self._mono = theme.mono_font()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return a fixed height, and the width the text wants."""
         font = self._mono if index.column() else self._font
         text = str(index.data() or "")
@@ -73,9 +73,10 @@ class ValueDelegate(QStyledItemDelegate):
             self._dot(painter, rect, change.scope)
             self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font)
             return
-        if not selected:
+        there_is_none = change.kind == ("added" if index.column() == 1 else "removed")
+        if not (selected or there_is_none):
             painter.fillRect(rect, theme.color("removed" if index.column() == 1 else "added"))
-        self._text(painter, rect, text, "text", self._mono)
+        self._text(painter, rect, text, "dim" if there_is_none else "text", self._mono)
 
     def _dot(self, painter: QPainter, rect: QRect, scope: str) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

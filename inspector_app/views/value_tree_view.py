@@ -46,23 +46,25 @@ class ValueTreeView(QTreeView):
         self.collapsed.connect(self._on_collapsed)
         self.customContextMenuRequested.connect(self._on_context_menu)
         self.doubleClicked.connect(self._on_double_clicked)
-        self._open_branches(QModelIndex(), 0)
+        self._on_model_reset()
 
     def _on_model_reset(self) -> None:
         bar = self.verticalScrollBar()
         position = bar.value()
+        self._restoring = True
         self._open_branches(QModelIndex(), 0)
+        self._restoring = False
         bar.setValue(position)
 
     def _open_branches(self, parent: QModelIndex, depth: int) -> None:
         """Open again what was open, by path, as another moment's values have other nodes."""
-        self._restoring = True
+        if depth >= self._open_depth and not any(len(path) == depth + 1 for path in self._toggled):
+            return
         for row in range(self._values.rowCount(parent)):
             index = self._values.index(row, 0, parent)
             if self._toggled.get(_path(self._values.node(index)), depth < self._open_depth) and self._values.hasChildren(index):
                 self.setExpanded(index, True)
                 self._open_branches(index, depth + 1)
-        self._restoring = depth > 0
 
     def _on_expanded(self, index: QModelIndex) -> None:
         if not self._restoring:

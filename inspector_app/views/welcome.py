@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app import theme
-from inspector_app.presentation import plain_tooltip, visible
+from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.icon_label import IconLabel
 
 _WIDTH = 860
@@ -43,11 +43,11 @@ class WelcomePage(QScrollArea):
 
     def __init__(self, samples: list[SampleCard], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("welcomePage")
+        self.setObjectName("welcome_page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         body = QWidget(self)
-        body.setObjectName("welcomeBody")
+        body.setObjectName("welcome_body")
         column = QWidget(body)
         column.setMaximumWidth(_WIDTH)
         rows = QVBoxLayout(column)
@@ -87,12 +87,12 @@ class WelcomePage(QScrollArea):
         line = QHBoxLayout()
         line.setSpacing(8)
         agent = QPushButton(theme.icon("robot", "on_accent"), "Open agent…", parent)
-        agent.setObjectName("welcomeOpenAgent")
+        agent.setObjectName("welcome_open_agent")
         agent.setProperty("primary", True)
         agent.setToolTip("A folder with agent.py that defines app or root_agent (Ctrl+O)")
         agent.clicked.connect(self.open_agent_asked)
         database = QPushButton(theme.icon("database", "text"), "Open database…", parent)
-        database.setObjectName("welcomeOpenDatabase")
+        database.setObjectName("welcome_open_database")
         database.setToolTip("A session database of google-adk or of this program (Ctrl+Shift+O)")
         database.clicked.connect(self.open_database_asked)
         for button in (agent, database):
@@ -111,11 +111,11 @@ class WelcomePage(QScrollArea):
         return line
 
     def _recent_row(self, item: str) -> QPushButton:
-        is_database = "://" in item or Path(item).is_file() and not item.endswith(".py")
+        is_database = "://" in item or (Path(item).is_file() and not item.endswith(".py"))
         path = Path(item)
         text = visible(item) if "://" in item else visible(f"{path.name}   {path.parent}")
         row = QPushButton(theme.icon("database" if is_database else "robot", "dim"), text)
-        row.setObjectName("recentItem")
+        row.setObjectName("recent_item")
         row.setAccessibleName(f"Open {item}")
         row.setToolTip(plain_tooltip(item))
         row.setFlat(True)

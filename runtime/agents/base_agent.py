@@ -151,7 +151,7 @@ class BaseAgent(BaseModel):
         clone.model_post_init(None)
         return clone
 
-    async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+    def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent with its callbacks.
 
         After each `yield` of the agent the event is committed; an agent goes on only then (seed: runtime-event-loop). If committing it
@@ -163,6 +163,11 @@ class BaseAgent(BaseModel):
         Yields:
             The agent's events, and those of the agents it calls.
         """
+        run = self._run(parent_context)
+        parent_context.keep_run(run)
+        return run
+
+    async def _run(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         context = parent_context.for_agent(self)
         try:
             async with aclosing(self._run_with_callbacks(context)) as events:
@@ -171,6 +176,8 @@ class BaseAgent(BaseModel):
         except InvocationPaused:
             if parent_context._depth:
                 raise
+        finally:
+            await context.close_runs()
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Do the agent's work; subclasses implement it.
@@ -216,8 +223,9 @@ class BaseAgent(BaseModel):
                     if not walking_past and event.author == self.name and event.actions.agent_state is not None:
                         for below in self.descendants():
                             resumed.forget(below.name)
+                yielded_here = ctx.claim(event)
                 yield event
-                failure = ctx.take_failed_commit(event)
+                failure = ctx.take_failed_commit(event) if yielded_here else None
                 event = await (anext(events, None) if failure is None else _throw(events, failure))
 
     def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:

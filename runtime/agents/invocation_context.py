@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class _Shared:
         llm_calls: model calls made so far.
         committed_state: the state without local writes that no event has carried yet.
         failed_commit: the event that could not be committed and why, until the agent that yielded it is told.
+        yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
     """
@@ -47,6 +49,7 @@ class _Shared:
     llm_calls: int = 0
     committed_state: dict[str, Any] = field(default_factory=dict)
     failed_commit: tuple[Event, Exception] | None = None
+    yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -91,6 +94,7 @@ class InvocationContext(BaseModel):
 
     _shared: _Shared = PrivateAttr(default_factory=_Shared)
     _depth: int = PrivateAttr(default=0)
+    _runs: list[AsyncGenerator[Event, None]] = PrivateAttr(default_factory=list)
 
     @property
     def is_resumable(self) -> bool:
@@ -111,7 +115,23 @@ class InvocationContext(BaseModel):
         """Return the context that `agent` runs in, called from this one."""
         context = self.model_copy(update={"agent": agent})
         context._depth = self._depth + 1
+        context._runs = []
         return context
+
+    def keep_run(self, run: AsyncGenerator[Event, None]) -> None:
+        """Remember a sub-agent's run, so that it can be closed with its caller's."""
+        self._runs = [open_run for open_run in self._runs if not _is_over(open_run)]
+        self._runs.append(run)
+
+    async def close_runs(self) -> None:
+        """Close the runs of sub-agents that the agent left open.
+
+        An agent that was stopped in `async for event in sub_agent.run_async(ctx)` leaves the inner generator to the garbage collector; its
+        `finally` blocks must run now.
+        """
+        for run in reversed(self._runs):
+            if not run.ag_running:  # type: ignore[attr-defined]  # typeshed knows generators' attributes only by their concrete type
+                await run.aclose()
 
     def set_agent_state(self, agent_name: str, *, agent_state: BaseAgentState | None = None, end_of_agent: bool = False) -> None:
         """Set an agent's checkpoint; with neither keyword, forget it.
@@ -176,10 +196,19 @@ class InvocationContext(BaseModel):
         """Return what a resumed run began with, if this is the running agent's first call in it; a later call begins anew."""
         return self._shared.resumed if self._shared.calls[self.agent.name] == 1 else None
 
+    def claim(self, event: Event) -> bool:
+        """Return whether the running agent itself yielded the event; the agents that only forward it come later and get False."""
+        return self._shared.yielded_by.setdefault(id(event), self) is self
+
     def take_failed_commit(self, event: Event) -> Exception | None:
-        """Return why the event could not be committed, once; None if it was."""
+        """Return why an event that was claimed could not be committed; None if it was."""
+        self._shared.yielded_by.pop(id(event), None)
         failed = self._shared.failed_commit
         if failed is None or failed[0] is not event:
             return None
         self._shared.failed_commit = None
         return failed[1]
+
+
+def _is_over(run: AsyncGenerator[Event, None]) -> bool:
+    return run.ag_frame is None  # type: ignore[attr-defined]

@@ -109,7 +109,7 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
     status: Status = "rewound"
     reason = "taken back by a rewind"
     if not is_rewound:
-        status, reason = _status(events, found.ended, checkpoint, waiting)
+        status, reason = _status(events, found.ended, checkpoint, waiting, answered)
     if status == "interrupted":
         waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=events[-1].author)]
     return Invocation(
@@ -123,7 +123,13 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
     )
 
 
-def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, Any], waiting: list[PendingItem]) -> tuple[Status, str]:
+def _status(
+    events: list[Event],
+    ended: dict[str, bool],
+    checkpoint: dict[str, Any],
+    waiting: list[PendingItem],
+    answered: set[str | None],
+) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user"]
     root = agents[0].author if agents else None
     if root is not None and ended.get(root) and all(ended.get(name) for name in _speakers_after_end(agents, root)):
@@ -137,8 +143,9 @@ def _status(events: list[Event], ended: dict[str, bool], checkpoint: dict[str, A
         if all(event.content is None for event in events):
             return "finished", "changed state only"
         return "interrupted", "no agent answered"
-    if _open_calls(events):
-        return "interrupted", f"no result of {', '.join(_open_calls(events))}"
+    unanswered = _open_calls(events, answered)
+    if unanswered:
+        return "interrupted", f"no result of {', '.join(unanswered)}"
     last = agents[-1]
     if last.error_code:
         return "interrupted", f"failed with {last.error_code}"
@@ -153,8 +160,8 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
     return {event.author for event in events[end:] if event.content}
 
 
-def _open_calls(events: list[Event]) -> list[str]:
-    given = {response.id for event in events for response in event.get_function_responses()}
+def _open_calls(events: list[Event], answered: set[str | None]) -> list[str]:
+    given = answered | {response.id for event in events for response in event.get_function_responses()}
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from google.genai import types
+from google.auth.exceptions import GoogleAuthError
+from google.genai import Client, types
 from pydantic import PrivateAttr
 
 from runtime.errors.llm_error import LlmError
@@ -16,9 +17,6 @@ from runtime.models.gemini_errors import clear_errors, missing_key_error
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.models.streamed_answer import StreamedAnswer
-
-if TYPE_CHECKING:
-    from google.genai import Client
 
 
 class Gemini(BaseLlm):
@@ -56,9 +54,6 @@ class Gemini(BaseLlm):
         Raises:
             LlmError: there is no key, or no project for Vertex AI.
         """
-        from google.auth.exceptions import GoogleAuthError
-        from google.genai import Client
-
         options = types.HttpOptions(base_url=self.base_url, retry_options=self.retry_options)
         try:
             return Client(http_options=options, vertexai=True if self.model.startswith("projects/") else None)

@@ -43,8 +43,11 @@ class FunctionTool(BaseTool):
             declaration = _cached_declaration(self.func, self.name, self.description)
         except TypeError:  # a callable object that cannot be hashed
             declaration = _cached_declaration.__wrapped__(self.func, self.name, self.description)
-        # A copy, so that a callback may change what it is about to send.
-        return declaration.model_copy(deep=True)
+        # A copy that may be changed, as far down as the list of parameters; a deep one at every turn costs 40 µs.
+        copy = declaration.model_copy()
+        if copy.parameters:
+            copy.parameters = copy.parameters.model_copy(update={"properties": dict(copy.parameters.properties or {})})
+        return copy
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Call the function; see `BaseTool.run_async`.

@@ -33,7 +33,8 @@ class TransferToAgentTool(FunctionTool):
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         declaration = super()._get_declaration()
         if declaration and declaration.parameters and declaration.parameters.properties:
-            declaration.parameters.properties["agent_name"].enum = list(self._agent_names)
+            properties = declaration.parameters.properties
+            properties["agent_name"] = properties["agent_name"].model_copy(update={"enum": list(self._agent_names)})
         return declaration
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:

@@ -20,8 +20,8 @@ BANNED_CALLS = {
 }
 BANNED_PICKLE = {"load", "loads", "Unpickler"}
 
-HEAVY = ("PySide6", "qasync", "qtawesome", "sqlalchemy", "google.genai", "psycopg", "psycopg2")
-"""What may be imported where it is used, because a run that needs none of it should not pay for it."""
+LOADED_WHERE_USED = ("PySide6", "qasync", "qtawesome", "sqlalchemy", "google.genai", "google.auth", "psycopg", "fcntl", "msvcrt")
+"""What may be imported inside functions: heavy, so that a run that needs none of it does not pay for it, or not there on every system."""
 
 
 def source_files() -> list[Path]:
@@ -84,5 +84,5 @@ def _hidden_imports(function: ast.FunctionDef | ast.AsyncFunctionDef, where: str
         else:
             continue
         for name in names:
-            if not any(name == heavy or name.startswith(heavy + ".") for heavy in HEAVY):
+            if not any(name == late or name.startswith(late + ".") for late in LOADED_WHERE_USED):
                 yield f"{where}:{node.lineno}: import of {name} inside a function"

@@ -1,0 +1,226 @@
+"""Where everything is built and wired; the only file that knows qasync."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import qasync
+from PySide6.QtCore import QObject, QSettings, QSize, Signal
+from PySide6.QtWidgets import QApplication
+
+from inspector_app import theme as look
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.run import RunController
+from inspector_app.controllers.window import WindowController
+from inspector_app.crash import CrashHooks
+from inspector_app.cursor import Cursor
+from inspector_app.messages import BusHandler, MessageBus
+from inspector_app.settings import Settings
+from inspector_app.tasks import Tasks
+
+SHUTDOWN_SECONDS = 3.0
+"""How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
+
+DEFAULT_SIZE = QSize(1280, 800)
+
+SETTLE_SECONDS = 0.15
+"""What timers of the views (column widths, animations of docks) need before a picture is taken."""
+
+
+class InspectorLoop(qasync.QEventLoop):
+    """qasync's loop, with what asyncio's own does for abandoned async generators: their `finally` runs to its end."""
+
+    def _before_run_forever(self) -> None:
+        super()._before_run_forever()
+        self._outer_hooks = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook)
+
+    def _after_run_forever(self) -> None:
+        sys.set_asyncgen_hooks(*self._outer_hooks)
+        super()._after_run_forever()
+
+
+class Inspector(QObject):
+    """The application: builds its parts, and takes them down again.
+
+    Attributes:
+        window, cursor, agents, browse, run, messages, tasks, settings: the parts, for whoever drives it.
+
+    Signals:
+        closed: the window is gone; nothing runs any more.
+
+    Args:
+        app: the QApplication.
+        settings: what is remembered.
+        trust: load agents without asking.
+    """
+
+    closed = Signal()
+
+    def __init__(self, app: QApplication, settings: Settings, *, trust: bool = False) -> None:
+        super().__init__()
+        self.settings = settings
+        self.messages = MessageBus(self)
+        self.tasks = Tasks(self.messages.error)
+        self.cursor = Cursor(self)
+        self.agents = AgentController(settings, trust_all=trust, parent=self)
+        self.browse = BrowseController(self.cursor, self.tasks, self)
+        self.run = RunController(self.cursor, self.agents, self.browse, self.tasks, self.messages, self)
+        self.controller = WindowController(app, settings, self.messages, self.tasks, self.cursor, self.agents, self.browse, self.run)
+        self.window = self.controller.window
+        self._log = BusHandler(self.messages)
+        logging.getLogger().addHandler(self._log)
+        self._closing = False
+        self.controller.close_asked.connect(self.close)
+
+    def show(self, size: tuple[int, int] | None) -> None:
+        """Show the window where and as it was.
+
+        Args:
+            size: width and height; what is remembered if None.
+        """
+        geometry = self.settings.layout("window")
+        self.window.resize(QSize(*size) if size else DEFAULT_SIZE)
+        if size is None and geometry is not None:
+            self.window.restoreGeometry(geometry)
+        self.window.workbench.arrange(self.settings.layout("panes"))
+        self.window.show()
+
+    def close(self) -> None:
+        """Close: stop what runs, wait for it, let go of everything, then close the window. A second call changes nothing."""
+        if not self._closing:
+            self._closing = True
+            self.tasks.spawn(self._shut_down(), "Closing")
+
+    async def open(self, paths: list[str]) -> None:
+        """Open agents and databases; returns when they are on show, or their problem is."""
+        await self.controller.open_paths(paths)
+
+    async def _shut_down(self) -> None:
+        self.settings.save_layout("window", self.window.saveGeometry())
+        panes = self.window.workbench.saved_layout()
+        if panes is not None:
+            self.settings.save_layout("panes", panes)
+        self.window.setEnabled(False)
+        self.run.stop()
+        left = await self.tasks.close(SHUTDOWN_SECONDS)
+        for task in left:
+            logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
+        await asyncio.wait_for(self.browse.close(), SHUTDOWN_SECONDS)
+        self.agents.close()
+        logging.getLogger().removeHandler(self._log)
+        self.window.close_now()
+        self.closed.emit()
+
+
+def run_window(paths: list[str], *, trust: bool = False, theme: str | None = None, size: tuple[int, int] | None = None) -> int:
+    """Open the window and run until it is closed.
+
+    Args:
+        paths: what to open: agent folders or files, databases.
+        trust: load agents without asking.
+        theme: light, dark or system; what was chosen last if None.
+        size: of the window.
+
+    Returns:
+        The exit status.
+    """
+
+    async def live(inspector: Inspector) -> int:
+        closed = _closing(inspector)
+        inspector.show(size)
+        inspector.tasks.spawn(inspector.open(paths), "Opening")
+        await closed
+        return 0
+
+    return _with_application(live, Settings(), trust, theme)
+
+
+def save_screenshot(
+    paths: list[str],
+    out_png: str,
+    *,
+    trust: bool = False,
+    theme: str | None = None,
+    size: tuple[int, int] | None = None,
+    resume: bool = False,
+) -> int:
+    """Render the window on `paths` off screen, save the picture and return.
+
+    Args:
+        paths: what to open.
+        out_png: where the picture goes.
+        trust: load agents without asking; otherwise an agent that is not trusted shows the question.
+        theme: light, dark or system.
+        size: of the window.
+        resume: press Resume, and wait until the invocation has ended.
+
+    Returns:
+        The exit status: 1 if the picture could not be written.
+    """
+
+    async def render(inspector: Inspector) -> int:
+        inspector.show(size)
+        await inspector.open(paths)
+        if resume:
+            inspector.run.resume()
+        await inspector.tasks.wait_until_idle()
+        await asyncio.sleep(SETTLE_SECONDS)
+        saved = inspector.window.grab().save(out_png)
+        closed = _closing(inspector)
+        inspector.close()
+        await closed
+        if not saved:
+            sys.stderr.write(f"agent-inspector: {out_png} could not be written.\n")
+        return 0 if saved else 1
+
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    with tempfile.TemporaryDirectory() as folder:
+        store = QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        return _with_application(render, Settings(store), trust, theme)
+
+
+def _closing(inspector: Inspector) -> asyncio.Future[None]:
+    """Return a future that is done when the window is closed."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def on_closed() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    inspector.closed.connect(on_closed)
+    return future
+
+
+def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], settings: Settings, trust: bool, theme: str | None) -> int:
+    """Run `work` in a Qt application with an asyncio loop, and leave nothing behind."""
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("Agent Inspector")
+    app.setDesktopFileName("agent-inspector")
+    app.setQuitOnLastWindowClosed(False)  # the run is ended first, then the loop
+    look.apply(app, theme or settings.theme)  # type: ignore[arg-type]  # one of its three words
+    loop = InspectorLoop(app)
+    inspector = Inspector(app, settings, trust=trust)
+    hooks = CrashHooks(inspector.messages)
+    hooks.install()
+    loop.set_exception_handler(hooks.on_loop_exception)
+    with suppress(NotImplementedError):  # Windows
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, inspector.close)
+    try:
+        return loop.run_until_complete(work(inspector))
+    finally:
+        with suppress(TimeoutError):
+            loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), SHUTDOWN_SECONDS))
+        hooks.remove()
+        loop.close()

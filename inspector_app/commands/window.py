@@ -1,0 +1,41 @@
+"""Opening the window, or drawing it into a picture."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from inspector_app import system_check
+from runtime.errors import KnownError
+
+
+def open_window(options: argparse.Namespace) -> int:
+    """Open the window, or save a picture of it.
+
+    Raises:
+        KnownError: Qt cannot work here; the text says what to install or do.
+    """
+    check_machine(off_screen=options.screenshot is not None)
+    app = importlib.import_module("inspector_app.app")
+    look = {"trust": options.trust, "theme": options.theme, "size": options.size}
+    if options.screenshot is not None:
+        status: int = app.save_screenshot(options.paths, options.screenshot, **look)
+    else:
+        status = app.run_window(options.paths, **look)
+    return status
+
+
+def check_machine(*, off_screen: bool) -> None:
+    """Make sure that Qt can work here, before it is loaded: it would abort the process without a word that helps.
+
+    Args:
+        off_screen: no display is needed.
+
+    Raises:
+        KnownError: something is missing.
+    """
+    packages = system_check.missing_packages(x11=not off_screen and system_check.needs_x11())
+    if packages:
+        raise KnownError(system_check.what_to_do(packages))
+    if not off_screen and not system_check.has_display():
+        raise KnownError("There is no display to open a window on. To draw it into a picture instead, add --screenshot OUT.png.")

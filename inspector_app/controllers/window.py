@@ -1,0 +1,502 @@
+"""What the window shows: takes what the other controllers know to the views, and what is asked for in the views to them."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from inspector_app import theme
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.sources import Source
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.engines import embedded
+from inspector_app.engines.agent_loader import LoadedAgent
+from inspector_app.messages import Message, MessageBus, format_traceback
+from inspector_app.presentation import describe, short_id
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
+from inspector_app.samples import is_bundled, samples
+from inspector_app.settings import Settings
+from inspector_app.tasks import Tasks
+from inspector_app.views.actions import allow
+from inspector_app.views.main_window import MainWindow
+from inspector_app.views.pending_pane import PendingRow
+from inspector_app.views.welcome import SampleCard
+from runtime.errors.known_error import KnownError
+from runtime.events.event import Event
+from runtime.history.invocations import PendingItem
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import SessionSummary
+
+SAMPLE_ICONS = {"story": "book-open", "orders": "cart-shopping"}
+ADK_WEB_DATABASE = Path(".adk") / "session.db"
+
+
+class WindowController(QObject):
+    """Fills the window and answers it.
+
+    Attributes:
+        window: the window.
+        events, sessions: the Qt models behind the stream and the list of sessions.
+
+    Signals:
+        close_asked: the window wants to be closed.
+    """
+
+    close_asked = Signal()
+
+    def __init__(
+        self,
+        app: QApplication,
+        settings: Settings,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        run: RunController,
+    ) -> None:
+        super().__init__()
+        self._app = app
+        self._settings = settings
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+        self._run = run
+        self._retry_path = ""
+        self._pending: dict[SessionAddress, list[PendingItem]] = {}
+        self._offered_database = ""
+        self.events = EventListModel(self)
+        self.sessions = SessionTreeModel(self)
+        cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
+        self.window = MainWindow(self.events, self.sessions, cards)
+        self.window.welcome.set_recent(settings.recent)
+        self._connect_signals()
+        self._show_run()
+
+    # opening
+
+    async def open_paths(self, paths: list[str]) -> None:
+        """Open what the command line, a drop, a dialog or a recent item named: databases first, then agents.
+
+        Args:
+            paths: agent folders or files, session databases, URLs of databases.
+        """
+        agents = [path for path in paths if _is_agent(path)]
+        for path in paths:
+            if path not in agents:
+                await self._open_database(path)
+        for path in agents:
+            await self._agents.open(path)
+
+    async def _open_database(self, target: str) -> None:
+        target = target if "://" in target else str(Path(target).expanduser().absolute())
+        source = await self._browse.open_database(target)
+        if source is None:
+            return
+        self._settings.add_recent(target)
+        self.window.welcome.set_recent(self._settings.recent)
+        self.window.show_page(self.window.workbench)
+        if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
+            self._cursor.select_session(SessionAddress(source.target, best))
+            await self._browse.wait_until_loaded()
+
+    def _spawn_open(self, path: str) -> None:
+        self._spawn(self.open_paths([path]), f"Opening {Path(path).name}")
+
+    def _spawn(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        self._tasks.spawn(work, name)
+
+    # wiring
+
+    def _connect_signals(self) -> None:
+        window, bench, commands = self.window, self.window.workbench, self.window.commands
+        window.close_asked.connect(self.close_asked)
+        window.paths_dropped.connect(self._on_paths_dropped)
+        window.agent_chosen.connect(self._spawn_open)
+        window.database_chosen.connect(self._spawn_open)
+        window.welcome.item_chosen.connect(self._spawn_open)
+        window.welcome.sample_chosen.connect(self._on_sample_chosen)
+        window.trust.trusted.connect(self._on_trusted)
+        window.trust.declined.connect(self._show_home)
+        window.problem.retry.connect(self._on_retry)
+        window.problem.given_up.connect(self._show_home)
+        commands.start_page.triggered.connect(self._on_start_page)
+        commands.run.triggered.connect(self._on_run)
+        commands.pause.triggered.connect(self._run.pause)
+        commands.step.triggered.connect(self._on_step)
+        commands.stop.triggered.connect(self._run.stop)
+        commands.resume.triggered.connect(self._on_resume)
+        commands.new_session.triggered.connect(self._run.new_session)
+        commands.reload.triggered.connect(self._on_reload)
+        commands.allow_writing.triggered.connect(self._on_allow_writing)
+        for choice, command in commands.themes.items():
+            command.setChecked(choice == theme.current().choice)
+            command.setData(choice)
+            command.triggered.connect(self._on_theme_chosen)
+        bench.composer.sent.connect(self._on_sent)
+        bench.composer.draft_changed.connect(self._show_run)
+        bench.resume_hint.accepted.connect(self._on_resume)
+        bench.writing_hint.accepted.connect(self._on_allow_writing)
+        bench.database_hint.accepted.connect(self._on_open_offered)
+        bench.problem.retry.connect(self._on_reload)
+        bench.problem.given_up.connect(self._on_session_given_up)
+        bench.stream.event_selected.connect(self._cursor.select_event)
+        bench.stream.follow_changed.connect(self._show_live)
+        bench.sessions.session_selected.connect(self._on_session_chosen)
+        bench.pending.answered.connect(self._run.respond)
+        bench.pending.resume_asked.connect(self._on_resume)
+        bench.pending.session_asked.connect(self._cursor.select_session)
+        self._messages.posted.connect(self._on_message)
+        self._agents.trust_asked.connect(self._on_trust_asked)
+        self._agents.agent_loaded.connect(self._on_agent_loaded)
+        self._agents.agent_failed.connect(self._on_open_failed)
+        self._browse.database_listed.connect(self._on_database_listed)
+        self._browse.database_failed.connect(self._on_open_failed)
+        self._browse.database_closed.connect(self._on_database_closed)
+        self._browse.session_changed_in_list.connect(self._on_session_changed_in_list)
+        self._browse.pending_found.connect(self._on_pending_found)
+        self._browse.session_loading.connect(self._on_session_loading)
+        self._browse.session_loaded.connect(self._on_session_loaded)
+        self._browse.session_failed.connect(self._on_session_failed)
+        self._browse.events_added.connect(self._on_events_added)
+        self._browse.state_computed.connect(self._on_state_computed)
+        self._run.changed.connect(self._show_run)
+        self._run.run_started.connect(self._on_run_started)
+        self._run.run_ended.connect(self._on_run_ended)
+        self._run.partial_arrived.connect(self._on_partial)
+
+    # what is asked for
+
+    def _on_paths_dropped(self, paths: list[str]) -> None:
+        self._spawn(self.open_paths(paths), "Opening what was dropped")
+
+    def _on_sample_chosen(self, name: str) -> None:
+        folder = next(sample.folder for sample in samples() if sample.name == name)
+        self._spawn(self.open_paths([str(folder)]), f"Opening the {name} sample")
+
+    def _on_trusted(self, path: str) -> None:
+        self._spawn(self._agents.trust_and_load(path), f"Loading {Path(path).name}")
+
+    def _on_retry(self) -> None:
+        self._show_home()
+        self._spawn_open(self._retry_path)
+
+    def _on_start_page(self) -> None:
+        self.window.show_page(self.window.welcome)
+
+    def _show_home(self) -> None:
+        """Go where something is to be seen: the workbench if anything is open, else the start page."""
+        anything = bool(self._browse.sources) or self._agents.loaded is not None
+        self.window.show_page(self.window.workbench if anything else self.window.welcome)
+
+    def _on_run(self) -> None:
+        if self._run.phase == "paused":
+            self._run.go_on()
+        else:
+            self.window.workbench.composer.submit()
+
+    def _on_step(self) -> None:
+        text = self.window.workbench.composer.text
+        if self._run.phase == "paused":
+            self._run.step()
+        elif text:
+            self._run.send(text, paused=True)
+        else:
+            self._run.resume(paused=True)
+
+    def _on_resume(self) -> None:
+        self._run.resume()
+
+    def _on_sent(self, text: str) -> None:
+        self._run.send(text)
+
+    def _on_reload(self) -> None:
+        self._spawn(self._browse.reload(), "Reading again")
+
+    def _on_session_given_up(self) -> None:
+        self._cursor.select_session(None)
+
+    def _on_session_chosen(self, database: str, key: SessionKey) -> None:
+        self._cursor.select_session(SessionAddress(database, key))
+
+    def _on_theme_chosen(self) -> None:
+        choice = self.window.commands.themes
+        chosen = next(name for name, command in choice.items() if command.isChecked())
+        self._settings.theme = chosen
+        theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its three words
+
+    def _on_allow_writing(self) -> None:
+        session = self._browse.session
+        if session is None or session.source.writing_allowed:
+            return
+        session.source.writing_allowed = True
+        self._messages.info(f"{session.source.title} may be written now; the first write makes a backup beside it.")
+        self._show_source(session.source)
+        self._show_session_hints()
+        self._show_run()
+
+    def _on_open_offered(self) -> None:
+        self.window.workbench.database_hint.hide()
+        self._spawn_open(self._offered_database)
+
+    # what happened
+
+    def _on_message(self, message: Message) -> None:
+        self.window.message_bar.show_message(message)
+        self.window.workbench.log.add(message)
+
+    def _on_trust_asked(self, path: str, folder: Path, files: list[str]) -> None:
+        self.window.trust.ask(path, folder, files)
+        self.window.show_page(self.window.trust)
+
+    def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
+        if not is_bundled(loaded.folder):  # those have their cards
+            self._settings.add_recent(str(loaded.folder))
+            self.window.welcome.set_recent(self._settings.recent)
+        self.window.show_page(self.window.workbench)
+        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
+        self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
+        if self._cursor.session is None:
+            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", "Write a message below; a new session is made for it.")
+            self.window.workbench.composer.focus()
+        self._offer_database(loaded.folder / ADK_WEB_DATABASE)
+        self._show_session_hints()
+        self._show_run()
+
+    def _offer_database(self, database: Path) -> None:
+        self._offered_database = str(database)
+        hint = self.window.workbench.database_hint
+        if database.is_file() and self._browse.source(str(database)) is None:
+            hint.suggest("This agent has sessions of adk web in .adk/session.db.", "Open them", "database", "accent")
+        else:
+            hint.hide()
+
+    def _on_open_failed(self, target: str, error: Exception) -> None:
+        self._retry_path = target
+        text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
+        details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
+        name = target.rsplit("/", 1)[-1] or target
+        self.window.problem.show_problem(f"{name} could not be opened", text, details)
+        self.window.show_page(self.window.problem)
+        self._messages.posted.emit(Message("error", text, details, quiet=True))
+
+    def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
+        self.sessions.set_database(source.target, _info(source), sessions)
+        marks = {
+            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
+        }
+        self.sessions.set_marks(source.target, marks)
+        if not sessions:
+            self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
+
+    def _on_database_closed(self, target: str) -> None:
+        self.sessions.remove_database(target)
+        self._pending = {address: items for address, items in self._pending.items() if address.database != target}
+        self._show_pending()
+
+    def _on_session_changed_in_list(self, source: Source, summary: SessionSummary) -> None:
+        self.sessions.update_session(source.target, summary)
+
+    def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
+        self._pending[address] = items
+        running = address == self._run.address and self._run.phase != "idle"
+        if not running:
+            self.sessions.set_mark(address.database, address.key, _mark(items))
+        self._show_pending()
+
+    def _on_session_loading(self, address: SessionAddress | None) -> None:
+        bench = self.window.workbench
+        bench.show_stream()
+        bench.resume_hint.hide()
+        bench.writing_hint.hide()
+        self.events.set_events([])
+        if address is None:
+            bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
+            self.window.status.show_database("", "")
+            self.window.status.show_session("")
+        else:
+            bench.stream.set_empty_text("Reading the session…", address.key.session_id)
+            bench.sessions.select_session(address.database, address.key)
+            source = self._browse.source(address.database)
+            if source is not None:
+                self._show_source(source)
+            self.window.status.show_session(address.key.session_id)
+        self._show_position()
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        bench = self.window.workbench
+        bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
+        self.events.set_events(session.events)
+        self.events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+        if session.events:
+            bench.stream.select_event(len(session.events) - 1)
+        self._show_session_hints()
+        self._show_run()
+
+    def _on_session_failed(self, address: SessionAddress, error: Exception) -> None:
+        text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
+        details = None if isinstance(error, KnownError) else format_traceback(error)
+        self.window.workbench.show_problem(f"Session {address.key.session_id} could not be read", text, details)
+
+    def _on_events_added(self, added: list[Event]) -> None:
+        stream = self.window.workbench.stream
+        following = stream.following
+        self.events.append_events(added)
+        self.events.set_statuses({event.invocation_id: "running" for event in added})
+        if following:
+            stream.select_event(self.events.event_count - 1)
+        self._show_position()
+
+    def _on_partial(self, address: SessionAddress, event: Event) -> None:
+        if address == self._cursor.session:
+            self.events.show_partial(event)
+
+    def _on_state_computed(self, computed: StateAtEvent | None) -> None:
+        detail = self.window.workbench.detail
+        if computed is None:
+            detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
+        else:
+            detail.show_event(computed.index, computed.event)
+            detail.set_state(computed.state, computed.changes)
+        self._show_position()
+
+    def _on_run_started(self, address: SessionAddress) -> None:
+        bench = self.window.workbench
+        bench.composer.clear()
+        bench.resume_hint.hide()
+        bench.stream.set_following(True)
+        self.sessions.set_mark(address.database, address.key, "running")
+
+    def _on_run_ended(self, end: RunEnd) -> None:
+        if end.address == self._cursor.session and self._browse.session is not None:
+            self.events.clear_partials()
+            self.events.set_waiting(None)
+            self.events.set_held(None)
+            self.events.set_statuses({entry.invocation_id: entry.status for entry in self._browse.session.invocations})
+        self.sessions.set_mark(end.address.database, end.address.key, _mark(self._pending.get(end.address, [])))
+        if any(item.kind != "interrupted" for item in self._pending.get(end.address, [])):
+            self.window.workbench.raise_pane("pending")
+        self._show_session_hints()
+
+    # what follows from it
+
+    def _show_run(self) -> None:
+        """Bring every command, the composer and the words about the run up to date."""
+        run, commands, bench = self._run, self.window.commands, self.window.workbench
+        sending = run.blocked("send")
+        draft = bool(bench.composer.text)
+        paused = run.phase == "paused"
+        allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
+        allow(commands.pause, run.blocked("pause"), "Hold the agent at its next event")
+        step = None if draft and sending is None else run.blocked("step")
+        allow(commands.step, step, "Go on to the next event" if paused else "Start, and hold the agent at its first event")
+        allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
+        allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
+        allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
+        session = self._browse.session
+        read_only = session is not None and not session.source.writing_allowed
+        allow(
+            commands.allow_writing,
+            None if read_only else "The session's database can be written already." if session else "No session is selected.",
+        )
+        self.window.run_bar.suggest_resume(run.blocked("resume") is None)
+        loaded = self._agents.loaded
+        bench.composer.set_blocked(sending, loaded.name if loaded else "")
+        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume"))
+        self._show_phase()
+
+    def _show_phase(self) -> None:
+        run = self._run
+        held = run.held
+        here = run.address == self._cursor.session
+        phase, text, detail = str(run.phase), str(run.phase), ""
+        if run.phase == "paused" and held is not None:
+            place = self._browse.position_of(held.id) if here else None
+            text = "paused" if place is None else f"paused at {place + 1}"
+            detail = f"{held.author} · {describe(held).kind}"
+        elif run.phase == "idle":
+            phase, text, detail = self._idle_words()
+        self.window.run_bar.show_state(phase, text, detail)
+        self.window.status.show_run(phase, text)
+        if here:
+            self.events.set_held(held.id if held is not None else None)
+            waiting = {"running": "running…", "paused": "held: F10 steps, F5 continues"}.get(run.phase)
+            self.events.set_waiting(waiting, held.author if held is not None else "")
+
+    def _idle_words(self) -> tuple[str, str, str]:
+        """Return how the session was left, for `show_state`."""
+        session = self._browse.session
+        open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
+        if not open_ones:
+            return "idle", "idle", ""
+        last = open_ones[-1]
+        return ("interrupted", "interrupted", last.reason) if last.status == "interrupted" else ("waiting", "waiting", last.reason)
+
+    def _show_session_hints(self) -> None:
+        bench = self.window.workbench
+        session = self._browse.session
+        bench.writing_hint.hide()
+        bench.resume_hint.hide()
+        if session is None:
+            return
+        if not session.source.writing_allowed:
+            bench.writing_hint.suggest(
+                f"{session.source.title} was written by another program and is open read only.", "Allow writing… (backup)", "lock", "accent"
+            )
+        invocation = self._run.resumable()
+        if invocation is not None and self._run.phase == "idle":
+            place = session.index_of(invocation.last_event_id)
+            where = f" after event {place + 1}" if place is not None else ""
+            bench.resume_hint.suggest(
+                f"Invocation {short_id(invocation.invocation_id)} was interrupted{where}: {invocation.reason}.",
+                "Resume (Ctrl+Shift+R)",
+                "triangle-exclamation",
+            )
+        self._show_resume_button()
+
+    def _show_resume_button(self) -> None:
+        blocked = self._run.blocked("resume")
+        button = self.window.workbench.resume_hint.button
+        button.setEnabled(blocked is None)
+        button.setToolTip(blocked or "Go on from the last checkpoint")
+
+    def _show_pending(self) -> None:
+        selected = self._cursor.session
+        places = sorted(self._pending, key=lambda address: (address != selected, address.database, address.key))
+        rows = [PendingRow(address, item) for address in places for item in self._pending[address]]
+        self.window.workbench.pending.set_rows(rows)
+        self.window.workbench.show_pending(count=len(rows))
+
+    def _show_source(self, source: Source) -> None:
+        info = _info(source)
+        self.window.status.show_database(info.title, info.badge)
+
+    def _show_position(self) -> None:
+        self.window.status.show_position(self._cursor.event_index, self.events.event_count)
+        self.window.status.show_tokens(self.events.total_tokens)
+        self._show_live(self.window.workbench.stream.following)
+
+    def _show_live(self, following: bool) -> None:
+        self.window.status.show_live(following if self.events.event_count else None)
+
+
+def _is_agent(path: str) -> bool:
+    return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _info(source: Source) -> DatabaseInfo:
+    badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
+    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
+
+
+def _mark(items: list[PendingItem]) -> str | None:
+    return items[-1].kind if items else "finished"

@@ -1,0 +1,99 @@
+"""Everything the window can do, as actions: with a name, an icon, a key, and a tooltip that says why it cannot be done now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+
+from inspector_app import theme
+from inspector_app.values import plain_tooltip
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """The window's actions; menus, buttons and keys all lead to these."""
+
+    run: QAction
+    pause: QAction
+    step: QAction
+    stop: QAction
+    resume: QAction
+    new_session: QAction
+    open_agent: QAction
+    open_database: QAction
+    allow_writing: QAction
+    reload: QAction
+    start_page: QAction
+    find_session: QAction
+    write_message: QAction
+    reset_layout: QAction
+    theme_system: QAction
+    theme_light: QAction
+    theme_dark: QAction
+    quit: QAction
+
+    @property
+    def all(self) -> list[QAction]:
+        """Each of them."""
+        return [getattr(self, entry.name) for entry in fields(self)]
+
+    @property
+    def themes(self) -> dict[str, QAction]:
+        """The theme each of the three chooses."""
+        return {"system": self.theme_system, "light": self.theme_light, "dark": self.theme_dark}
+
+
+def make_actions(parent: QObject) -> Actions:
+    """Make the actions, all of them enabled and connected to nothing."""
+
+    def action(name: str, text: str, icon: str = "", key: str = "", role: str = "text") -> QAction:
+        made = QAction(text, parent)
+        made.setObjectName(f"action_{name}")
+        if icon:
+            made.setIcon(theme.icon(icon, role))
+        if key:
+            made.setShortcut(QKeySequence(key))
+        allow(made, None)
+        return made
+
+    actions = Actions(
+        run=action("run", "Run", "play", "F5", "on_accent"),
+        pause=action("pause", "Pause", "pause", "F6"),
+        step=action("step", "Step", "forward-step", "F10", "accent"),
+        stop=action("stop", "Stop", "stop", "Shift+F5", "bad"),
+        resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
+        new_session=action("new_session", "New session", "plus", "Ctrl+N"),
+        open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
+        open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
+        allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
+        reload=action("reload", "Reload", "rotate", "Ctrl+R"),
+        start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
+        find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+F"),
+        write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
+        reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
+        theme_system=action("theme_system", "As the system"),
+        theme_light=action("theme_light", "Light"),
+        theme_dark=action("theme_dark", "Dark"),
+        quit=action("quit", "Quit", "", "Ctrl+Q"),
+    )
+    group = QActionGroup(parent)
+    for choice in actions.themes.values():
+        choice.setCheckable(True)
+        group.addAction(choice)
+    return actions
+
+
+def allow(action: QAction, blocked: str | None, does: str = "") -> None:
+    """Enable an action, or disable it and say why.
+
+    Args:
+        action: which.
+        blocked: why it cannot be done now; None if it can.
+        does: what it would do, where its name does not say it.
+    """
+    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    name = action.text() + (f" ({key})" if key else "")
+    action.setEnabled(blocked is None)
+    action.setToolTip(plain_tooltip("\n".join(filter(None, (name, blocked or does)))))

@@ -1,0 +1,160 @@
+"""The window: tool bar, messages, one page at a time, status bar. It shows what it is told and says what was asked for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.actions import make_actions
+from inspector_app.views.message_bar import MessageBar
+from inspector_app.views.problem_page import ProblemPage
+from inspector_app.views.run_bar import RunBar
+from inspector_app.views.status_bar import StatusBar
+from inspector_app.views.trust_page import TrustPage
+from inspector_app.views.welcome import SampleCard, WelcomePage
+from inspector_app.views.workbench import Workbench
+
+DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
+
+
+class MainWindow(QMainWindow):
+    """The one window.
+
+    Attributes:
+        commands: everything it can do.
+        run_bar, message_bar, status, welcome, trust, problem, workbench: its parts.
+
+    Signals:
+        paths_dropped(list[str]): files or folders were dropped onto it.
+        agent_chosen(str), database_chosen(str): a file dialog was answered.
+        close_asked: the user wants it closed; it stays open until `close_now`.
+    """
+
+    paths_dropped = Signal(list)
+    agent_chosen = Signal(str)
+    database_chosen = Signal(str)
+    close_asked = Signal()
+
+    def __init__(self, events: EventListModel, sessions: SessionTreeModel, samples: list[SampleCard]) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.setWindowTitle("Agent Inspector")
+        self.setAcceptDrops(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._may_close = False
+        self.commands = make_actions(self)
+        self.addActions(self.commands.all)
+        self.message_bar = MessageBar()
+        self.welcome = WelcomePage(samples)
+        self.trust = TrustPage()
+        self.problem = ProblemPage("open_problem")
+        self.workbench = Workbench(events, sessions)
+        self.run_bar = RunBar(self.commands, self._make_menu(), self)
+        self.addToolBar(self.run_bar)
+        self.status = StatusBar(self)
+        self.setStatusBar(self.status)
+        self._pages = QStackedWidget()
+        for page in (self.welcome, self.trust, self.problem, self.workbench):
+            self._pages.addWidget(page)
+        self.setCentralWidget(self._body())
+        self._connect_signals()
+        self.show_page(self.welcome)
+
+    def show_page(self, page: QWidget) -> None:
+        """Show one of `welcome`, `trust`, `problem` and `workbench`."""
+        self._pages.setCurrentWidget(page)
+
+    @property
+    def page(self) -> QWidget:
+        """The page on show."""
+        return self._pages.currentWidget()
+
+    def close_now(self) -> None:
+        """Close for good: what ran has ended."""
+        self._may_close = True
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask first: a run must be ended before its window goes."""
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self.close_asked.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files and folders."""
+        if _local_paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open what was dropped."""
+        paths = _local_paths(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.paths_dropped.emit(paths)
+
+    def _body(self) -> QWidget:
+        body = QWidget(self)
+        rows = QVBoxLayout(body)
+        rows.setContentsMargins(8, 0, 8, 0)
+        rows.setSpacing(6)
+        rows.addWidget(self.message_bar)
+        rows.addWidget(self._pages, 1)
+        return body
+
+    def _make_menu(self) -> QMenu:
+        menu = QMenu("Menu", self)
+        menu.setToolTipsVisible(True)
+        actions = self.commands
+        menu.addActions([actions.open_agent, actions.open_database, actions.new_session, actions.start_page])
+        menu.addSeparator()
+        run = menu.addMenu("Run")
+        run.addActions([actions.run, actions.pause, actions.step, actions.stop, actions.resume, actions.write_message])
+        database = menu.addMenu("Session")
+        database.addActions([actions.find_session, actions.reload, actions.allow_writing])
+        view = menu.addMenu("View")
+        view.addActions(self.workbench.dock_actions)
+        view.addSeparator()
+        view.addAction(actions.reset_layout)
+        theme = menu.addMenu("Theme")
+        theme.addActions(list(actions.themes.values()))
+        menu.addSeparator()
+        menu.addAction(actions.quit)
+        return menu
+
+    def _connect_signals(self) -> None:
+        actions = self.commands
+        actions.quit.triggered.connect(self.close_asked)
+        actions.open_agent.triggered.connect(self._on_open_agent)
+        actions.open_database.triggered.connect(self._on_open_database)
+        actions.reset_layout.triggered.connect(self.workbench.reset_layout)
+        actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
+        actions.write_message.triggered.connect(self.workbench.composer.focus)
+        self.welcome.open_agent_asked.connect(self._on_open_agent)
+        self.welcome.open_database_asked.connect(self._on_open_database)
+
+    def _on_open_agent(self) -> None:
+        dialog = QFileDialog(self, "Open an agent: its folder")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(self.agent_chosen)
+        self._open(dialog)
+
+    def _on_open_database(self) -> None:
+        dialog = QFileDialog(self, "Open a session database")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(DATABASE_FILTER)
+        dialog.fileSelected.connect(self.database_chosen)
+        self._open(dialog)
+
+    def _open(self, dialog: QFileDialog) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+
+def _local_paths(data: QMimeData) -> list[str]:
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

@@ -1,0 +1,113 @@
+"""The tool bar: run control on the left, what the run is doing on the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from inspector_app import theme
+from inspector_app.values import visible
+from inspector_app.views.actions import Actions
+from inspector_app.views.icon_label import IconLabel
+from inspector_app.views.status_bar import RUN_ICONS
+
+
+class RunBar(QToolBar):
+    """Run/Continue, Pause, Step, Stop, Resume, New session; the menu; the run's state in words."""
+
+    def __init__(self, actions: Actions, menu: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__("Run control", parent)
+        self.setObjectName("run_bar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.setIconSize(QSize(14, 14))
+        self._add_menu(menu)
+        for action, with_text in ((actions.run, True), (actions.pause, False), (actions.step, True), (actions.stop, False)):
+            self._add(action, with_text)
+        self.addSeparator()
+        for action in (actions.resume, actions.new_session):
+            self._add(action, True)
+        spacer = QWidget(self)
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spacer)
+        self._icon = IconLabel(14, self)
+        self._icon_action = self.addWidget(self._icon)
+        self._state = self._label("run_state")
+        self._detail = self._label("run_detail")
+        self._detail.setProperty("role", "secondary")
+        self._run = actions.run
+        self._resume = actions.resume
+        self._buttons[actions.run.objectName()].setProperty("primary", True)
+        self.show_state("idle", "idle", "")
+
+    def button(self, action_name: str) -> QToolButton:
+        """Return the button of an action, by the action's objectName."""
+        return self._buttons[action_name]
+
+    @property
+    def state_text(self) -> str:
+        """What stands at the right, such as "paused at 142"."""
+        return self._state.text()
+
+    def show_state(self, phase: str, text: str, detail: str) -> None:
+        """Show what the run is doing.
+
+        Args:
+            phase: a key of `RUN_ICONS`.
+            text: such as "paused at 142".
+            detail: what comes after it, less loudly.
+        """
+        icon, role = RUN_ICONS[phase]
+        self._icon_action.setVisible(bool(icon))
+        self._icon.show_icon(icon, role)
+        self._state.setText(text)
+        self._set_property(self._state, "role", role)
+        self._detail.setText(visible(detail))
+        self._run.setText("Continue" if phase == "paused" else "Run")
+        self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
+
+    def suggest_resume(self, suggested: bool) -> None:
+        """Make Resume look like the next thing to press, or not."""
+        self._resume.setIcon(theme.icon("clock-rotate-left", "on_accent" if suggested else "warn"))
+        self._set_property(self._buttons[self._resume.objectName()], "primary", suggested)
+
+    def _add_menu(self, menu: QMenu) -> None:
+        self._buttons: dict[str, QToolButton] = {}
+        button = QToolButton(self)
+        button.setObjectName("menu_button")
+        button.setAccessibleName("Menu")
+        button.setToolTip("Menu (Alt+M)")
+        button.setIcon(theme.icon("bars", "dim"))
+        button.setShortcut("Alt+M")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(menu)
+        self.addWidget(button)
+
+    def _add(self, action: QAction, with_text: bool) -> None:
+        self.addAction(action)
+        button = self.widgetForAction(action)
+        assert isinstance(button, QToolButton)
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if with_text else Qt.ToolButtonStyle.ToolButtonIconOnly
+        button.setToolButtonStyle(style)
+        button.setObjectName(f"button_{action.objectName()}")
+        button.setAccessibleName(action.text())
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._buttons[action.objectName()] = button
+
+    def _label(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setContentsMargins(4, 0, 4, 0)
+        self.addWidget(label)
+        return label
+
+    @staticmethod
+    def _set_property(widget: QWidget, name: str, value: object) -> None:
+        if widget.property(name) == value:
+            return
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

@@ -1,0 +1,188 @@
+"""The panes of an open session, as docks round the event stream: each can be moved, hidden, and comes back where it was."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.composer import Composer
+from inspector_app.views.event_detail import EventDetail
+from inspector_app.views.event_stream import EventStreamView
+from inspector_app.views.hint_bar import HintBar
+from inspector_app.views.log_pane import LogPane
+from inspector_app.views.pending_pane import PendingPane
+from inspector_app.views.problem_page import ProblemPage
+from inspector_app.views.sessions_pane import SessionsPane
+
+LAYOUT_VERSION = 1
+"""Raised when docks come or go, so that an older saved layout is not forced onto them."""
+
+_DOCKING = (
+    QMainWindow.DockOption.AllowNestedDocks
+    | QMainWindow.DockOption.AllowTabbedDocks
+    | QMainWindow.DockOption.AnimatedDocks
+    | QMainWindow.DockOption.GroupedDragging
+)
+_SESSIONS_WIDTH = 242
+_DETAIL_SHARE = 0.33
+_BOTTOM_HEIGHT = 190
+
+
+class Workbench(QMainWindow):
+    """Sessions left, events in the middle, the event's detail right, Pending and Log below.
+
+    Attributes:
+        stream, composer, detail, sessions, pending, log: the panes.
+        resume_hint: offers to resume; writing_hint: says that the database is read only.
+        problem: stands in for the stream when the session could not be read.
+    """
+
+    def __init__(self, events: EventListModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("workbench")
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setDockOptions(_DOCKING)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.stream = EventStreamView(events)
+        self.composer = Composer()
+        self.resume_hint = HintBar("resume_hint")
+        self.writing_hint = HintBar("writing_hint")
+        self.database_hint = HintBar("database_hint")
+        self.problem = ProblemPage("session_problem")
+        self.detail = EventDetail()
+        self.sessions = SessionsPane(sessions)
+        self.pending = PendingPane()
+        self.log = LogPane()
+        self._centre = QStackedWidget()
+        self._centre.addWidget(self.stream)
+        self._centre.addWidget(self.problem)
+        self.setCentralWidget(self._middle())
+        left, right, bottom = (
+            Qt.DockWidgetArea.LeftDockWidgetArea,
+            Qt.DockWidgetArea.RightDockWidgetArea,
+            Qt.DockWidgetArea.BottomDockWidgetArea,
+        )
+        self._docks = {
+            "sessions": self._dock("sessions", "Sessions", self.sessions, left),
+            "detail": self._dock("detail", "Inspector", self.detail, right),
+            "pending": self._dock("pending", "Pending", self.pending, bottom),
+            "log": self._dock("log", "Log", self.log, bottom),
+        }
+        self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        for dock in self._docks.values():
+            dock.topLevelChanged.connect(self._show_titles)
+            dock.dockLocationChanged.connect(self._show_titles)
+        self._to_restore: QByteArray | None = None
+        self._arranged = False
+
+    @property
+    def dock_actions(self) -> list[QAction]:
+        """One for each pane: shows or hides it."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def show_problem(self, title: str, text: str, details: str | None) -> None:
+        """Say, in place of the stream, why the session could not be read."""
+        self.problem.show_problem(title, text, details)
+        self._centre.setCurrentWidget(self.problem)
+
+    def show_stream(self) -> None:
+        """Show the stream again."""
+        self._centre.setCurrentWidget(self.stream)
+
+    def show_pending(self, *, count: int) -> None:
+        """Say in the pane's title how much waits."""
+        self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
+
+    def raise_pane(self, name: str) -> None:
+        """Bring a pane to the front: sessions, detail, pending or log."""
+        self._docks[name].show()
+        self._docks[name].raise_()
+
+    def arrange(self, saved: QByteArray | None) -> None:
+        """Put the docks where they were, or where they belong, as soon as there is a size to share out.
+
+        Args:
+            saved: what `saved_layout` returned; None if nothing is remembered.
+        """
+        self._to_restore = saved
+        self._arranged = False
+        if self.isVisible():
+            self._arrange_now()
+
+    def saved_layout(self) -> QByteArray | None:
+        """Return the arrangement of the docks, for `arrange`; None if they were never on show."""
+        return self.saveState(LAYOUT_VERSION) if self._arranged else None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Arrange the docks once the page has its size."""
+        super().showEvent(event)
+        if not self._arranged:
+            QTimer.singleShot(0, self, self._arrange_now)
+
+    def _arrange_now(self) -> None:
+        if self._arranged:
+            return
+        self._arranged = True
+        if self._to_restore is None or not self.restoreState(self._to_restore, LAYOUT_VERSION):
+            self.reset_layout()
+        self._show_titles()
+
+    def reset_layout(self) -> None:
+        """Put every pane where it belongs."""
+        areas = {
+            "sessions": Qt.DockWidgetArea.LeftDockWidgetArea,
+            "detail": Qt.DockWidgetArea.RightDockWidgetArea,
+            "pending": Qt.DockWidgetArea.BottomDockWidgetArea,
+            "log": Qt.DockWidgetArea.BottomDockWidgetArea,
+        }
+        for name, dock in self._docks.items():
+            self.removeDockWidget(dock)
+            dock.setFloating(False)
+            self.addDockWidget(areas[name], dock)
+            dock.show()
+        self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        self._docks["pending"].raise_()
+        self.resizeDocks(
+            [self._docks["sessions"], self._docks["detail"]],
+            [_SESSIONS_WIDTH, int(self.width() * _DETAIL_SHARE)],
+            Qt.Orientation.Horizontal,
+        )
+        self.resizeDocks([self._docks["pending"]], [_BOTTOM_HEIGHT], Qt.Orientation.Vertical)
+
+    def _middle(self) -> QWidget:
+        middle = QWidget(self)
+        rows = QVBoxLayout(middle)
+        rows.setContentsMargins(0, 6, 0, 0)
+        rows.setSpacing(6)
+        for hint in (self.writing_hint, self.database_hint, self.resume_hint):
+            rows.addWidget(hint)
+        rows.addWidget(self._centre, 1)
+        rows.addWidget(self.composer)
+        return middle
+
+    def _show_titles(self) -> None:
+        """Show each dock's title bar, except where a tab says the same."""
+        for dock in self._docks.values():
+            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            bar = dock.titleBarWidget()
+            if tabbed and bar is None:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif not tabbed and bar is not None:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt: back to its own
+                bar.deleteLater()
+
+    def _dock(self, name: str, title: str, pane: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        dock = QDockWidget(title, self)
+        dock.setObjectName(f"dock_{name}")
+        dock.setAccessibleName(title)
+        dock.setFeatures(
+            QDockWidget.DockWidgetFeature.DockWidgetMovable
+            | QDockWidget.DockWidgetFeature.DockWidgetClosable
+            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
+        )
+        dock.setWidget(pane)
+        self.addDockWidget(area, dock)
+        return dock

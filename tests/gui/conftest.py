@@ -1,0 +1,33 @@
+"""Every GUI test runs off screen, in our theme, and fails on any message that Qt prints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+from PySide6.QtCore import QCoreApplication, QEvent, QtMsgType
+from PySide6.QtWidgets import QApplication
+
+from inspector_app import theme
+
+HARMLESS_OFF_SCREEN = ("This plugin does not support propagateSizeHints()", "This plugin does not support raise()")
+
+
+@pytest.fixture(autouse=True)
+def themed(qapp: QApplication) -> theme.Theme:
+    """Our look, dark."""
+    return theme.apply(qapp, "dark")
+
+
+@pytest.fixture(autouse=True)
+def no_qt_messages(qtlog: object) -> Iterator[None]:
+    """Fail the test if Qt printed a warning or worse while it ran, or while its widgets were deleted."""
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    quiet = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
+    printed = [record.message for record in qtlog.records if record.type not in quiet]  # type: ignore[attr-defined]
+    assert [message for message in printed if message not in HARMLESS_OFF_SCREEN] == []

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from google.genai import types
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton
+
+from inspector_app import theme
+from inspector_app.views.event_detail import EventDetail
+from inspector_app.views.safe_browser import SafeBrowser
+from inspector_app.views.text_dialog import TextDialog
+from runtime.events import Event, EventActions
+from runtime.history.state_at import ScopedState
+from runtime.sessions.state import Change
+from tests.gui.events import said
+
+CONTENT, STATE, JSON = range(3)
+
+
+@pytest.fixture
+def detail(qtbot) -> EventDetail:
+    made = EventDetail()
+    qtbot.addWidget(made)
+    made.resize(420, 600)
+    made.show()
+    return made
+
+
+def call_event() -> Event:
+    call = types.FunctionCall(id="c", name="pay", args={"amount": 154.56, "to": {"name": "maria"}})
+    return Event(author="order_desk", invocation_id="e-1", content=types.Content(role="model", parts=[types.Part(function_call=call)]))
+
+
+def shown_dialog(widget) -> TextDialog:
+    (dialog,) = [child for child in widget.findChildren(TextDialog) if child.isVisible()]
+    return dialog
+
+
+def test_without_an_event_it_says_what_to_do(detail: EventDetail) -> None:
+    assert not detail.tabs.isVisible()
+    detail.clear("The session has no events", "Send a message.")
+    assert detail._empty.text == ("The session has no events", "Send a message.")
+    detail.show_event(0, said("x"))
+    assert detail.tabs.isVisible()
+
+
+def test_the_title_names_number_author_and_kind(detail: EventDetail) -> None:
+    detail.show_event(141, call_event())
+    assert detail.findChild(QLabel, "event_detail_title").text() == "Event 142 · order_desk · tool call"
+
+
+def test_state_and_delta_of_the_event(detail: EventDetail) -> None:
+    detail.show_event(2, said("x"))
+    changes = [Change("total", 1, 2, "changed")]
+    detail.set_state(ScopedState(session={"total": 2}), changes)
+    assert detail.state.model.headerData(0, Qt.Orientation.Horizontal) == "state at 3"
+    assert detail.delta.table.isVisible()
+    detail.set_state(ScopedState(session={"total": 2}), [])
+    assert not detail.delta.table.isVisible()
+    detail.set_state(None, [])
+    assert not detail.state.tree.isVisible()
+
+
+def test_only_the_tab_in_front_is_filled(detail: EventDetail) -> None:
+    first, second = said("first"), said("second")
+    detail.show_event(0, first)
+    assert detail.json.text == ""
+    detail.tabs.setCurrentIndex(JSON)
+    assert json.loads(detail.json.text)["id"] == first.id
+    detail.show_event(1, second)
+    assert json.loads(detail.json.text)["id"] == second.id
+    detail.tabs.setCurrentIndex(CONTENT)
+    assert detail.content.browser.toPlainText() == "second"
+
+
+def test_content_shows_calls_as_a_tree_and_text_as_markdown(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, call_event())
+    model = detail.content.model
+    assert model.index(0, 0).data() == "call pay"
+    assert [node.key for node in model.node(model.index(0, 0)).children] == ["amount", "to"]
+    assert not detail.content.browser.isVisible()
+    detail.show_event(1, said("# Title\n\nsome *text*"))
+    assert detail.content.browser.toPlainText() == "Title\nsome text"
+    detail.content._markdown.setChecked(False)
+    assert detail.content.browser.toPlainText() == "# Title\n\nsome *text*"
+    assert not detail.content.tree.isVisible()
+
+
+def test_content_of_an_event_without_any_says_what_it_does(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, Event(author="a", invocation_id="e", actions=EventActions(state_delta={"k": 1})))
+    assert detail.content.browser.toPlainText() == "state: k = 1"
+
+
+def test_thought_answer_and_error_are_told_apart(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    parts = [types.Part(text="hmm", thought=True), types.Part(text="Yes.")]
+    detail.show_event(0, Event(author="a", content=types.Content(parts=parts), error_code="MAX_TOKENS", error_message="cut off"))
+    assert detail.content.browser.toPlainText() == "Thought\nhmm\nAnswer\nYes."
+    assert detail.findChild(QLabel, "content_error").text() == "MAX_TOKENS\ncut off"
+
+
+def test_nothing_that_a_text_names_is_loaded(qtbot, tmp_path: Path) -> None:
+    tall = QImage(10, 900, QImage.Format.Format_RGB32)
+    tall.fill(0xFF00FF)
+    path = tmp_path / "tall.png"
+    assert tall.save(str(path))
+    browser = SafeBrowser()
+    qtbot.addWidget(browser)
+    browser.resize(400, 300)
+    browser.show()
+    for text in (f"![x](file://{path})", f"![x]({path})", f'<img src="{path}">', f"<style>@import url({path})</style>"):
+        browser.set_markdown(f"seen {text}")
+        QApplication.processEvents()
+        browser.grab()
+        assert "seen" in browser.toPlainText()
+        assert browser.document().size().height() < 200, text
+
+
+def test_a_link_asks_and_only_web_links_can_be_opened(qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    browser = SafeBrowser()
+    qtbot.addWidget(browser)
+    browser.show()
+
+    def ask(address: str) -> QMessageBox:
+        browser.anchorClicked.emit(QUrl(address))
+        (box,) = [child for child in browser.findChildren(QMessageBox) if child.isVisible()]
+        return box
+
+    box = ask("https://example.invalid/a")
+    assert box.informativeText() == "https://example.invalid/a"
+    assert opened == []
+    {button.text(): button for button in box.buttons()}["Open in browser"].click()
+    assert opened == ["https://example.invalid/a"]
+    box = ask("file:///etc/passwd")
+    assert "Open in browser" not in [button.text() for button in box.buttons()]
+    {button.text(): button for button in box.buttons()}["Copy link"].click()
+    assert QGuiApplication.clipboard().text() == "file:///etc/passwd"
+    assert len(opened) == 1
+
+
+def test_long_json_is_cut_copied_whole_and_opened_in_full(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(JSON)
+    words = "y" * 1_000_000
+    event = said(words)
+    detail.show_event(0, event)
+    assert len(detail.json.text) < 20_000
+    assert "more characters)" in detail.json.text
+    detail.findChild(QPushButton, "copy_json").click()
+    assert json.loads(QGuiApplication.clipboard().text())["content"]["parts"][0]["text"] == words
+    detail.findChild(QPushButton, "open_full_json").click()
+    dialog = shown_dialog(detail)
+    lines = dialog.findChild(QPlainTextEdit, "full_text").toPlainText().split("\n")
+    assert max(map(len, lines)) <= 1000
+    assert sum(line.count("y") for line in lines) >= len(words)
+    dialog.findChild(QPushButton, "close_full_text").click()
+    assert not dialog.isVisible()
+
+
+def test_json_of_a_short_event_is_whole(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(JSON)
+    event = call_event()
+    detail.show_event(0, event)
+    assert json.loads(detail.json.text) == json.loads(event.model_dump_json(exclude_none=True))
+    assert not detail.findChild(QPushButton, "open_full_json").isVisible()
+
+
+def test_a_long_text_is_cut_until_asked_for(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, said("word " * 100_000))
+    assert len(detail.content.browser.toPlainText()) < 20_000
+    detail.findChild(QPushButton, "open_full_content").click()
+    assert len(shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()) > 400_000
+
+
+def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"a": 1, "cart": {"items": [1]}}, user={"user:x": 1}), [])
+    tree, model = detail.state.tree, detail.state.model
+    lane = model.index(0, 0)
+    assert tree.isExpanded(lane)
+    tree.expand(model.index(1, 0, lane))
+    tree.collapse(model.index(1, 0))
+    detail.set_state(ScopedState(session={"cart": {"items": [1, 2]}}, user={"user:x": 1}), [])
+    assert tree.isExpanded(model.index(0, 0, model.index(0, 0))), "the cart moved up a row and is still open"
+    assert not tree.isExpanded(model.index(1, 0)), "a lane closed by the user stays closed"
+
+
+def test_values_are_copied_with_path_and_opened_in_full(detail: EventDetail) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"cart": [{"sku": "PA4"}]}), [])
+    model = detail.state.model
+    menu = detail.state.tree.context_menu(model.index(0, 0, model.index(0, 0)))
+    assert menu is not None
+    actions = {action.text(): action for action in menu.actions()}
+    actions["Copy value as JSON"].trigger()
+    assert json.loads(QGuiApplication.clipboard().text()) == [{"sku": "PA4"}]
+    actions["Copy path"].trigger()
+    assert QGuiApplication.clipboard().text() == "state['cart']"
+    actions["Open full…"].trigger()
+    assert "PA4" in shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()
+    assert detail.state.tree.context_menu(model.index(0, 0)) is None
+
+
+def test_a_change_is_copied(detail: EventDetail) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"a": 2}), [Change("a", 1, 2, "changed")])
+    menu = detail.delta.context_menu(0)
+    assert menu is not None
+    {action.text(): action for action in menu.actions()}["Copy change as JSON"].trigger()
+    assert json.loads(QGuiApplication.clipboard().text()) == {"a": {"before": 1, "after": 2, "kind": "changed"}}
+
+
+def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
+    state = ScopedState(session={"a": None, "b": {"c": ["x" * 10_000]}}, unknown=["user:u"], temp={"temp:t": object()})
+    changes = [Change("a", 1, None, "changed"), Change("b", None, 1, "added")]
+    for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
+        theme.apply(qapp, choice)
+        for tab in (CONTENT, STATE, JSON):
+            detail.tabs.setCurrentIndex(tab)
+            detail.show_event(0, call_event())
+            detail.set_state(state, changes)
+            assert detail.grab().toImage().pixelColor(300, 400).name() == tokens.pane
+
+
+def test_the_pane_can_be_narrow_whatever_the_author_is_called(detail: EventDetail) -> None:
+    detail.show_event(0, said("x", author="a" * 500))
+    assert detail.minimumSizeHint().width() < 420

@@ -1,0 +1,60 @@
+"""A real process: opens the window on an agent, sends it a message, and closes the window in the middle of the run.
+
+Run by test_close_in_a_run.py as `close_in_a_run.py AGENT WHEN`; prints what was left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+
+from PySide6.QtCore import QTimer
+
+from inspector_app import app
+from inspector_app.app import Inspector
+
+AGENT, WHEN = sys.argv[1:]
+
+
+class Closer:
+    """Closes the window when the run is where it shall be cut off."""
+
+    def __init__(self, inspector: Inspector) -> None:
+        self.inspector = inspector
+        inspector.run.changed.connect(self.look)
+        inspector.browse.events_added.connect(self.look)
+        inspector.run.partial_arrived.connect(self.look)
+        self.done = False
+        inspector.closed.connect(self.report)
+
+    def look(self, *_: object) -> None:
+        run, events = self.inspector.run, self.inspector.controller.events
+        reached = {
+            "started": run.phase == "running",
+            "streaming": run.phase == "running" and events.event_count > 1,
+            "held": run.phase == "paused",
+            "tool": any(thread.name.startswith("tool-is-running") for thread in threading.enumerate()),
+        }
+        if reached[WHEN] and not self.done:
+            self.done = True
+            QTimer.singleShot(0, self.inspector.window.close)
+        elif WHEN == "tool" and run.phase == "running" and not self.done:
+            QTimer.singleShot(5, self.look)
+
+    def report(self) -> None:
+        pending = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Closing", "Task-1")]
+        sys.stdout.write(f"left: {pending}; visible: {self.inspector.window.isVisible()}\n")
+
+
+class DrivenInspector(Inspector):
+    """Opens, sends, and is closed."""
+
+    async def open(self, paths: list[str]) -> None:
+        self.closer = Closer(self)
+        await super().open(paths)
+        self.run.send("go", paused=WHEN == "held")
+
+
+app.Inspector = DrivenInspector  # type: ignore[misc]
+sys.exit(app.run_window([AGENT], trust=True, theme="dark", size=(1280, 800)))

@@ -1,0 +1,106 @@
+"""What cannot be opened is said in the window, with Retry; nothing is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.cursor import SessionAddress
+
+
+def press_retry(page_name: str, inspector: Inspector, qtbot: QtBot) -> None:
+    page = inspector.window.findChild(object, page_name)  # type: ignore[call-overload]
+    qtbot.mouseClick(page.findChild(QPushButton, "problem_retry"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=10_000)
+
+
+def test_a_file_that_is_no_database(
+    inspector: Inspector, tmp_path: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    notes = tmp_path / "notes.db"
+    notes.write_text("not a database, but long enough to be taken for one at first sight " * 10)
+    opened(notes)
+    window = inspector.window
+    assert window.page is window.problem
+    assert str(notes) in window.problem.text
+    assert not window.message_bar.messages, "said once, inline"
+
+    notes.write_bytes(story_db.read_bytes())
+    press_retry("open_problem", inspector, qtbot)
+    assert window.page is window.workbench
+    assert inspector.browse.session is not None
+
+
+def test_a_database_with_other_tables(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE birds (name TEXT)")
+    connection.close()
+    opened(other)
+    assert inspector.window.page is inspector.window.problem
+    assert "birds" in inspector.window.problem.text or "session" in inspector.window.problem.text
+
+
+def test_a_path_that_does_not_exist(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+    opened(tmp_path / "gone.db")
+    assert inspector.window.page is inspector.window.problem
+    assert "gone.db" in inspector.window.problem.text
+    assert not (tmp_path / "gone.db").exists(), "reading creates no file"
+
+
+def test_an_agent_whose_import_raises_shows_its_traceback(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    folder = tmp_path / "broken_agent"
+    folder.mkdir()
+    (folder / "agent.py").write_text("def make():\n    raise RuntimeError('no network today')\n\nmake()\n")
+    inspector.settings.trust(folder)
+    opened(folder)
+    window = inspector.window
+    assert window.page is window.problem
+    assert "no network today" in window.problem.text
+    details = window.problem.findChild(QPlainTextEdit, "problem_details")
+    assert "line 2, in make" in details.toPlainText()
+
+    (folder / "agent.py").write_text(
+        "from runtime.agents import LlmAgent\nfrom runtime.models import ScriptedLlm\n"
+        "root_agent = LlmAgent(name='mended', model=ScriptedLlm(rules=[]))\n"
+    )
+    press_retry("open_problem", inspector, qtbot)
+    assert window.page is window.workbench
+    assert inspector.agents.loaded is not None and inspector.agents.loaded.app.root_agent.name == "mended"
+
+
+def test_a_folder_without_an_agent(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    inspector.settings.trust(folder)
+    opened(folder)
+    assert "has no agent" in inspector.window.problem.text
+
+
+def test_a_session_that_is_gone_and_comes_back(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    opened(story_db)
+    address = inspector.cursor.session
+    assert address is not None
+    whole = story_db.read_bytes()
+    with sqlite3.connect(story_db) as connection:
+        connection.execute("DELETE FROM sessions")
+    connection.close()
+    inspector.cursor.select_session(None)
+    inspector.cursor.select_session(SessionAddress(str(story_db), address.key))
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    problem = inspector.window.workbench.problem
+    assert problem.isVisible()
+    assert address.key.session_id in problem.text
+
+    story_db.write_bytes(whole)
+    press_retry("session_problem", inspector, qtbot)
+    assert not problem.isVisible()
+    assert inspector.controller.events.event_count > 0

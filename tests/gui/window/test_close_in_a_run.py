@@ -1,0 +1,87 @@
+"""Closing the window in the middle of a run: nothing is left, `finally` blocks ran, the exit status is 0."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+DRIVER = Path(__file__).with_name("close_in_a_run.py")
+ROOT = DRIVER.parents[3]
+
+SLOW = """
+import asyncio, sys
+from runtime.agents import BaseAgent
+from runtime.events import Event
+from google.genai import types
+
+class Slow(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        try:
+            for number in range(10_000):
+                yield Event(author=self.name, content=types.Content(role="model", parts=[types.Part(text=f"{number}")]))
+                await asyncio.sleep(0.01)
+        finally:
+            await asyncio.sleep(0.01)
+            sys.stdout.write("finally ran\\n")
+
+root_agent = Slow(name="slow")
+"""
+
+BLOCKING = '''
+import threading, time
+from runtime.agents import LlmAgent
+from runtime.models import LlmResponse, ScriptedLlm
+from google.genai import types
+
+def sleep_long() -> dict:
+    """Sleep for a minute."""
+    threading.current_thread().name = "tool-is-running"
+    time.sleep(60)
+    return {}
+
+call = types.Part(function_call=types.FunctionCall(name="sleep_long", args={}))
+
+class Caller(ScriptedLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        yield LlmResponse(content=types.Content(role="model", parts=[call]))
+
+root_agent = LlmAgent(name="blocking", model=Caller(rules=[]), tools=[sleep_long])
+'''
+
+
+def close_during(agent_code: str, when: str, tmp_path: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    folder = tmp_path / "slow_agent"
+    folder.mkdir()
+    (folder / "agent.py").write_text(agent_code)
+    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)}
+    started = time.monotonic()
+    command = [sys.executable, "-X", "dev", "-W", "error", str(DRIVER), str(folder), when]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    return done, time.monotonic() - started
+
+
+def complaints(stderr: str) -> list[str]:
+    return [line for line in stderr.splitlines() if "This plugin does not support" not in line]
+
+
+@pytest.mark.parametrize("when", ["started", "streaming", "held"])
+def test_closing_in_a_run_leaves_nothing(when: str, tmp_path: Path) -> None:
+    done, _ = close_during(SLOW, when, tmp_path)
+    assert complaints(done.stderr) == []
+    assert done.returncode == 0
+    assert "left: []; visible: False" in done.stdout
+    if when != "started":
+        assert "finally ran" in done.stdout
+
+
+def test_a_blocking_tool_does_not_hold_the_exit(tmp_path: Path) -> None:
+    done, seconds = close_during(BLOCKING, "tool", tmp_path)
+    assert complaints(done.stderr) == []
+    assert done.returncode == 0
+    assert "left: []" in done.stdout
+    assert seconds < 20

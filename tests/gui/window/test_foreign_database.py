@@ -1,0 +1,38 @@
+"""What others wrote is read only until it is said otherwise; then a backup is made first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from tests.fixture_paths import copy_of, fixtures_dir, manifest
+
+fixtures_dir()
+
+
+def test_a_foreign_database_is_read_only_and_stays_as_it_is(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+    name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and "chat_tools" in entry["file"])
+    database = copy_of(f"open/{Path(name).name}", tmp_path)
+    before, files = database.read_bytes(), sorted(tmp_path.iterdir())
+    opened(database)
+    window = inspector.window
+    assert inspector.controller.events.event_count > 0
+    assert "read only" in window.status.text("database")
+    assert "read only" in window.workbench.writing_hint.text
+    assert database.read_bytes() == before
+    assert [path for path in sorted(tmp_path.iterdir()) if path not in files and path.name != "settings.ini"] == []
+
+
+def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and "chat_tools" in entry["file"])
+    opened(copy_of(f"open/{Path(name).name}", tmp_path))
+    assert inspector.window.commands.allow_writing.isEnabled()
+    qtbot.mouseClick(inspector.window.workbench.writing_hint.button, Qt.MouseButton.LeftButton)
+    assert inspector.window.workbench.writing_hint.text == ""
+    assert "read only" not in inspector.window.status.text("database")
+    assert not inspector.window.commands.allow_writing.isEnabled()
+    assert any("backup" in message.text for message in inspector.window.message_bar.messages)

@@ -1,0 +1,91 @@
+"""A conversation from the composer: a session in memory, tools, a call that waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.cursor import MEMORY
+from inspector_app.demo import STORY
+from resources.samples.orders import script
+
+ORDERS = STORY.parent / "orders"
+
+
+@pytest.fixture
+def orders(inspector: Inspector, opened: Callable[..., None]) -> Inspector:
+    opened(ORDERS)
+    assert inspector.agents.loaded is not None
+    inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]
+    return inspector
+
+
+def write(inspector: Inspector, text: str, qtbot: QtBot) -> None:
+    edit = inspector.window.findChild(QPlainTextEdit, "composer_edit")
+    qtbot.keyClicks(edit, text)
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+
+
+def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders: Inspector, qtbot: QtBot) -> None:
+    window = orders.window
+    assert window.page is window.workbench
+    assert not window.commands.run.isEnabled() and "Write a message" in window.commands.run.toolTip()
+    with qtbot.waitSignal(orders.run.run_ended, timeout=30_000):
+        write(orders, "40 boxes of A4 paper", qtbot)
+    assert orders.cursor.session is not None and orders.cursor.session.database == MEMORY
+    assert window.workbench.composer.text == ""
+    assert orders.controller.events.event(0).author == "user"
+    pending = window.workbench.pending
+    assert [row.item.kind for row in pending.rows] == ["long_running"]
+    assert window.run_bar.state_text == "waiting"
+    assert "answer" in window.commands.resume.toolTip()
+
+    answer = pending.findChild(QPlainTextEdit, "pending_answer")
+    respond = pending.findChild(QPushButton, "pending_respond")
+    assert not respond.isEnabled()
+    qtbot.keyClicks(answer, '{"status": "approved"}')
+    with qtbot.waitSignal(orders.run.run_ended, timeout=30_000) as ended:
+        qtbot.mouseClick(respond, Qt.MouseButton.LeftButton)
+    assert ended.args[0].error is None
+    assert orders.browse.session is not None
+    assert orders.browse.session.invocations[-1].status == "finished"
+    assert pending.rows == []
+
+
+def test_shift_enter_begins_a_new_line(orders: Inspector, qtbot: QtBot) -> None:
+    edit = orders.window.findChild(QPlainTextEdit, "composer_edit")
+    qtbot.keyClicks(edit, "one")
+    qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(edit, "two")
+    assert orders.window.workbench.composer.text == "one\ntwo"
+    assert orders.run.phase == "idle"
+    orders.window.workbench.composer.clear()
+
+
+def test_step_with_a_message_holds_at_the_first_event(orders: Inspector, qtbot: QtBot) -> None:
+    orders.window.workbench.composer.set_text("a desk lamp")
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
+    assert [orders.controller.events.event(index).author for index in range(orders.controller.events.event_count)][0] == "user"
+    assert orders.controller.events.event_count == 2
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_a_new_session_goes_beside_the_selected_one(orders: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(orders.run.run_ended, timeout=30_000):
+        write(orders, "a desk lamp", qtbot)
+    first = orders.cursor.session
+    orders.window.commands.new_session.trigger()
+    qtbot.waitUntil(lambda: orders.cursor.session != first and orders.browse.session is not None)
+    assert orders.controller.events.event_count == 0
+    second = orders.cursor.session
+    assert second is not None and second.database == MEMORY
+    orders.cursor.select_session(first)
+    qtbot.waitUntil(lambda: orders.controller.events.event_count > 0)

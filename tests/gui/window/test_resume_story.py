@@ -1,0 +1,123 @@
+"""The first thing a newcomer does: open the interrupted story, press Resume, watch it finish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from runtime.sessions.stored.reader import StoredDatabase
+
+
+def state_lanes(inspector: Inspector) -> dict[str, str]:
+    """Return key → value as the state pane shows them."""
+    model = inspector.window.workbench.detail.state.model
+    shown = {}
+    for lane in range(model.rowCount()):
+        parent = model.index(lane, 0)
+        for row in range(model.rowCount(parent)):
+            shown[model.index(row, 0, parent).data()] = model.index(row, 1, parent).data()
+    return shown
+
+
+def stored_ids(database: Path, inspector: Inspector) -> list[str]:
+    with StoredDatabase.open(str(database)) as stored:
+        return [event.id for event in stored.events(inspector.cursor.session.key)]  # type: ignore[union-attr]
+
+
+def test_the_interrupted_session_is_on_show_and_resume_is_the_thing_to_press(story: Inspector) -> None:
+    bench = story.window.workbench
+    assert story.cursor.session is not None
+    assert story.cursor.event_index == story.controller.events.event_count - 1
+    assert "interrupted" in bench.resume_hint.text
+    assert bench.resume_hint.button.isEnabled()
+    assert story.window.commands.resume.isEnabled()
+    assert story.window.run_bar.button("action_resume").property("primary") is True
+    assert story.window.run_bar.state_text == "interrupted"
+    assert not story.window.commands.pause.isEnabled()
+    assert "Nothing is running" in story.window.commands.pause.toolTip()
+
+
+def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    window, events = story.window, story.controller.events
+    before = events.event_count
+    lanes = state_lanes(story)
+    lengths: list[int] = []
+    seen_lanes: list[dict[str, str]] = []
+
+    def on_appended(*_: Any) -> None:
+        lengths.append(events.event_count)
+
+    def on_state(*_: Any) -> None:
+        seen_lanes.append(state_lanes(story))
+
+    events.events_appended.connect(on_appended)
+    story.browse.state_computed.connect(on_state)
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
+        qtbot.mouseClick(window.run_bar.button("action_resume"), Qt.MouseButton.LeftButton)
+
+    assert ended.args[0].error is None
+    assert len(lengths) > 3, "the events came in while it ran, not all at the end"
+    assert events.event_count > before
+    assert [events.event(index).id for index in range(events.event_count)] == stored_ids(story_db, story)
+    assert story.cursor.event_index == events.event_count - 1, "the newest event is followed"
+    assert state_lanes(story) != lanes and "grammar_suggestions" in state_lanes(story)
+    assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed while it ran"
+    assert story.browse.session is not None
+    assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
+    assert window.workbench.resume_hint.text == ""
+    assert not window.commands.resume.isEnabled()
+    assert "Nothing was interrupted" in window.commands.resume.toolTip()
+    assert window.workbench.pending.rows == []
+    assert window.status.text("run") == "idle"
+
+
+def test_temp_state_of_a_live_run_is_shown(story: Inspector, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
+        story.window.commands.resume.trigger()
+    assert "temp:words_before" in state_lanes(story)
+
+
+def test_the_pending_pane_offers_the_same_resume(story: Inspector, qtbot: QtBot) -> None:
+    pane = story.window.workbench.pending
+    assert [row.item.kind for row in pane.rows] == ["interrupted"]
+    button = pane.findChild(QPushButton, "pending_resume")
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert pane.rows == []
+
+
+def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    window, events, run = story.window, story.controller.events, story.run
+    step: QToolButton = window.run_bar.button("action_step")
+    for _ in range(6):
+        count = events.event_count
+        qtbot.waitUntil(step.isEnabled)
+        qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: run.phase == "paused")
+        held = run.held
+        assert held is not None
+        assert events.event_count == count + 1, "one event, no more"
+        assert events.event(events.event_count - 1).id == held.id
+        assert stored_ids(story_db, story)[-1] == held.id, "it is committed, and nothing after it"
+        assert window.run_bar.state_text == f"paused at {events.event_count}"
+        assert story.cursor.event_index == events.event_count - 1
+        assert window.commands.run.text() == "Continue"
+        assert not window.commands.pause.isEnabled()
+    with qtbot.waitSignal(run.run_ended, timeout=30_000) as ended:
+        qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert ended.args[0].error is None
+
+
+def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspector, qtbot: QtBot) -> None:
+    story.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: story.run.phase == "paused")
+    with qtbot.waitSignal(story.run.run_ended, timeout=10_000) as ended:
+        story.window.commands.stop.trigger()
+    assert ended.args[0].stopped
+    assert story.window.commands.resume.isEnabled()
+    assert "interrupted" in story.window.workbench.resume_hint.text

@@ -1,0 +1,54 @@
+"""A session service, a Runner and one run, for the seeds' examples."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any, cast
+
+from runtime.agents import BaseAgent, InvocationContext
+from runtime.apps import App, ResumabilityConfig
+from runtime.events import Event
+from runtime.runners import Runner
+from runtime.sessions import BaseSessionService, InMemorySessionService, Session
+from tests.agent_specs import message
+
+Body = Callable[[BaseAgent, InvocationContext], AsyncGenerator[Event, None]]
+
+
+class Scripted(BaseAgent):
+    """An agent whose work is a function of the test."""
+
+    body: Any
+
+    def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        return cast("AsyncGenerator[Event, None]", self.body(self, ctx))
+
+
+def scripted(body: Body, name: str = "agent") -> Scripted:
+    """Return an agent that does what `body` does."""
+    return Scripted(name=name, body=body)
+
+
+def runner_for(agent: BaseAgent, service: BaseSessionService | None = None, *, resumable: bool = False, **more: Any) -> Runner:
+    """Return a Runner of app `app`."""
+    config = ResumabilityConfig(is_resumable=resumable)
+    app = App(name="app", root_agent=agent, resumability_config=config, plugins=more.pop("plugins", []))
+    return Runner(app=app, session_service=service or InMemorySessionService(), auto_create_session=True, **more)
+
+
+async def run(runner: Runner, text: str | None = "go", **more: Any) -> list[Event]:
+    """Run once in session `s` of user `u` and return what was yielded."""
+    new_message = message(text) if text is not None else None
+    return [event async for event in runner.run_async(user_id="u", session_id="s", new_message=new_message, **more)]
+
+
+async def stored(runner: Runner) -> Session:
+    """Return session `s` as the service keeps it."""
+    session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
+    assert session is not None
+    return session
+
+
+def texts(events: list[Event]) -> list[str]:
+    """Return what was said."""
+    return [part.text for event in events for part in (event.content.parts if event.content else None) or [] if part.text]

@@ -1,0 +1,292 @@
+"""Seed: resume, "Reanudar un flujo de trabajo detenido" and "Cómo funciona": crashes in tools, long-running calls, confirmations."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, ToolContext
+from runtime.apps import App, ResumabilityConfig
+from runtime.errors import ResumeError
+from runtime.events import Event
+from runtime.history.invocations import invocations, pending_items
+from runtime.models.scripted_llm import Reply, ScriptedLlm
+from runtime.runners import Runner
+from runtime.sessions import InMemorySessionService
+from runtime.tools import FunctionTool, LongRunningFunctionTool
+from tests.agent_specs import TOOLS
+from tests.seeds.running import run, runner_for, stored, texts
+
+
+def llm_agent(name: str, *replies: Any, tools: list[Any] | None = None, **more: Any) -> LlmAgent:
+    return LlmAgent(name=name, model=ScriptedLlm(replies=list(replies)), tools=tools or [], **more)
+
+
+def answer(call_id: str | None, name: str, response: dict[str, Any]) -> types.Content:
+    part = types.Part(function_response=types.FunctionResponse(id=call_id, name=name, response=response))
+    return types.Content(role="user", parts=[part])
+
+
+async def resume(runner: Runner, new_message: types.Content | None = None) -> list[Event]:
+    """Resume the session's newest invocation."""
+    invocation_id = (await stored(runner)).events[-1].invocation_id
+    stream = runner.run_async(user_id="u", session_id="s", invocation_id=invocation_id, new_message=new_message)
+    return [event async for event in stream]
+
+
+def results(events: list[Event]) -> list[tuple[str | None, Any]]:
+    return [(response.name, response.response) for event in events for response in event.get_function_responses()]
+
+
+class TestAppWithResumability:
+    """ "Agregar configuración reanudable", as written."""
+
+    async def test_the_app(self) -> None:
+        root_agent = llm_agent("root", "hello")
+        app = App(
+            name="my_resumable_agent",
+            root_agent=root_agent,
+            resumability_config=ResumabilityConfig(
+                is_resumable=True,
+            ),
+        )
+        service = InMemorySessionService()
+        await service.create_session(app_name="my_resumable_agent", user_id="u_123", session_id="s_abc")
+        runner = Runner(app=app, session_service=service)
+        message = types.Content(parts=[types.Part(text="hi")])
+        events = [event async for event in runner.run_async(user_id="u_123", session_id="s_abc", new_message=message)]
+        assert texts(events) == ["hello"]
+        assert events[-1].actions.end_of_agent
+        again = runner.run_async(user_id="u_123", session_id="s_abc", invocation_id=events[0].invocation_id)
+        assert [event async for event in again] == []  # finished stays finished
+
+    async def test_an_app_that_is_not_resumable_refuses(self) -> None:
+        runner = runner_for(llm_agent("root", "hello"))
+        await run(runner)
+        with pytest.raises(ResumeError, match="is_resumable=True"):
+            await resume(runner)
+
+
+class TestACrashInATool:
+    """ "El registro de eventos incluye resultados de Herramientas": A and B are restored, only C runs again."""
+
+    @staticmethod
+    def _agent(ran: list[str], ids: list[str | None], crashes: set[str], gate: asyncio.Event) -> LlmAgent:
+        async def work(name: str, tool_context: ToolContext) -> str:
+            if name in crashes:
+                await gate.wait()  # the others' results are committed by then
+                crashes.discard(name)
+                raise RuntimeError(f"{name} crashed")
+            ran.append(name)
+            ids.append(tool_context.function_call_id)
+            tool_context.state[name] = "done"
+            return name
+
+        def tool_named(name: str) -> FunctionTool:
+            async def call(tool_context: ToolContext) -> str:
+                return await work(name, tool_context)
+
+            call.__name__ = name
+            return FunctionTool(call)
+
+        calls = Reply(calls=[("A", {}), ("B", {}), ("C", {})])
+        return llm_agent("worker", calls, "all done", tools=[tool_named(name) for name in "ABC"])
+
+    async def test_only_the_call_without_a_committed_result_runs_again(self) -> None:
+        ran: list[str] = []
+        ids: list[str | None] = []
+        gate = asyncio.Event()
+        runner = runner_for(self._agent(ran, ids, {"C"}, gate), resumable=True)
+        with pytest.raises(RuntimeError, match="C crashed"):
+            async for event in runner.run_async(user_id="u", session_id="s", new_message=types.Content(parts=[types.Part(text="go")])):
+                if len(ran) == 2 and event.get_function_responses():
+                    gate.set()
+        session = await stored(runner)
+        assert sorted(name or "" for name, _ in results(session.events)) == ["A", "B"]
+        assert session.state == {"A": "done", "B": "done"}
+        (interrupted,) = invocations(session.events)
+        assert interrupted.status == "interrupted"
+        events = await resume(runner)
+        assert [name for name, _ in results(events)] == ["C"]
+        assert texts(events) == ["all done"]
+        assert sorted(ran) == ["A", "B", "C"]
+        session = await stored(runner)
+        assert session.state == {"A": "done", "B": "done", "C": "done"}
+        call_ids = {call.id for event in session.events for call in event.get_function_calls()}
+        assert set(ids) == call_ids  # the same id when a call runs again: an idempotency key
+
+    async def test_without_resumability_the_results_of_a_turn_are_one_event(self) -> None:
+        gate = asyncio.Event()
+        runner = runner_for(self._agent([], [], set(), gate))
+        events = await run(runner)
+        assert [len(event.get_function_responses()) for event in events] == [0, 3, 0]
+        assert [name for name, _ in results(events)] == ["A", "B", "C"]
+        assert events[1].actions.state_delta == {"A": "done", "B": "done", "C": "done"}
+
+
+def slow_report(topic: str) -> dict[str, str]:
+    return {"status": "pending", "ticket": topic}
+
+
+def silent_job(topic: str) -> None:
+    SILENT_RUNS.append(topic)
+
+
+SILENT_RUNS: list[str] = []
+
+
+class TestLongRunningCalls:
+    """ "Precaución: Funciones de Larga Ejecución, Confirmaciones, Autenticación"."""
+
+    async def test_the_invocation_pauses_and_goes_on_with_the_answer(self) -> None:
+        asker = llm_agent("asker", Reply(calls=[("slow_report", {"topic": "t"})]), "reported", tools=[LongRunningFunctionTool(slow_report)])
+        runner = runner_for(SequentialAgent(name="pipe", sub_agents=[asker, llm_agent("last", "bye")]), resumable=True)
+        events = await run(runner)
+        assert results(events) == [("slow_report", {"status": "pending", "ticket": "t"})]
+        assert texts(events) == []
+        (item,) = pending_items((await stored(runner)).events)
+        assert (item.kind, item.name, item.args) == ("long_running", "slow_report", {"topic": "t"})
+        assert await resume(runner) == []  # still waits: neither the agent nor its parent goes on
+        events = await resume(runner, answer(item.call_id, "slow_report", {"pages": 3}))
+        assert texts(events) == ["reported", "bye"]
+        session = await stored(runner)
+        assert len({event.invocation_id for event in session.events}) == 1
+        assert invocations(session.events)[0].status == "finished"
+
+    async def test_an_answer_finds_its_invocation_by_itself(self) -> None:
+        asker = llm_agent("asker", Reply(calls=[("slow_report", {"topic": "t"})]), "reported", tools=[LongRunningFunctionTool(slow_report)])
+        runner = runner_for(asker, resumable=True)
+        await run(runner)
+        (item,) = pending_items((await stored(runner)).events)
+        message = answer(item.call_id, "slow_report", {"pages": 3})
+        events = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message)]
+        assert texts(events) == ["reported"]
+        assert events[0].invocation_id == item.invocation_id
+
+    async def test_several_are_answered_one_at_a_time(self) -> None:
+        calls = Reply(calls=[("slow_report", {"topic": "a"}), ("slow_report", {"topic": "b"})])
+        runner = runner_for(llm_agent("asker", calls, "both", tools=[LongRunningFunctionTool(slow_report)]), resumable=True)
+        await run(runner)
+        first, second = pending_items((await stored(runner)).events)
+        assert await resume(runner, answer(first.call_id, "slow_report", {"n": 1})) == []
+        assert [item.call_id for item in pending_items((await stored(runner)).events)] == [second.call_id]
+        assert texts(await resume(runner, answer(second.call_id, "slow_report", {"n": 2}))) == ["both"]
+
+    async def test_a_tool_that_returns_nothing_runs_once_and_goes_on_once_it_is_answered(self) -> None:
+        SILENT_RUNS.clear()
+        asker = llm_agent("asker", Reply(calls=[("silent_job", {"topic": "t"})]), "done", tools=[LongRunningFunctionTool(silent_job)])
+        runner = runner_for(asker, resumable=True)
+        await run(runner)
+        assert await resume(runner) == []
+        assert SILENT_RUNS == ["t"]
+        (item,) = pending_items((await stored(runner)).events)
+        assert texts(await resume(runner, answer(item.call_id, "silent_job", {"ok": True}))) == ["done"]
+        assert SILENT_RUNS == ["t"]
+
+    async def test_siblings_of_a_paused_agent_finish_first(self) -> None:
+        asker = llm_agent("asker", Reply(calls=[("slow_report", {"topic": "t"})]), "reported", tools=[LongRunningFunctionTool(slow_report)])
+        both = ParallelAgent(name="both", sub_agents=[asker, llm_agent("sibling", "sibling done")])
+        runner = runner_for(SequentialAgent(name="pipe", sub_agents=[both, llm_agent("last", "bye")]), resumable=True)
+        events = await run(runner)
+        assert texts(events) == ["sibling done"]
+        (item,) = pending_items((await stored(runner)).events)
+        assert texts(await resume(runner, answer(item.call_id, "slow_report", {}))) == ["reported", "bye"]
+
+    async def test_without_resumability_the_agent_goes_on_with_the_receipt(self) -> None:
+        asker = llm_agent(
+            "asker",
+            Reply(calls=[("slow_report", {"topic": "t"})]),
+            "it is on its way",
+            "reported",
+            tools=[LongRunningFunctionTool(slow_report)],
+        )
+        runner = runner_for(asker)
+        assert texts(await run(runner)) == ["it is on its way"]
+        (item,) = pending_items((await stored(runner)).events)
+        message = answer(item.call_id, "slow_report", {"pages": 3})
+        events = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message)]
+        assert texts(events)
+        assert pending_items((await stored(runner)).events) == []
+
+    async def test_an_answer_to_nothing_is_refused_and_nothing_is_stored(self) -> None:
+        runner = runner_for(llm_agent("asker", "x"), resumable=True)
+        await run(runner)
+        before = len((await stored(runner)).events)
+        with pytest.raises(ResumeError, match="No function call in session s has the id nobody"):
+            await resume(runner, answer("nobody", "f", {}))
+        assert len((await stored(runner)).events) == before
+
+
+def pay(amount: int) -> dict[str, int]:
+    PAID.append(amount)
+    return {"paid": amount}
+
+
+PAID: list[int] = []
+
+
+class TestConfirmations:
+    @pytest.mark.parametrize("resumable", [True, False])
+    @pytest.mark.parametrize(
+        ("given", "paid", "result"),
+        [
+            ({"confirmed": True}, [5], {"paid": 5}),
+            ({"response": '{"confirmed": true}'}, [5], {"paid": 5}),
+            ({"confirmed": False}, [], {"error": "This tool call is rejected."}),
+        ],
+    )
+    async def test_a_call_runs_when_a_person_has_confirmed_it(
+        self, resumable: bool, given: dict[str, Any], paid: list[int], result: dict[str, Any]
+    ) -> None:
+        PAID.clear()
+        banker = llm_agent("banker", Reply(calls=[("pay", {"amount": 5})]), "handled", tools=[FunctionTool(pay, require_confirmation=True)])
+        runner = runner_for(banker, resumable=resumable)
+        events = await run(runner)
+        assert texts(events) == []
+        assert results(events) == [("pay", {"error": "This tool call requires confirmation, please approve or reject."})]
+        (item,) = pending_items((await stored(runner)).events)
+        assert (item.kind, item.name, item.args) == ("confirmation", "pay", {"amount": 5})
+        message = answer(item.call_id, "adk_request_confirmation", given)
+        events = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message)]
+        assert results(events) == [("pay", result)]
+        assert texts(events) == ["handled"]
+        assert paid == PAID
+        assert pending_items((await stored(runner)).events) == []
+
+
+class TestWorkflowAgents:
+    """ "Agente Secuencial", "Agente de Bucle": what google-adk forgets is remembered (contract.md, Runtime)."""
+
+    async def test_a_loop_remembers_that_it_was_told_to_escalate(self) -> None:
+        worker = llm_agent("worker", Reply(calls=[("leave_loop", {})]), "again", tools=[TOOLS["leave_loop"]])
+        loop = LoopAgent(name="loop", sub_agents=[worker, llm_agent("second", "second")], max_iterations=3)
+        whole = runner_for(loop, resumable=True)
+        await run(whole)
+        events = (await stored(whole)).events
+        for kept in range(1, len(events) + 1):
+            await self._resumed_equals(loop, events, kept)
+
+    async def test_a_parallel_inside_a_loop_loses_no_round(self) -> None:
+        both = ParallelAgent(name="both", sub_agents=[llm_agent("a", "a1", "a2"), llm_agent("b", "b1", "b2")])
+        loop = LoopAgent(name="loop", sub_agents=[both], max_iterations=2)
+        whole = runner_for(loop, resumable=True)
+        await run(whole)
+        events = (await stored(whole)).events
+        for kept in range(1, len(events) + 1):
+            await self._resumed_equals(loop, events, kept)
+
+    @staticmethod
+    async def _resumed_equals(root: BaseAgent, events: list[Event], kept: int) -> None:
+        service = InMemorySessionService()
+        session = await service.create_session(app_name="app", user_id="u", session_id="s")
+        for event in events[:kept]:
+            await service.append_event(session, event.model_copy(deep=True))
+        runner = runner_for(root, service, resumable=True)
+        await resume(runner)
+        got = (await stored(runner)).events
+        assert sorted(texts(got)) == sorted(texts(events)), f"resumed after {kept} events"
+        assert len(got) == len(events), f"resumed after {kept} events"
+        assert got[-1].actions.end_of_agent

@@ -1,0 +1,65 @@
+"""Each invocation's status, held against what the fixtures' manifest says happened."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from runtime.events import Event, EventActions
+from runtime.history.invocations import invocations, pending_items
+from tests.fixture_paths import fixtures_dir, manifest
+
+STATUS = {"completed": "finished", "crashed": "interrupted", "failed": "interrupted", "paused": "paused"}
+
+OTHERWISE = {
+    # google-adk 1.18 fails each turn after a stored compaction, so that nobody answered; the scenario ran to its end all the same.
+    "adk1.18.0-v0-compaction": "interrupted",
+}
+
+
+def _events(stored: list[dict[str, Any]]) -> list[Event]:
+    return [Event.model_validate(_short(event)) for event in stored]
+
+
+def _short(value: Any) -> Any:
+    """Put a text in the place of the manifest's `__long_text__` objects."""
+    if isinstance(value, dict):
+        return "long" if "__long_text__" in value else {key: _short(item) for key, item in value.items()}
+    return [_short(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    "database",
+    # The manifest tells the status of one session only.
+    [entry for entry in manifest() if entry.get("last_invocation_status") in STATUS and len(entry["sessions"]) == 1],
+    ids=lambda entry: entry["name"],
+)
+def test_the_last_invocations_status(database: dict[str, Any]) -> None:
+    expected = json.loads((fixtures_dir() / "open" / database["expected"]).read_text("utf-8"))
+    found = invocations(_events(expected["sessions"][0]["events"]))
+    assert found[-1].status == OTHERWISE.get(database["name"], STATUS[database["last_invocation_status"]])
+
+
+def test_checkpoints_and_ends_are_shown() -> None:
+    events = [
+        Event(author="user", invocation_id="i", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
+        Event(author="flow", invocation_id="i", actions=EventActions(agent_state={"step": 1})),
+        Event(author="child", invocation_id="i", actions=EventActions(end_of_agent=True)),
+    ]
+    (found,) = invocations(events)
+    assert found.checkpoint == {"flow": {"step": 1}, "child": "end"}
+    assert (found.status, found.reason) == ("interrupted", "flow has not reached its end")
+    assert (found.first_event_id, found.last_event_id) == (events[0].id, events[2].id)
+    assert [item.kind for item in pending_items(events)] == ["interrupted"]
+
+
+def test_what_was_rewound_waits_for_nobody() -> None:
+    events = [
+        Event(author="user", invocation_id="one", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
+        Event(author="user", invocation_id="two", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
+        Event(author="user", invocation_id="three", actions=EventActions(rewind_before_invocation_id="two")),
+    ]
+    assert [found.status for found in invocations(events)] == ["interrupted", "rewound", "finished"]
+    assert [item.invocation_id for item in pending_items(events)] == ["one"]

@@ -8,8 +8,8 @@ from pathlib import Path
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.events.event import Event
-from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.in_memory import history_in_memory
+from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -77,7 +77,6 @@ class DatabaseSource(Source):
         self.badge = stored.layout.kind
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
-        self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import abc
-from bisect import bisect
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.events.event import Event
+from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import PendingItem, pending_items
-from runtime.history.state_at import History, SharedWrite
+from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
-from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 
 
@@ -80,6 +77,7 @@ class DatabaseSource(Source):
         self.badge = stored.layout.kind
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
+        self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None
@@ -155,16 +153,7 @@ class MemorySource(Source):
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
-        events = await self.events(key)
-        others = [
-            (event.timestamp, write)
-            for listed in (await self._service.list_sessions(app_name=key.app_name)).sessions
-            if listed.key != key
-            for event in await self.events(listed.key)
-            for write in [_shared_part(event, same_user=listed.user_id == key.user_id)]
-            if write
-        ]
-        return History(events, baseline={}, shared=_shared_writes(events, others), temp=await self._service.temp_deltas(key))
+        return history_in_memory(self._service, key)
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
@@ -173,19 +162,3 @@ class MemorySource(Source):
     async def close(self) -> None:
         """See `Source.close`."""
         await self._service.close()
-
-
-def _shared_part(event: Event, *, same_user: bool) -> dict[str, Any]:
-    """Return what an event of another session wrote that this session sees, too."""
-    scopes = ("app", "user") if same_user else ("app",)
-    return {key: value for key, value in event.actions.state_delta.items() if scope_of(key) in scopes}
-
-
-def _shared_writes(events: list[Event], others: list[tuple[float, dict[str, Any]]]) -> list[SharedWrite]:
-    """Place what other sessions of this window wrote between a session's events; they all have one clock.
-
-    Nothing was there before the first of them: memory begins empty.
-    """
-    times = [event.timestamp for event in events]
-    start = [SharedWrite(-1, {}, complete="user"), SharedWrite(-1, {}, complete="app")]
-    return start + [SharedWrite(bisect(times, time), write) for time, write in sorted(others, key=itemgetter(0))]

@@ -272,7 +272,8 @@ def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> 
     Returns:
         Keys that merge patches explain, and keys that nothing explains.
     """
-    patched, unsure = set(), set()
+    patched: set[str] = set()
+    unsure: set[str] = set()
     for key, values in writes.items():
         now = present.get(key, _NOTHING)
         if now is not _NOTHING and same_value(values[-1], now):

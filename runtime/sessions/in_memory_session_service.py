@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
+from bisect import bisect
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,7 @@ from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import merge_scopes, split_delta
+from runtime.sessions.state import merge_scopes, scope_of, split_delta
 
 
 @dataclass(slots=True)
@@ -24,9 +25,30 @@ class _Stored:
 
     state: dict[str, Any]
     last_update_time: float
+    baseline: dict[str, Any]
+    created: int
     events: list[Event] = field(default_factory=list)
     event_ids: set[str] = field(default_factory=set)
     temp_deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
+    commits: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPast:
+    """All that the service knows of a session, copied.
+
+    Attributes:
+        session: as it is now.
+        baseline: the session's own first state.
+        shared: what sessions' creations and other sessions' events wrote to `user:` and `app:` (keys with prefix), in commit order, each
+            with the index of the session's event that it came before; -1: with its creation, or earlier.
+        temp: `temp:` deltas by event id.
+    """
+
+    session: Session
+    baseline: dict[str, Any]
+    shared: list[tuple[int, dict[str, Any]]]
+    temp: dict[str, dict[str, Any]]
 
 
 class InMemorySessionService(BaseSessionService):
@@ -40,6 +62,8 @@ class InMemorySessionService(BaseSessionService):
         self._sessions: dict[SessionKey, _Stored] = {}
         self._app_states: dict[str, dict[str, Any]] = {}
         self._user_states: dict[tuple[str, str], dict[str, Any]] = {}
+        self._commits = 0
+        self._shared: list[tuple[int, SessionKey, dict[str, Any]]] = []
 
     async def create_session(
         self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
@@ -50,8 +74,8 @@ class InMemorySessionService(BaseSessionService):
         with self._lock:
             if key in self._sessions:
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
-            self._share(key, parts["app"], parts["user"])
-            self._sessions[key] = stored = _Stored(parts["session"], time.time())
+            number = self._share(key, parts["app"], parts["user"])
+            self._sessions[key] = stored = _Stored(parts["session"], time.time(), copy.deepcopy(parts["session"]), number)
             return self._copy(key, stored, [])
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
@@ -86,7 +110,7 @@ class InMemorySessionService(BaseSessionService):
                 raise SessionNotFoundError(f"Session not found: {session.id}")
             if event.id in stored.event_ids:
                 raise StaleSessionError(f"Event {event.id} is already part of session {session.id}.")
-            self._share(key, parts["app"], parts["user"])
+            stored.commits.append(self._share(key, parts["app"], parts["user"]))
             stored.state.update(parts["session"])
             stored.events.append(event)
             stored.event_ids.add(event.id)
@@ -100,9 +124,34 @@ class InMemorySessionService(BaseSessionService):
             stored = self._sessions.get(key)
             return dict(stored.temp_deltas) if stored else {}
 
-    def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> None:
+    def past(self, key: SessionKey) -> SessionPast:
+        """Return what is known of a session's past, for the debugger.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        with self._lock:
+            stored = self._sessions.get(key)
+            if stored is None:
+                raise SessionNotFoundError(f"Session not found: {key.session_id}")
+            own = set(stored.commits)
+            shared = [
+                (-1 if number <= stored.created else bisect(stored.commits, number), copy.deepcopy(visible))
+                for number, writer, delta in self._shared
+                if number not in own and (visible := _visible(key, writer, delta))
+            ]
+            # Not copied: what temp: keys hold may be any objects.
+            temp = {event_id: dict(delta) for event_id, delta in stored.temp_deltas.items()}
+            return SessionPast(self._copy(key, stored, stored.events), copy.deepcopy(stored.baseline), shared, temp)
+
+    def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> int:
+        """Write to the shared scopes; return the number of the commit."""
+        self._commits += 1
+        if app or user:
+            self._shared.append((self._commits, key, merge_scopes({}, user, app)))
         self._app_states.setdefault(key.app_name, {}).update(app)
         self._user_states.setdefault((key.app_name, key.user_id), {}).update(user)
+        return self._commits
 
     def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
@@ -124,3 +173,11 @@ def _choose(events: list[Event], config: GetSessionConfig | None) -> list[Event]
     if config.num_recent_events is not None:
         events = events[max(0, len(events) - config.num_recent_events) :]
     return events
+
+
+def _visible(key: SessionKey, writer: SessionKey, delta: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of another session's delta that a session sees."""
+    if writer.app_name != key.app_name:
+        return {}
+    same_user = writer.user_id == key.user_id
+    return {name: value for name, value in delta.items() if same_user or scope_of(name) == "app"}

@@ -28,6 +28,14 @@ async def new_session(service: DatabaseSessionService) -> Session:
     return await service.create_session(app_name="a", user_id="u", session_id="s", state={"k": 0})
 
 
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def backups(folder: Path) -> list[Path]:
+    return list(folder.glob("*.backup-*"))
+
+
 def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(file)) as connection:
         return connection.execute(sql).fetchall()
@@ -58,7 +66,9 @@ async def test_a_database_in_memory() -> None:
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
 
 
-@pytest.mark.parametrize(("url", "words"), [("mysql://h/d", "mysql databases are not supported"), ("x://", "not supported|no database URL")])
+@pytest.mark.parametrize(
+    ("url", "words"), [("mysql://h/d", "mysql databases are not supported"), ("x://", "not supported|no database URL")]
+)
 def test_databases_that_are_not_served(url: str, words: str) -> None:
     with pytest.raises(StorageError, match=words):
         DatabaseSessionService(url)
@@ -69,7 +79,7 @@ async def test_reading_creates_nothing(tmp_path: Path) -> None:
         assert await service.get_session(app_name="a", user_id="u", session_id="s") is None
         assert (await service.list_sessions(app_name="a")).sessions == []
         await service.delete_session(app_name="a", user_id="u", session_id="s")
-    assert list(tmp_path.iterdir()) == []
+    assert files(tmp_path) == []
 
 
 async def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -85,7 +95,7 @@ async def test_a_closed_service_says_so(tmp_path: Path) -> None:
     await service.close()
     with pytest.raises(StorageError, match="closed"):
         await service.list_sessions(app_name="a")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.db"]
+    assert files(tmp_path) == ["x.db"]
 
 
 async def test_times_are_utc_text_and_rise_with_every_event(tmp_path: Path) -> None:
@@ -191,12 +201,17 @@ async def test_a_full_disk(tmp_path: Path) -> None:
         session = await new_session(service)
         await service._thread.run(lambda: _limit_pages(service))
         before = copy.deepcopy(session)
-        with pytest.raises(StorageError, match="disk that holds .* is full"):
+        with pytest.raises(StorageError, match=r"disk that holds .* is full"):
             await service.append_event(session, delta(k="x" * 200_000))
         assert session == before
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == before
         await service.append_event(session, delta(k=2))
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
+
+
+def _until_taken(service: DatabaseSessionService) -> None:
+    while service._thread._jobs.qsize():
+        time.sleep(0.001)
 
 
 def _limit_pages(service: DatabaseSessionService) -> None:
@@ -256,8 +271,7 @@ async def test_a_task_cancelled_while_it_commits_is_cancelled_after_it(tmp_path:
         with locked(file):
             task = asyncio.ensure_future(append())
             await reached.wait()
-            while service._thread._jobs.qsize():
-                await asyncio.sleep(0)
+            await asyncio.to_thread(_until_taken, service)
             task.cancel()
             await asyncio.sleep(0)
             assert not task.done()
@@ -281,10 +295,10 @@ async def test_the_first_write_makes_a_backup(tmp_path: Path, name: str) -> None
         session = await service.get_session(app_name="trip_planner", user_id="maria", session_id="s-1")
         assert session is not None
         assert file.read_bytes() == original
-        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert files(tmp_path) == [name]
         for _ in range(2):
             await service.append_event(session, delta(k=1))
-    (backup,) = tmp_path.glob("*.backup-*")
+    (backup,) = backups(tmp_path)
     assert backup.stat().st_mode & 0o777 == 0o640
     with StoredDatabase.open(str(backup)) as before, StoredDatabase.open(str(file)) as after:
         assert (before.layout.ours, after.layout.ours) == (False, True)
@@ -292,7 +306,7 @@ async def test_the_first_write_makes_a_backup(tmp_path: Path, name: str) -> None
         assert after.events(session.key) == session.events
         history = after.history(session.key)
         assert history.state_at(len(history.events) - 1).merged() == session.state
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, backup.name])
+    assert files(tmp_path) == sorted([name, backup.name])
 
 
 async def test_without_a_backup_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

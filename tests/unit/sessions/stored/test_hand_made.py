@@ -21,6 +21,10 @@ READABLE = sorted(path.name for path in (fixtures_dir() / "hand").glob("*.db") i
 LACKS_STATE_ROWS = {"sqlite_no_state_rows.db", "v1_no_app-user_state_rows.db"}
 
 
+def backups(folder: Path) -> list[Path]:
+    return list(folder.glob("*.backup-*"))
+
+
 @pytest.mark.parametrize("name", READABLE)
 def test_odd_files_read_alike(name: str) -> None:
     with StoredDatabase.open(str(fixtures_dir() / "hand" / name)) as database:
@@ -53,7 +57,7 @@ async def test_odd_files_are_continued_in_their_layout(name: str, tmp_path: Path
     with StoredDatabase.open(str(file)) as database:
         assert database.layout.kind == name.split("_")[0]
         assert database.layout.ours
-    assert len(list(tmp_path.glob(f"{name}.backup-*"))) == 1
+    assert len(backups(tmp_path)) == 1
 
 
 def test_unknown_fields_are_kept_where_they_stood() -> None:

@@ -155,13 +155,14 @@ async def test_beside_our_own_service(tmp_path: Path) -> None:
         await service.append_event(session, Event(author="me"))
         again = await service.get_session(app_name="a", user_id="u", session_id="s")
         assert again == session
-    assert [path.name for path in tmp_path.iterdir()] == ["own.db"]
+    assert set(snapshot(tmp_path)) == {"own.db"}
 
 
 @pytest.mark.parametrize(
     "trap",
     [
-        "CREATE VIEW sessions AS SELECT 1 AS app_name, 2 AS user_id, 3 AS id, load_extension('x') AS state, 0 AS create_time, 0 AS update_time",
+        "CREATE VIEW sessions AS SELECT 1 AS app_name, 2 AS user_id, 3 AS id, load_extension('x') AS state, 0 AS create_time,"
+        " 0 AS update_time",
         "CREATE VIEW sessions AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"
         " SELECT x AS app_name, x AS user_id, x AS id, '{}' AS state, 0 AS create_time, 0 AS update_time FROM r",
     ],

@@ -1,0 +1,28 @@
+"""The past of a session that is kept in memory."""
+
+from __future__ import annotations
+
+from runtime.history.state_at import History, SharedWrite
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.session import SessionKey
+
+
+def history_in_memory(service: InMemorySessionService, key: SessionKey) -> History:
+    """Return a session's past; nothing in it is unknown.
+
+    Args:
+        service: that keeps it.
+        key: the session.
+
+    Raises:
+        SessionNotFoundError: there is no such session.
+    """
+    past = service.past(key)
+    # Memory is empty when the service is made.
+    nothing = [SharedWrite(-1, {}, "user"), SharedWrite(-1, {}, "app")]
+    return History(
+        past.session.events,
+        baseline=past.baseline,
+        shared=[*nothing, *(SharedWrite(before, delta) for before, delta in past.shared)],
+        temp=past.temp,
+    )

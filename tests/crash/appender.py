@@ -1,0 +1,57 @@
+"""Appends events until it is killed; says each one that the service has acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+from multiprocessing.connection import Connection
+
+from sqlalchemy import event as sqlalchemy_event
+
+from runtime.events import Event, EventActions
+from runtime.sessions import DatabaseSessionService, SqliteSessionService
+
+
+def run(said: Connection, file: str, layout: str, events: int, statement: int = 0) -> None:
+    """Append, as a process of its own.
+
+    Args:
+        said: where to say the id of each event when it is acknowledged.
+        file, layout: the database.
+        events: how many.
+        statement: before which of its SQL statements to die (0: never).
+    """
+    asyncio.run(_append(said, file, layout, events, statement))
+
+
+def kill_at(service: DatabaseSessionService, statement: int) -> None:
+    """Let the process die just before its n-th statement."""
+    count = 0
+
+    def trace(_sql: str) -> None:
+        nonlocal count
+        count += 1
+        if count == statement:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def connected(connection: sqlite3.Connection, _record: object) -> None:
+        connection.set_trace_callback(trace)
+
+    sqlalchemy_event.listen(service._database._engine, "connect", connected)
+
+
+async def _append(said: Connection, file: str, layout: str, events: int, statement: int) -> None:
+    service = DatabaseSessionService(f"sqlite:///{file}") if layout == "v1" else SqliteSessionService(file)
+    if statement:
+        kill_at(service, statement)
+    session = await service.get_session(app_name="a", user_id="u", session_id="s")
+    if session is None:
+        session = await service.create_session(app_name="a", user_id="u", session_id="s")
+    said.send("ready")
+    for number in range(len(session.events), len(session.events) + events):
+        delta = {"own": number, "user:shared": number, "app:shared": number, f"k{number % 50}": str(number) * 500}
+        await service.append_event(session, Event(author="me", id=f"event-{number}", actions=EventActions(state_delta=delta)))
+        said.send(f"event-{number}")
+    await service.close()

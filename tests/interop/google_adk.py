@@ -1,0 +1,56 @@
+"""The real google-adk, in a Python of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from functools import cache
+from typing import Any
+
+import pytest
+
+
+@cache
+def adk_python() -> str:
+    """Return a Python that has google-adk 2.13; skip the test, saying so, where there is none.
+
+    The one that runs the tests if google-adk is installed beside us (`pip install '.[interop]'`), else `$INSPECTOR_ADK_PYTHON`.
+    """
+    given = os.environ.get("INSPECTOR_ADK_PYTHON")
+    if given:
+        return given
+    if importlib.util.find_spec("google.adk") is None:
+        pytest.skip("google-adk is not installed: pip install '.[interop]', or set INSPECTOR_ADK_PYTHON to a Python that has it")
+    return sys.executable
+
+
+def run_adk(code: str, *args: str) -> Any:
+    """Run the body of an async function with google-adk and return what it returns, by way of JSON.
+
+    Args:
+        code: sees `args`, `Event`, `EventActions`, `types`, `DatabaseSessionService` and `SqliteSessionService`.
+        *args: texts.
+    """
+    program = (
+        textwrap.dedent("""
+        import asyncio, json, sys, warnings
+        warnings.simplefilter("ignore")
+        from google.adk.events.event import Event
+        from google.adk.events.event_actions import EventActions
+        from google.adk.sessions.database_session_service import DatabaseSessionService
+        from google.adk.sessions.sqlite_session_service import SqliteSessionService
+        from google.genai import types
+        args = sys.argv[1:]
+        async def main():
+        """)
+        + textwrap.indent(textwrap.dedent(code), "    ")
+        + "\nprint('RESULT' + json.dumps(asyncio.run(main())))\n"
+    )
+    done = subprocess.run([adk_python(), "-c", program, *args], capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr[-4000:]
+    (result,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
+    return json.loads(result.removeprefix("RESULT"))

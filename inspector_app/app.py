@@ -120,6 +120,7 @@ class Inspector(QObject):
         self.agents.close()
         logging.getLogger().removeHandler(self._log)
         self.window.close_now()
+        self.window.deleteLater()  # Qt's own order; left to Python, models may go before the views that look at them
         self.closed.emit()
 
 

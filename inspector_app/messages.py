@@ -14,8 +14,6 @@ from runtime.errors.known_error import KnownError
 
 Severity = Literal["info", "warning", "error"]
 
-_SEVERITY_OF_LEVEL: tuple[tuple[int, Severity], ...] = ((logging.ERROR, "error"), (logging.WARNING, "warning"))
-
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -81,7 +79,7 @@ class BusHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Post the record; a bus that is gone already (at exit) is not an error."""
-        severity = next((severity for level, severity in _SEVERITY_OF_LEVEL if record.levelno >= level), "info")
+        severity: Severity = "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "info"
         details = format_traceback(record.exc_info[1]) if record.exc_info and record.exc_info[1] else None
         try:
             self._bus.posted.emit(Message(severity, f"{record.name}: {record.getMessage()}", details, quiet=severity != "error"))

@@ -227,11 +227,11 @@ class Runner:
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
-        ctx._shared.committed_state = dict(session.state)
+        ctx.shared.committed_state = dict(session.state)
         past = [event for event in session.events if event.invocation_id == resumed_id] if resumed_id else []
         if past:
             found = read_checkpoints(past, self.agent)
-            ctx._shared.resumed = found
+            ctx.shared.resumed = found
             ctx.agent_states.update(found.states)
             ctx.end_of_agents.update(found.ended)
         return ctx
@@ -287,6 +287,7 @@ class Runner:
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
+        shared = ctx.shared
         async with aclosing(ctx.agent.run_async(ctx)) as events:
             async for event in events:
                 try:
@@ -294,37 +295,40 @@ class Runner:
                 except Exception as error:
                     # Raising here would only reach the outermost generator; the agent that yielded the event is told at its own `yield`.
                     self._forget_local_writes(ctx)
-                    ctx._shared.failed_commit = (event, error)
+                    shared.failed_commit = (event, error)
                 else:
                     yield shown
 
     async def _process(self, ctx: InvocationContext, event: Event) -> Event:
         """Fill in what an event lacks, show it to the plugins, and commit it unless it is partial."""
-        event.invocation_id = event.invocation_id or ctx.invocation_id
+        if not event.invocation_id:
+            event.invocation_id = ctx.invocation_id
         if ctx.run_config and ctx.run_config.custom_metadata:
             event.custom_metadata = {**ctx.run_config.custom_metadata, **(event.custom_metadata or {})}
-        changed = await self.plugin_manager.ask("on_event_callback", invocation_context=ctx, event=event)
-        if changed is not None:
-            event = changed
+        if self.plugin_manager.plugins:
+            changed = await self.plugin_manager.ask("on_event_callback", invocation_context=ctx, event=event)
+            event = event if changed is None else changed
         if not event.partial:
             await self._commit(ctx, event)
         return event
 
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
         """Append an event to the session. The only place that does."""
-        temp = {key: value for key, value in event.actions.state_delta.items() if key.startswith(State.TEMP_PREFIX)}
+        delta = event.actions.state_delta
+        temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
         await self.session_service.append_event(ctx.session, event)
-        apply_delta(ctx._shared.committed_state, event.actions.state_delta)
-        apply_delta(ctx._shared.committed_state, temp)
+        committed = ctx.shared.committed_state
+        apply_delta(committed, event.actions.state_delta)
+        apply_delta(committed, temp)
 
     def _forget_local_writes(self, ctx: InvocationContext) -> None:
         """Make the state what was committed last (seed-readings: "local writes included")."""
         ctx.session.state.clear()
-        ctx.session.state.update(ctx._shared.committed_state)
+        ctx.session.state.update(ctx.shared.committed_state)
 
     def _warn_of_lost_writes(self, ctx: InvocationContext) -> None:
         """Say which keys were written to `ctx.session.state` directly and never reached an event."""
-        committed = ctx._shared.committed_state
+        committed = ctx.shared.committed_state
         lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
         lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]
         if lost:

@@ -87,7 +87,7 @@ def _folder_of(path: str) -> Path | None:
 
 
 def _python_files(folder: Path) -> list[str]:
-    found = []
+    found: list[str] = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         found.extend(str((Path(root) / name).relative_to(folder)) for name in sorted(names) if name.endswith(".py"))

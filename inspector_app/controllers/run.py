@@ -51,6 +51,7 @@ class RunController(QObject):
         phase: what the run is doing.
         address: the session of the run, or of the last one.
         held: the committed event the agent is held at.
+        pausing: it was told to hold, and has not come to its next event yet.
 
     Signals:
         changed: something that `blocked` depends on is different now.
@@ -88,6 +89,7 @@ class RunController(QObject):
         self._frame.setInterval(FRAME_MS)
         self._frame.timeout.connect(self._flush)
         self.address: SessionAddress | None = None
+        self.pausing = False
         for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
             signal.connect(self._on_context_changed)
 
@@ -182,6 +184,7 @@ class RunController(QObject):
     def pause(self) -> None:
         """Hold the agent at its next event."""
         if self._debugger is not None:
+            self.pausing = True
             self._debugger.pause()
             self.changed.emit()
 
@@ -201,7 +204,7 @@ class RunController(QObject):
     def _start(self, message: types.Content | None, invocation_id: str | None, paused: bool) -> None:
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
-        self._stopped = False
+        self._stopped = self.pausing = False
         self._task = self._tasks.spawn(self._run(message, invocation_id, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self.changed.emit()
@@ -307,6 +310,7 @@ class RunController(QObject):
 
     def _on_debugger_changed(self) -> None:
         if self.held is not None:
+            self.pausing = False
             self._flush()  # the event is on show before the window says that the agent is held at it
         self.changed.emit()
 

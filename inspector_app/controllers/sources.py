@@ -77,6 +77,7 @@ class DatabaseSource(Source):
         self.badge = stored.layout.kind
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
+        self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None

@@ -339,6 +339,8 @@ class WindowController(QObject):
         self.events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
         if session.events:
             bench.stream.select_event(len(session.events) - 1)
+        if self._nothing_has_focus():
+            bench.stream.table.setFocus()
         self._show_session_hints()
         self._show_run()
 
@@ -374,7 +376,7 @@ class WindowController(QObject):
         bench.composer.clear()
         bench.resume_hint.hide()
         bench.stream.set_following(True)
-        self.sessions.set_mark(address.database, address.key, "running")
+        self._show_pending()
 
     def _on_run_ended(self, end: RunEnd) -> None:
         if end.address == self._cursor.session and self._browse.session is not None:
@@ -386,8 +388,14 @@ class WindowController(QObject):
         if any(item.kind != "interrupted" for item in self._pending.get(end.address, [])):
             self.window.workbench.raise_pane("pending")
         self._show_session_hints()
+        self._show_pending()
 
     # what follows from it
+
+    def _nothing_has_focus(self) -> bool:
+        """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
+        focus = self.window.focusWidget()
+        return focus is None or not focus.isVisible() or self.window.run_bar.isAncestorOf(focus)
 
     def _show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
@@ -425,11 +433,16 @@ class WindowController(QObject):
             detail = f"{held.author} · {describe(held).kind}"
         elif run.phase == "idle":
             phase, text, detail = self._idle_words()
+        elif run.pausing:
+            text, detail = "pausing", "held at the next event"
         self.window.run_bar.show_state(phase, text, detail)
         self.window.status.show_run(phase, text)
+        if run.address is not None and run.phase != "idle":
+            self.sessions.set_mark(run.address.database, run.address.key, "paused" if run.phase == "paused" else "running")
         if here:
             self.events.set_held(held.id if held is not None else None)
-            waiting = {"running": "running…", "paused": "held: F10 steps, F5 continues"}.get(run.phase)
+            running = "running; it is held at its next event" if run.pausing else "running…"
+            waiting = {"running": running, "paused": "held: F10 steps, F5 continues", "stopping": "stopping…"}.get(run.phase)
             self.events.set_waiting(waiting, held.author if held is not None else "")
 
     def _idle_words(self) -> tuple[str, str, str]:
@@ -472,7 +485,13 @@ class WindowController(QObject):
     def _show_pending(self) -> None:
         selected = self._cursor.session
         places = sorted(self._pending, key=lambda address: (address != selected, address.database, address.key))
-        rows = [PendingRow(address, item) for address in places for item in self._pending[address]]
+        running = self._run.address if self._run.phase != "idle" else None
+        rows = [
+            PendingRow(address, item)
+            for address in places
+            for item in self._pending[address]
+            if address != running or item.kind != "interrupted"  # it is being resumed
+        ]
         self.window.workbench.pending.set_rows(rows)
         self.window.workbench.show_pending(count=len(rows))
 

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector_app.values import plain_tooltip, preview, visible
-from runtime.sessions.state import SCOPES, Change
+from runtime.sessions.state import SCOPES, Change, same_value
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -17,6 +17,18 @@ CHANGE_ROLE = Qt.ItemDataRole.UserRole + 1
 
 NOTHING = "–"
 """Stands for a value that there was not, or is not any more."""
+
+NOT_RECORDED = "not recorded"
+"""Stands for a value that nobody kept (databases that others wrote)."""
+
+
+def ground(change: Change, column: int) -> str:
+    """Return what ground a cell stands on: `removed` before, `added` after; none where there is no value or nothing changed."""
+    if column == 0 or (change.kind == "changed" and same_value(change.before, change.after)):
+        return ""
+    if column == 1:
+        return "removed" if change.kind in ("changed", "removed") else ""
+    return "" if change.kind == "removed" else "added"
 
 
 class DeltaModel(QAbstractTableModel):
@@ -81,6 +93,8 @@ def _text(change: Change, column: int, limit: int) -> str:
     if column == 0:
         return visible(change.key[:200])
     if column == 1:
+        if change.kind == "written":
+            return NOT_RECORDED
         return NOTHING if change.kind == "added" else preview(change.before, limit)
     if change.kind == "removed":
         return NOTHING

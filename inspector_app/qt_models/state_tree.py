@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.values import preview
-from runtime.sessions.state import SCOPES, Change, Scope, scope_of
+from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
 LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
 
@@ -83,6 +83,8 @@ def _key_node(lane: ValueNode, row: int, key: str, value: Any, path: str, change
         cleared = value is None
         return ValueNode(lane, row, key, value, path, note="cleared (null)" if cleared else None, mark="null" if cleared else "")
     after = "cleared (null)" if value is None else preview(value, 120)
-    mark = "cleared" if value is None else change.kind
+    if change.kind == "changed" and same_value(change.before, value):
+        return ValueNode(lane, row, key, value, path, note=after if value is None else None)
+    mark = "cleared" if value is None else "changed" if change.kind == "written" else change.kind
     note = f"{preview(change.before, 80)} → {after}" if change.kind == "changed" else after
     return ValueNode(lane, row, key, value, path, note=note, mark=mark)

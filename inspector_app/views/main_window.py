@@ -68,7 +68,7 @@ class MainWindow(QMainWindow):
         self._pages.setCurrentWidget(page)
 
     @property
-    def page(self) -> QWidget:
+    def page(self) -> QWidget | None:
         """The page on show."""
         return self._pages.currentWidget()
 

@@ -52,8 +52,8 @@ class MessageBar(QWidget):
         self.hide()
 
     def _shown(self) -> list[_MessageRow]:
-        widgets = (self._rows.itemAt(index).widget() for index in range(self._rows.count()))
-        return [widget for widget in widgets if isinstance(widget, _MessageRow)]
+        items = (self._rows.itemAt(index) for index in range(self._rows.count()))
+        return [row for item in items if item is not None and isinstance(row := item.widget(), _MessageRow)]
 
     def _drop(self, row: _MessageRow) -> None:
         self._rows.removeWidget(row)

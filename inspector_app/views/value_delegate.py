@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from inspector_app import theme
-from inspector_app.qt_models.delta import DeltaModel
+from inspector_app.qt_models.delta import DeltaModel, ground
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 
 ROW_HEIGHT = 22
@@ -73,10 +73,10 @@ class ValueDelegate(QStyledItemDelegate):
             self._dot(painter, rect, change.scope)
             self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font)
             return
-        there_is_none = change.kind == ("added" if index.column() == 1 else "removed")
-        if not (selected or there_is_none):
-            painter.fillRect(rect, theme.color("removed" if index.column() == 1 else "added"))
-        self._text(painter, rect, text, "dim" if there_is_none else "text", self._mono)
+        colour = ground(change, index.column())
+        if colour and not selected:
+            painter.fillRect(rect, theme.color(colour))
+        self._text(painter, rect, text, "text" if colour else "dim", self._mono)
 
     def _dot(self, painter: QPainter, rect: QRect, scope: str) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -77,8 +77,8 @@ class WelcomePage(QScrollArea):
     def set_recent(self, items: list[str]) -> None:
         """Show what was opened last."""
         while (old := self._recent.takeAt(0)) is not None:
-            if old.widget():
-                old.widget().deleteLater()
+            if (row := old.widget()) is not None:
+                row.deleteLater()
         for item in items:
             self._recent.addWidget(self._recent_row(item))
         self._recent_title.setVisible(bool(items))

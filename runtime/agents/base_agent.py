@@ -189,7 +189,7 @@ class BaseAgent(BaseModel):
         yield  # makes it a generator
 
     async def _run_with_callbacks(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        ctx._shared.calls[self.name] += 1
+        ctx.shared.calls[self.name] += 1
         resumed = ctx.resumed_checkpoints()
         if resumed and resumed.ended.get(self.name):
             return  # its end is committed, and its caller has not moved on since
@@ -210,22 +210,23 @@ class BaseAgent(BaseModel):
     async def _run_and_commit(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
         """Drive the implementation: fill in what its events lack, and hand a failed commit to the agent that yielded."""
         walking_past = resumed is not None
+        shared, branch = ctx.shared, ctx.branch  # looked up once: pydantic's attributes are slow
         async with aclosing(self._run_async_impl(ctx)) as events:
             event = await anext(events, None)
             while event is not None:
                 if not isinstance(event, Event):
                     event = await _throw(events, TypeError(f"{self.name} yielded a {type(event).__name__}; agents yield Event objects."))
                     continue
-                if event.branch is None:
-                    event.branch = ctx.branch
+                if branch is not None and event.branch is None:
+                    event.branch = branch
                 if resumed and not event.partial:
                     walking_past = walking_past and self._mark_replayed_checkpoint(event, resumed)
                     if not walking_past and event.author == self.name and event.actions.agent_state is not None:
                         for below in self.descendants():
                             resumed.forget(below.name)
-                yielded_here = ctx.claim(event)
+                is_own = shared.claim(event, ctx)
                 yield event
-                failure = ctx.take_failed_commit(event) if yielded_here else None
+                failure = shared.take_failed_commit(event) if is_own else None
                 event = await (anext(events, None) if failure is None else _throw(events, failure))
 
     def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:

@@ -34,8 +34,8 @@ class InvocationPaused(BaseException):
 
 
 @dataclass(slots=True)
-class _Shared:
-    """What must be one for all copies of a context.
+class Shared:
+    """What is one for all copies of a context.
 
     Attributes:
         llm_calls: model calls made so far.
@@ -52,6 +52,19 @@ class _Shared:
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
+
+    def claim(self, event: Event, context: InvocationContext) -> bool:
+        """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""
+        return self.yielded_by.setdefault(id(event), context) is context
+
+    def take_failed_commit(self, event: Event) -> Exception | None:
+        """Return why an event that was claimed could not be committed; None if it was."""
+        del self.yielded_by[id(event)]
+        failed = self.failed_commit
+        if failed is None or failed[0] is not event:
+            return None
+        self.failed_commit = None
+        return failed[1]
 
 
 class InvocationContext(BaseModel):
@@ -92,9 +105,14 @@ class InvocationContext(BaseModel):
     end_of_agents: dict[str, bool] = Field(default_factory=dict)
     end_invocation: bool = False
 
-    _shared: _Shared = PrivateAttr(default_factory=_Shared)
+    _shared: Shared = PrivateAttr(default_factory=Shared)
     _depth: int = PrivateAttr(default=0)
     _runs: list[AsyncGenerator[Event, None]] = PrivateAttr(default_factory=list)
+
+    @property
+    def shared(self) -> Shared:
+        """What is one for all agents of this invocation."""
+        return self._shared
 
     @property
     def is_resumable(self) -> bool:
@@ -195,19 +213,6 @@ class InvocationContext(BaseModel):
     def resumed_checkpoints(self) -> Checkpoints | None:
         """Return what a resumed run began with, if this is the running agent's first call in it; a later call begins anew."""
         return self._shared.resumed if self._shared.calls[self.agent.name] == 1 else None
-
-    def claim(self, event: Event) -> bool:
-        """Return whether the running agent itself yielded the event; the agents that only forward it come later and get False."""
-        return self._shared.yielded_by.setdefault(id(event), self) is self
-
-    def take_failed_commit(self, event: Event) -> Exception | None:
-        """Return why an event that was claimed could not be committed; None if it was."""
-        self._shared.yielded_by.pop(id(event), None)
-        failed = self._shared.failed_commit
-        if failed is None or failed[0] is not event:
-            return None
-        self._shared.failed_commit = None
-        return failed[1]
 
 
 def _is_over(run: AsyncGenerator[Event, None]) -> bool:

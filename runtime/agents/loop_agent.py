@@ -37,7 +37,7 @@ class LoopAgent(BaseAgent):
         if not self.sub_agents:
             return
         state = self._load_agent_state(ctx, LoopAgentState)
-        resumed = ctx._shared.resumed
+        resumed = ctx.shared.resumed
         escalated = state is not None and resumed is not None and self.name in resumed.escalated
         current = LoopAgentState() if state is None else state
         first = _position(self, current.current_sub_agent)

@@ -1,1 +1,24 @@
 """Files that agents save, in versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
+    from runtime.artifacts.file_artifact_service import FileArtifactService
+    from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+
+__all__ = ["ArtifactVersion", "BaseArtifactService", "FileArtifactService", "InMemoryArtifactService"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ArtifactVersion": "runtime.artifacts.base_artifact_service",
+        "BaseArtifactService": "runtime.artifacts.base_artifact_service",
+        "FileArtifactService": "runtime.artifacts.file_artifact_service",
+        "InMemoryArtifactService": "runtime.artifacts.in_memory_artifact_service",
+    },
+)

@@ -6,6 +6,7 @@ Errors that google-adk raises as `ValueError` are `ValueError`s here too.
 """
 
 from runtime.errors.already_exists_error import AlreadyExistsError
+from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.known_error import BugError, KnownError
 from runtime.errors.llm_error import LlmError, UnknownLlmError
 from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
@@ -17,6 +18,7 @@ __all__ = [
     "AlreadyExistsError",
     "BugError",
     "ForeignDatabaseError",
+    "InputValidationError",
     "KnownError",
     "LlmError",
     "NotFoundError",

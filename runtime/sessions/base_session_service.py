@@ -137,6 +137,9 @@ class BaseSessionService(abc.ABC):
         await self.close()
 
 
+_SIMPLE = frozenset({str, int, bool, type(None)})
+
+
 def check_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return an independent, storable copy of a first state, `temp:` keys dropped.
 
@@ -159,6 +162,8 @@ def check_actions(event: Event) -> dict[str, Any]:
     temp: dict[str, Any] = {}
     delta: dict[str, Any] = {}
     for key, value in actions.state_delta.items():
+        if type(value) in _SIMPLE and ":" not in key:
+            continue  # the common case needs neither a copy nor a check
         if _checked_key(key).startswith(State.TEMP_PREFIX):
             temp[key] = value
         else:
@@ -167,7 +172,9 @@ def check_actions(event: Event) -> dict[str, Any]:
         actions.agent_state = storable(actions.agent_state, f"agent_state of {event.author}")
     if event.custom_metadata is not None:
         event.custom_metadata = storable(event.custom_metadata, "custom_metadata")
-    actions.state_delta = delta
+    actions.state_delta.update(delta)
+    for key in temp:
+        del actions.state_delta[key]
     return temp
 
 

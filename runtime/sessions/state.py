@@ -108,7 +108,7 @@ def split_delta(delta: Mapping[str, Any]) -> dict[Scope, dict[str, Any]]:
     """Sort a delta by scope, prefixes removed (once), as the tables of the storage layouts hold it."""
     parts: dict[Scope, dict[str, Any]] = {"session": {}, "user": {}, "app": {}, "temp": {}}
     for key, value in delta.items():
-        scope = scope_of(key)
+        scope = scope_of(key) if ":" in key else "session"
         parts[scope][key if scope == "session" else key[len(scope) + 1 :]] = value
     return parts
 

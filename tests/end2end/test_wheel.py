@@ -35,7 +35,9 @@ def run(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProc
 
 def test_everything_in_resources_is_in_it_and_nothing_else(installed: Path) -> None:
     def files(root: Path) -> set[str]:
-        return {str(path.relative_to(root)) for path in (root / "resources").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+        return {
+            str(path.relative_to(root)) for path in (root / "resources").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        }
 
     assert files(installed) == files(ROOT)
     assert {"story", "orders"} <= {path.name for path in (installed / "resources" / "samples").iterdir()}

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from inspector_app.qt_models.delta import DeltaModel
+from inspector_app.qt_models.delta import DeltaModel, ground
 from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.qt_models.state_tree import StateTreeModel
 from inspector_app.qt_models.value_tree import MAX_CHILDREN, ValueTreeModel
@@ -80,6 +80,19 @@ def test_changed_cleared_unknown_and_removed_keys_say_so(tested) -> None:
     lane = model.index(0, 0)
     marks = [model.node(model.index(row, 0, lane)).mark for row in range(4)]
     assert marks == ["added", "null", "changed", "cleared"]
+
+
+def test_a_value_nobody_recorded_and_one_written_again_are_no_false_changes(tested) -> None:
+    model = tested(StateTreeModel())
+    changes = [Change("a", None, 1, "written"), Change("b", [2], [2], "changed"), Change("c", 1, True, "changed")]
+    model.set_state(ScopedState(session={"a": 1, "b": [2], "c": True}), changes)
+    nodes = model.node(model.index(0, 0)).children
+    assert [(node.text, node.mark) for node in nodes] == [("1", "changed"), ("[2]", ""), ("1 → true", "changed")]
+    delta = tested(DeltaModel())
+    delta.set_changes(changes)
+    assert [delta.index(row, 1).data() for row in range(3)] == ["not recorded", "[2]", "1"]
+    grounds = [[ground(change, column) for column in range(3)] for change in changes]
+    assert grounds == [["", "", "added"], ["", "", ""], ["", "removed", "added"]]
 
 
 def test_paths_can_be_pasted_into_code(tested) -> None:

@@ -40,7 +40,7 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
         write(orders, "40 boxes of A4 paper", qtbot)
     assert orders.cursor.session is not None and orders.cursor.session.database == MEMORY
     assert window.workbench.composer.text == ""
-    assert orders.controller.events.event(0).author == "user"
+    assert orders.controller.events.committed(0).author == "user"
     pending = window.workbench.pending
     assert [row.item.kind for row in pending.rows] == ["long_running"]
     assert window.run_bar.state_text == "waiting"
@@ -72,7 +72,7 @@ def test_step_with_a_message_holds_at_the_first_event(orders: Inspector, qtbot: 
     orders.window.workbench.composer.set_text("a desk lamp")
     orders.window.commands.step.trigger()
     qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
-    assert [orders.controller.events.event(index).author for index in range(orders.controller.events.event_count)][0] == "user"
+    assert orders.controller.events.committed(0).author == "user"
     assert orders.controller.events.event_count == 2
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()

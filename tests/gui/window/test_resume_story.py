@@ -63,7 +63,7 @@ def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector
     assert ended.args[0].error is None
     assert len(lengths) > 3, "the events came in while it ran, not all at the end"
     assert events.event_count > before
-    assert [events.event(index).id for index in range(events.event_count)] == stored_ids(story_db, story)
+    assert [events.committed(index).id for index in range(events.event_count)] == stored_ids(story_db, story)
     assert story.cursor.event_index == events.event_count - 1, "the newest event is followed"
     assert state_lanes(story) != lanes and "grammar_suggestions" in state_lanes(story)
     assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed while it ran"
@@ -102,7 +102,7 @@ def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path
         held = run.held
         assert held is not None
         assert events.event_count == count + 1, "one event, no more"
-        assert events.event(events.event_count - 1).id == held.id
+        assert events.committed(events.event_count - 1).id == held.id
         assert stored_ids(story_db, story)[-1] == held.id, "it is committed, and nothing after it"
         assert window.run_bar.state_text == f"paused at {events.event_count}"
         assert story.cursor.event_index == events.event_count - 1

@@ -1,0 +1,76 @@
+"""Which names artifacts may have, and whose they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from runtime.errors.input_validation_error import InputValidationError
+
+USER_PREFIX = "user:"
+VERSIONS = "versions"
+METADATA = "metadata.json"
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_LONGEST = 200
+"""Bytes of one part of a name: file systems take 255, and temporary names need some."""
+
+
+def is_users(filename: str, session_id: str | None) -> bool:
+    """Return whether a file is the user's rather than one session's."""
+    return session_id is None or filename.startswith(USER_PREFIX)
+
+
+def check_id(value: str, what: str) -> str:
+    """Return an app name, user id or session id that can be one folder's name.
+
+    Raises:
+        InputValidationError: it is empty or would lead elsewhere.
+    """
+    if not value or value.strip() in ("", ".", ".."):
+        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it names no folder.")
+    if any(sign in value for sign in "/\\\0") or _DRIVE.match(value):
+        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it must not contain path separators.")
+    return _not_too_long(value, what)
+
+
+def relative_path(filename: str) -> PurePosixPath:
+    """Return where in its folder a file is kept; `/` and `\\` in its name make folders.
+
+    Args:
+        filename: its name; `user:` is no part of the path.
+
+    Raises:
+        InputValidationError: the name is empty, or leads out of the folder.
+    """
+    bare = filename.removeprefix(USER_PREFIX).strip()
+    path = PurePosixPath(bare.replace("\\", "/"))
+    if "\0" in bare or not path.parts:
+        raise InputValidationError(f"{filename!r} is no artifact name.")
+    if path.is_absolute() or _DRIVE.match(bare) or ".." in path.parts:
+        raise InputValidationError(f"The artifact name {filename!r} leads out of its folder; use a relative name without '..'.")
+    for part in path.parts:
+        _not_too_long(part, "The artifact name")
+    return path
+
+
+def check_new_name(filename: str, path: PurePosixPath) -> None:
+    """Refuse to save under a name that the folder layout itself uses.
+
+    Raises:
+        InputValidationError: it is taken.
+    """
+    # Case-blind and without trailing dots and spaces: some file systems take such names for the same.
+    parts = [part.rstrip(" .").casefold() for part in path.parts]
+    if VERSIONS in parts or parts[-1] == METADATA:
+        raise InputValidationError(f"An artifact cannot be called {filename!r}: the folder of artifacts uses that name itself.")
+
+
+def _not_too_long(value: str, what: str) -> str:
+    try:
+        length = len(value.encode())
+    except UnicodeEncodeError:
+        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it is no valid text.") from None
+    if length > _LONGEST:
+        raise InputValidationError(f"{what} {value[:40] + '…'!r} is too long for artifacts: at most {_LONGEST} bytes.")
+    return value

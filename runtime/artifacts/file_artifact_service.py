@@ -1,0 +1,266 @@
+"""Artifacts as files, in google-adk's own folder layout.
+
+    root/apps/APP/users/USER/sessions/SESSION/artifacts/NAME/versions/0/NAME
+                                                                       /metadata.json
+    root/apps/APP/users/USER/artifacts/NAME/versions/…                            the user's files
+
+A version appears by one rename of a finished folder, so that whoever reads sees all of it or nothing, and no two writers get the same
+number. google-adk reserves numbers by the same `.N.pending` folders; after a killed save one is left over and its number stays unused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from google.genai import types
+from pydantic import ValidationError
+
+from runtime.artifacts.artifact_names import METADATA, USER_PREFIX, VERSIONS, check_id, check_new_name, is_users, relative_path
+from runtime.artifacts.base_artifact_service import ERASED, ArtifactVersion, BaseArtifactService, as_part
+from runtime.artifacts.durable_files import make_folders, sync_folder, write_file
+from runtime.errors.input_validation_error import InputValidationError
+from runtime.errors.storage_error import StorageError
+from runtime.events.ids import new_uuid
+from runtime.sessions.state import storable
+from runtime.worker_threads import run_in_thread
+
+_ATTEMPTS = 20
+"""How often a save begins anew because somebody deleted the file meanwhile."""
+
+T = TypeVar("T")
+
+
+class FileArtifactVersion(ArtifactVersion):
+    """What `metadata.json` says of a version.
+
+    Attributes:
+        file_name: the name it was saved under.
+        display_name: the name its bytes bear.
+    """
+
+    file_name: str
+    display_name: str | None = None
+
+
+class FileArtifactService(BaseArtifactService):
+    """Keeps artifacts as files; several threads and processes may use one folder at once, google-adk among them.
+
+    Args:
+        root_dir: the folder; made if it does not exist.
+
+    Raises:
+        StorageError: the folder cannot be made.
+    """
+
+    def __init__(self, root_dir: Path | str) -> None:
+        self.root_dir = Path(root_dir).expanduser().resolve()
+        with _clear_errors(self.root_dir):
+            make_folders(self.root_dir)
+
+    async def save_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        artifact: types.Part | dict[str, Any],
+        session_id: str | None = None,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> int:
+        """See `BaseArtifactService.save_artifact`.
+
+        Raises:
+            InputValidationError: a name or id leads out of the folder or is taken by the layout, or the part has neither text nor bytes.
+            StorageError: the file system refused; nothing was saved.
+        """
+        folder = self._folder(app_name, user_id, session_id, filename)
+        check_new_name(filename, relative_path(filename))
+        data, mime_type, display_name = _payload(as_part(artifact))
+        about = FileArtifactVersion(
+            version=0,
+            canonical_uri="",
+            custom_metadata=storable(custom_metadata or {}, "custom_metadata"),
+            mime_type=mime_type,
+            file_name=filename,
+            display_name=display_name,
+        )
+        return await self._do(folder, lambda: _save(folder, data, about))
+
+    async def load_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None, version: int | None = None
+    ) -> types.Part | None:
+        """See `BaseArtifactService.load_artifact`."""
+        folder = self._folder(app_name, user_id, session_id, filename)
+        return await self._do(folder, lambda: _load(folder, version))
+
+    async def list_artifact_keys(self, *, app_name: str, user_id: str, session_id: str | None = None) -> list[str]:
+        """See `BaseArtifactService.list_artifact_keys`; a user's file saved without the prefix is listed with it, as a session needs it."""
+        users = self._scope(app_name, user_id, None)
+        scopes = [users] if session_id is None else [users, self._scope(app_name, user_id, session_id)]
+        names = {
+            name if scope is not users or session_id is None or name.startswith(USER_PREFIX) else USER_PREFIX + name
+            for scope in scopes
+            for name in await self._do(scope, lambda scope=scope: list(_names(scope)))  # type: ignore[misc]
+        }
+        return sorted(names)
+
+    async def delete_artifact(self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None) -> None:
+        """See `BaseArtifactService.delete_artifact`."""
+        folder = self._folder(app_name, user_id, session_id, filename)
+        scope = self._scope(app_name, user_id, None if is_users(filename, session_id) else session_id)
+        await self._do(folder, lambda: _delete(folder, scope))
+
+    async def list_artifact_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[ArtifactVersion]:
+        """See `BaseArtifactService.list_artifact_versions`."""
+        folder = self._folder(app_name, user_id, session_id, filename)
+        return await self._do(folder, lambda: [_about(folder, version) for version in _versions(folder)])
+
+    async def _do(self, place: Path, work: Callable[[], T]) -> T:
+        with _clear_errors(place):
+            return await run_in_thread(work)
+
+    def _scope(self, app_name: str, user_id: str, session_id: str | None) -> Path:
+        folder = self.root_dir / "apps" / check_id(app_name, "The app name") / "users" / check_id(user_id, "The user id")
+        if session_id is not None:
+            folder = folder / "sessions" / check_id(session_id, "The session id")
+        return folder / "artifacts"
+
+    def _folder(self, app_name: str, user_id: str, session_id: str | None, filename: str) -> Path:
+        """Return the folder of a file's versions.
+
+        Raises:
+            InputValidationError: a name or id leads elsewhere, also by a symbolic link.
+        """
+        scope = self._scope(app_name, user_id, None if is_users(filename, session_id) else session_id)
+        folder = scope / relative_path(filename)
+        if not folder.resolve().is_relative_to(self.root_dir):
+            raise InputValidationError(f"The artifact {filename!r} is behind a link that leads out of {self.root_dir}.")
+        return folder
+
+
+def _payload(part: types.Part) -> tuple[bytes, str | None, str | None]:
+    """Return bytes, MIME type (None: it is a text) and display name."""
+    if part.inline_data is not None and part.inline_data.data is not None:
+        return part.inline_data.data, part.inline_data.mime_type or "application/octet-stream", part.inline_data.display_name
+    if part.text is not None:
+        return part.text.encode(), None, None
+    raise InputValidationError("An artifact file is made of a part with text or bytes; this one has neither.")
+
+
+def _save(folder: Path, data: bytes, about: FileArtifactVersion) -> int:
+    for _ in range(_ATTEMPTS):
+        with contextlib.suppress(FileNotFoundError):  # a folder was deleted under us
+            return _save_once(folder, data, about)
+    raise StorageError(f"{about.file_name!r} could not be saved: something keeps deleting {folder}.")
+
+
+def _save_once(folder: Path, data: bytes, about: FileArtifactVersion) -> int:
+    versions = folder / VERSIONS
+    make_folders(versions)
+    number = max(_versions(folder), default=-1) + 1
+    while True:
+        pending, final = versions / f".{number}.pending", versions / str(number)
+        try:
+            pending.mkdir()
+        except FileExistsError:
+            number += 1
+            continue
+        try:
+            if not final.exists():
+                about.version, about.canonical_uri = number, (final / folder.name).as_uri()
+                write_file(pending / folder.name, data)
+                write_file(pending / METADATA, about.model_dump_json(by_alias=True, exclude_none=True).encode())
+                sync_folder(pending)
+                pending.rename(final)
+                sync_folder(versions)
+                return number
+            pending.rmdir()
+        except BaseException:
+            shutil.rmtree(pending, ignore_errors=True)
+            raise
+        number += 1
+
+
+def _load(folder: Path, version: int | None) -> types.Part | None:
+    if version is None:
+        version = max(_versions(folder), default=-1)
+    if version < 0:
+        return None
+    about = _metadata(folder, version)
+    try:
+        # Where it is follows from the layout alone: `metadata.json` may come from anybody.
+        data = (folder / VERSIONS / str(version) / folder.name).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if about is None or not about.mime_type:
+        return types.Part(text=data.decode(errors="replace"))
+    part = types.Part(inline_data=types.Blob(data=data, mime_type=about.mime_type, display_name=about.display_name))
+    return None if part == ERASED else part
+
+
+def _versions(folder: Path) -> list[int]:
+    try:
+        names = [found.name for found in (folder / VERSIONS).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(int(name) for name in names if name.isdecimal() and name.isascii())
+
+
+def _about(folder: Path, version: int) -> ArtifactVersion:
+    known = _metadata(folder, version)
+    # Folders get moved: the address is where the file is now, not where it was saved.
+    uri = (folder / VERSIONS / str(version) / folder.name).as_uri()
+    if known is None:
+        return ArtifactVersion(version=version, canonical_uri=uri)
+    fields = {name: getattr(known, name) for name in ("custom_metadata", "create_time", "mime_type")}
+    return ArtifactVersion(version=version, canonical_uri=uri, **fields)
+
+
+def _metadata(folder: Path, version: int) -> FileArtifactVersion | None:
+    try:
+        return FileArtifactVersion.model_validate_json((folder / VERSIONS / str(version) / METADATA).read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValidationError):
+        return None
+
+
+def _names(scope: Path) -> Iterator[str]:
+    """Yield the names of the files below a scope's folder, as they were saved."""
+    for place, below, _ in os.walk(scope):
+        if VERSIONS in below:
+            below.remove(VERSIONS)
+            folder = Path(place)
+            versions = _versions(folder)
+            if versions:
+                about = _metadata(folder, versions[-1])
+                yield about.file_name if about else folder.relative_to(scope).as_posix()
+
+
+def _delete(folder: Path, scope: Path) -> None:
+    """Take the versions away by one rename, then remove them and the folders that are empty now."""
+    trash = folder / f".deleted-{new_uuid()}"
+    try:
+        (folder / VERSIONS).rename(trash)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    shutil.rmtree(trash, ignore_errors=True)
+    while folder != scope:
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # other artifacts are in it
+        folder = folder.parent
+
+
+@contextlib.contextmanager
+def _clear_errors(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"Artifacts cannot be read or written at {place}: {error.strerror or error}.") from error

@@ -1,0 +1,119 @@
+"""One suite for every artifact service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.artifacts import BaseArtifactService, FileArtifactService, InMemoryArtifactService
+from runtime.artifacts.base_artifact_service import ERASED
+from runtime.errors import UnstorableValueError
+from runtime.errors.input_validation_error import InputValidationError
+
+SESSION = {"app_name": "a", "user_id": "u", "session_id": "s"}
+
+
+@pytest.fixture(params=["memory", "files"])
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> BaseArtifactService:
+    return InMemoryArtifactService() if request.param == "memory" else FileArtifactService(root_dir=tmp_path / "root")
+
+
+def text(value: str) -> types.Part:
+    return types.Part(text=value)
+
+
+async def test_versions_count_from_zero_and_the_newest_is_loaded(service: BaseArtifactService) -> None:
+    assert await service.save_artifact(**SESSION, filename="a.txt", artifact=text("one\r\n")) == 0
+    assert await service.save_artifact(**SESSION, filename="a.txt", artifact=text("two")) == 1
+    assert await service.load_artifact(**SESSION, filename="a.txt") == text("two")
+    assert await service.load_artifact(**SESSION, filename="a.txt", version=0) == text("one\r\n")
+    assert await service.list_versions(**SESSION, filename="a.txt") == [0, 1]
+
+
+async def test_what_does_not_exist_is_none(service: BaseArtifactService) -> None:
+    await service.save_artifact(**SESSION, filename="a.txt", artifact=text("one"))
+    assert await service.load_artifact(**SESSION, filename="other") is None
+    for version in (-1, 1, 7):
+        assert await service.load_artifact(**SESSION, filename="a.txt", version=version) is None
+        assert await service.get_artifact_version(**SESSION, filename="a.txt", version=version) is None
+    assert await service.get_artifact_version(**SESSION, filename="other") is None
+    assert await service.list_versions(**SESSION, filename="other") == []
+
+
+async def test_bytes_keep_type_and_display_name(service: BaseArtifactService) -> None:
+    part = types.Part(inline_data=types.Blob(data=b"\x00\xff", mime_type="image/png", display_name="photo"))
+    await service.save_artifact(**SESSION, filename="p", artifact=part)
+    assert await service.load_artifact(**SESSION, filename="p") == part
+
+
+async def test_user_files_are_shared_by_the_users_sessions_and_nobody_else(service: BaseArtifactService) -> None:
+    await service.save_artifact(**SESSION, filename="user:card", artifact=text("c"))
+    await service.save_artifact(**SESSION, filename="note", artifact=text("n"))
+    other = {**SESSION, "session_id": "s2"}
+    assert await service.load_artifact(**other, filename="user:card") == text("c")
+    assert await service.list_artifact_keys(**SESSION) == ["note", "user:card"]
+    assert await service.list_artifact_keys(**other) == ["user:card"]
+    assert await service.list_artifact_keys(app_name="a", user_id="u") == ["user:card"]
+    assert await service.list_artifact_keys(app_name="a", user_id="v", session_id="s") == []
+    assert await service.list_artifact_keys(app_name="b", user_id="u", session_id="s") == []
+
+
+async def test_metadata_of_versions(service: BaseArtifactService) -> None:
+    await service.save_artifact(**SESSION, filename="a", artifact=text("x"))
+    await service.save_artifact(
+        **SESSION, filename="a", artifact=types.Part.from_bytes(data=b"x", mime_type="image/png"), custom_metadata={"k": 1}
+    )
+    first, second = await service.list_artifact_versions(**SESSION, filename="a")
+    assert (first.version, first.custom_metadata) == (0, {})
+    assert (second.version, second.custom_metadata, second.mime_type) == (1, {"k": 1}, "image/png")
+    assert first.create_time <= second.create_time and first.canonical_uri != second.canonical_uri
+    assert await service.get_artifact_version(**SESSION, filename="a") == second
+    assert await service.get_artifact_version(**SESSION, filename="a", version=0) == first
+
+
+async def test_deleting_takes_all_versions_of_one_file(service: BaseArtifactService) -> None:
+    for name in ("doc", "doc/nested", "user:doc"):
+        await service.save_artifact(**SESSION, filename=name, artifact=text(name))
+    await service.delete_artifact(**SESSION, filename="doc")
+    await service.delete_artifact(**SESSION, filename="never there")
+    assert await service.list_artifact_keys(**SESSION) == ["doc/nested", "user:doc"]
+    assert await service.load_artifact(**SESSION, filename="doc") is None
+    assert await service.save_artifact(**SESSION, filename="doc", artifact=text("anew")) == 0
+
+
+async def test_an_erased_file_loads_as_none_and_other_empty_ones_do_not(service: BaseArtifactService) -> None:
+    await service.save_artifact(**SESSION, filename="gone", artifact=ERASED)
+    await service.save_artifact(**SESSION, filename="blank", artifact=text(""))
+    assert await service.load_artifact(**SESSION, filename="gone") is None
+    assert await service.load_artifact(**SESSION, filename="blank") == text("")
+
+
+async def test_a_part_may_be_given_as_json(service: BaseArtifactService) -> None:
+    await service.save_artifact(**SESSION, filename="a", artifact={"text": "x"})
+    assert await service.load_artifact(**SESSION, filename="a") == text("x")
+
+
+@pytest.mark.parametrize("artifact", [types.Part(function_call=types.FunctionCall(name="f")), {"text": 3}, types.Part()])
+async def test_what_is_no_file_is_refused(service: BaseArtifactService, artifact: Any) -> None:
+    with pytest.raises(InputValidationError):
+        await service.save_artifact(**SESSION, filename="a", artifact=artifact)
+    assert await service.list_artifact_keys(**SESSION) == []
+    assert await service.load_artifact(**SESSION, filename="a") is None
+
+
+async def test_metadata_must_be_json(service: BaseArtifactService) -> None:
+    with pytest.raises(UnstorableValueError, match="custom_metadata"):
+        await service.save_artifact(**SESSION, filename="a", artifact=text("x"), custom_metadata={"k": object()})
+
+
+async def test_what_was_saved_and_loaded_is_a_copy(service: BaseArtifactService) -> None:
+    part = types.Part.from_bytes(data=b"x", mime_type="image/png")
+    await service.save_artifact(**SESSION, filename="a", artifact=part)
+    part.inline_data.mime_type = "changed"
+    loaded = await service.load_artifact(**SESSION, filename="a")
+    loaded.inline_data.mime_type = "changed"
+    again = await service.load_artifact(**SESSION, filename="a")
+    assert again.inline_data.mime_type == "image/png"

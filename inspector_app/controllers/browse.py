@@ -19,6 +19,7 @@ from runtime.history.state_at import History, ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
 from runtime.sessions.stored.reader import SessionSummary
+from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
 """Sessions of one database that are looked through for pending work, newest first."""
@@ -185,9 +186,9 @@ class BrowseController(QObject):
         self._arrived_while_loading.clear()
         self.session_loading.emit(address)
         try:
-            events = await source.events(address.key)
             history = await source.history(address.key)
-            past = invocations(events)
+            events = list(history.events)
+            past = await run_in_thread(invocations, events)
         except Exception as error:
             if self._cursor.session == address:
                 self.session_failed.emit(address, error)
@@ -220,7 +221,7 @@ class BrowseController(QObject):
             return
         session = self.session if self.session is not None and self.session.address == address else None
         events = session.events if session else await source.events(address.key)
-        past = invocations(events)
+        past = await run_in_thread(invocations, list(events))
         if session:
             session.invocations = past
         updated = events[-1].timestamp if events else 0.0

@@ -24,6 +24,7 @@ from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.samples import is_bundled, samples
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
+from inspector_app.values import visible
 from inspector_app.views.actions import allow
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.pending_pane import PendingRow
@@ -137,6 +138,7 @@ class WindowController(QObject):
         commands.resume.triggered.connect(self._on_resume)
         commands.new_session.triggered.connect(self._run.new_session)
         commands.reload.triggered.connect(self._on_reload)
+        commands.close_database.triggered.connect(self._on_close_database)
         commands.allow_writing.triggered.connect(self._on_allow_writing)
         for choice, command in commands.themes.items():
             command.setChecked(choice == theme.current().choice)
@@ -221,6 +223,11 @@ class WindowController(QObject):
 
     def _on_reload(self) -> None:
         self._spawn(self._browse.reload(), "Reading again")
+
+    def _on_close_database(self) -> None:
+        selected = self._cursor.session
+        if selected is not None:
+            self._spawn(self._browse.close_database(selected.database), "Closing the database")
 
     def _on_session_given_up(self) -> None:
         self._cursor.select_session(None)
@@ -330,6 +337,8 @@ class WindowController(QObject):
             if source is not None:
                 self._show_source(source)
             self.window.status.show_session(address.key.session_id)
+        title = f"{address.key.session_id} · {address.key.app_name} · " if address else ""
+        self.window.setWindowTitle(f"{visible(title)}Agent Inspector")
         self._show_position()
 
     def _on_session_loaded(self, session: OpenSession) -> None:
@@ -416,6 +425,9 @@ class WindowController(QObject):
             commands.allow_writing,
             None if read_only else "The session's database can be written already." if session else "No session is selected.",
         )
+        running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
+        closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
+        allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
         self.window.run_bar.suggest_resume(run.blocked("resume") is None)
         loaded = self._agents.loaded
         bench.composer.set_blocked(sending, loaded.name if loaded else "")
@@ -463,7 +475,7 @@ class WindowController(QObject):
             return
         if not session.source.writing_allowed:
             bench.writing_hint.suggest(
-                f"{session.source.title} was written by another program and is open read only.", "Allow writing… (backup)", "lock", "accent"
+                f"{session.source.title} was written by google-adk and is open read only.", "Allow writing… (backup)", "lock", "accent"
             )
         invocation = self._run.resumable()
         if invocation is not None and self._run.phase == "idle":

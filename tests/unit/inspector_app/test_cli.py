@@ -157,7 +157,7 @@ def test_state_now_and_then(ordered: str, capsys: pytest.CaptureFixture[str]) ->
     events = answer_lines(capsys, "events", ordered, *SESSION)
     first_failure = events[4]["id"]
     then = answer(capsys, "state", ordered, *SESSION, "--at", first_failure)
-    assert then == {"session": {}, "user": {}, "app": {"app:warehouse_questions": 1}, "unknown": []}
+    assert then == {"session": {}, "user": {}, "app": {"app:stock_calls": 1}, "unknown": []}
     assert answer(capsys, "state", ordered, *SESSION, "--at", events[-1]["id"]) == now
 
 
@@ -179,7 +179,7 @@ def test_reading_for_people(ordered: str, capsys: pytest.CaptureFixture[str]) ->
         assert main([command, ordered, *(SESSION if command != "sessions" else ())]) == 0
     out = capsys.readouterr().out
     assert "SESSION  EVENTS" in out
-    assert "app:approval_limit = 150.0" in out
+    assert "app:limit = 150.0" in out
     assert "long_running ask_for_approval" in out
 
 

@@ -60,7 +60,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
                 state_delta=state or None,
                 run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
             )
-            return await _drive(events, service, session.key, options)
+            return await _drive(events, service, session.key, options, {event.invocation_id for event in session.events})
 
 
 def resume(options: argparse.Namespace) -> int:
@@ -91,7 +91,7 @@ async def _resume(
 ) -> int:
     async with service, _runner(loaded, key.app_name, service) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
-        return await _drive(events, service, key, options, invocation_id)
+        return await _drive(events, service, key, options, set(), invocation_id)
 
 
 def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocation:
@@ -137,9 +137,18 @@ async def _drive(
     service: BaseSessionService,
     key: SessionKey,
     options: argparse.Namespace,
+    earlier: set[str],
     invocation_id: str | None = None,
 ) -> int:
     """Print the events of a run and how it ended.
+
+    Args:
+        events: of the run.
+        service: keeps the session.
+        key: names it.
+        options: of the command line.
+        earlier: ids of the invocations that were there before.
+        invocation_id: the one that is resumed; None for a new one.
 
     Returns:
         The exit status.
@@ -155,19 +164,19 @@ async def _drive(
         raise
     except Exception as error:
         failure = error
-    ended = await _ended(service, key, invocation_id)
+    ended = await _ended(service, key, earlier, invocation_id)
     if ended is not None:
         _print_end(key, ended, options.json)
     return _status(failure, ended)
 
 
-async def _ended(service: BaseSessionService, key: SessionKey, invocation_id: str | None) -> Invocation | None:
-    """Return the invocation as it now stands; the newest if the run failed before it said which."""
+async def _ended(service: BaseSessionService, key: SessionKey, earlier: set[str], invocation_id: str | None) -> Invocation | None:
+    """Return the invocation as it now stands; None if the run failed before there was one."""
     session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-    found = invocations(session.events) if session else []
-    if invocation_id is None:
-        return found[-1] if found else None
-    return next((invocation for invocation in found if invocation.invocation_id == invocation_id), None)
+    for invocation in reversed(invocations(session.events) if session else []):
+        if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):
+            return invocation
+    return None
 
 
 def _status(failure: Exception | None, ended: Invocation | None) -> int:

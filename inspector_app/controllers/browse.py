@@ -93,7 +93,8 @@ class BrowseController(QObject):
         database_closed(str): its target.
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
-        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): the cursor's session.
+        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
+            cursor's session.
         events_added(list[Event]): the session on show grew.
         state_computed(StateAtEvent | None): for the cursor's event.
     """

@@ -94,12 +94,11 @@ class WindowController(QObject):
         agents = [path for path in paths if _is_agent(path)]
         for path in paths:
             if path not in agents:
-                await self._open_database(path)
+                await self._open_database(_database_target(path))
         for path in agents:
             await self._agents.open(path)
 
     async def _open_database(self, target: str) -> None:
-        target = target if "://" in target else str(Path(target).expanduser().absolute())
         source = await self._browse.open_database(target)
         if source is None:
             return
@@ -243,11 +242,16 @@ class WindowController(QObject):
 
     def _on_allow_writing(self) -> None:
         session = self._browse.session
-        if session is None or session.source.writing_allowed:
-            return
-        session.source.writing_allowed = True
-        self._messages.info(f"{session.source.title} may be written now; the first write makes a backup beside it.")
-        self._show_source(session.source)
+        if session is not None and not session.source.writing_allowed:
+            self._spawn(self._allow_writing(session.source), f"Opening {session.source.title} for writing")
+
+    async def _allow_writing(self, source: Source) -> None:
+        await source.service()  # what stands in the way is said now, not in the middle of a run
+        source.writing_allowed = True
+        self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
+        self.sessions.set_database(source.target, _info(source), await source.sessions())
+        self._show_marks(source)
+        self._show_source(source)
         self._show_session_hints()
         self._show_run()
 
@@ -298,10 +302,7 @@ class WindowController(QObject):
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
         self.sessions.set_database(source.target, _info(source), sessions)
-        marks = {
-            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
-        }
-        self.sessions.set_marks(source.target, marks)
+        self._show_marks(source)
         if not sessions:
             self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
 
@@ -475,7 +476,10 @@ class WindowController(QObject):
             return
         if not session.source.writing_allowed:
             bench.writing_hint.suggest(
-                f"{session.source.title} was written by google-adk and is open read only.", "Allow writing… (backup)", "lock", "accent"
+                f"{session.source.title} was written by google-adk and is open read only.",
+                "Allow writing… (backup)" if session.source.can_write else "",
+                "lock",
+                "accent",
             )
         invocation = self._run.resumable()
         if invocation is not None and self._run.phase == "idle":
@@ -493,6 +497,12 @@ class WindowController(QObject):
         button = self.window.workbench.resume_hint.button
         button.setEnabled(blocked is None)
         button.setToolTip(blocked or "Go on from the last checkpoint")
+
+    def _show_marks(self, source: Source) -> None:
+        marks = {
+            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
+        }
+        self.sessions.set_marks(source.target, marks)
 
     def _show_pending(self) -> None:
         selected = self._cursor.session
@@ -522,6 +532,11 @@ class WindowController(QObject):
 
 def _is_agent(path: str) -> bool:
     return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _database_target(path: str) -> str:
+    """Return what names a database wherever the process stands."""
+    return path if "://" in path else str(Path(path).expanduser().absolute())
 
 
 def _info(source: Source) -> DatabaseInfo:

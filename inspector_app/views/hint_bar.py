@@ -33,6 +33,7 @@ class HintBar(QWidget):
         line.addWidget(self._text, 1)
         self._button = QPushButton(self)
         self._button.setObjectName(f"{name}_button")
+        self._button.setAccessibleName("Do what the hint says")
         self._button.setProperty("primary", True)
         self._button.clicked.connect(self.accepted)
         line.addWidget(self._button)

@@ -39,7 +39,7 @@ async def test_closing_cancels_and_waits_for_what_has_to_be_cleaned_up(tasks: Ta
 
     tasks.spawn(work(), "Waiting")
     await asyncio.sleep(0)
-    assert await tasks.close(timeout=5) == frozenset()
+    assert await tasks.close(seconds=5) == frozenset()
     assert cleaned == [True]
     assert reports == []
 
@@ -56,6 +56,6 @@ async def test_closing_does_not_wait_for_ever(tasks: Tasks) -> None:
 
     task = tasks.spawn(stubborn(), "Refusing")
     await asyncio.sleep(0)
-    assert await tasks.close(timeout=0.05) == frozenset({task})
+    assert await tasks.close(seconds=0.05) == frozenset({task})
     release.set()
     await task

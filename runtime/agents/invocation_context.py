@@ -20,6 +20,7 @@ from runtime.sessions.session import Session
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
+    from runtime.flows.contents import Conversation
 
 
 class LlmCallsLimitExceededError(KnownError):
@@ -52,6 +53,7 @@ class Shared:
         yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
+        conversations: agent name and branch → the session as that agent's model sees it.
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
@@ -61,6 +63,7 @@ class Shared:
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    conversations: dict[Any, Conversation] = field(default_factory=dict)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""

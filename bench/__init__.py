@@ -1,1 +1,1 @@
-"""Benchmarks: what this program does beside its peers and the limits of the machine."""
+"""Benchmarks: the same work by this runtime and by google-adk, in one run. `make bench` prints them; RESULTS.md keeps the last figures."""

@@ -19,6 +19,7 @@ from runtime.history.state_at import History, ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
 from runtime.sessions.stored.reader import SessionSummary
+from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
 """Sessions of one database that are looked through for pending work, newest first."""
@@ -92,7 +93,8 @@ class BrowseController(QObject):
         database_closed(str): its target.
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
-        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): the cursor's session.
+        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
+            cursor's session.
         events_added(list[Event]): the session on show grew.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
@@ -185,9 +187,9 @@ class BrowseController(QObject):
         self._arrived_while_loading.clear()
         self.session_loading.emit(address)
         try:
-            events = await source.events(address.key)
             history = await source.history(address.key)
-            past = invocations(events)
+            events = list(history.events)
+            past = await run_in_thread(invocations, events)
         except Exception as error:
             if self._cursor.session == address:
                 self.session_failed.emit(address, error)
@@ -220,7 +222,7 @@ class BrowseController(QObject):
             return
         session = self.session if self.session is not None and self.session.address == address else None
         events = session.events if session else await source.events(address.key)
-        past = invocations(events)
+        past = await run_in_thread(invocations, list(events))
         if session:
             session.invocations = past
         updated = events[-1].timestamp if events else 0.0

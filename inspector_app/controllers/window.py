@@ -24,6 +24,7 @@ from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.samples import is_bundled, samples
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
+from inspector_app.values import visible
 from inspector_app.views.actions import allow
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.pending_pane import PendingRow
@@ -93,12 +94,11 @@ class WindowController(QObject):
         agents = [path for path in paths if _is_agent(path)]
         for path in paths:
             if path not in agents:
-                await self._open_database(path)
+                await self._open_database(_database_target(path))
         for path in agents:
             await self._agents.open(path)
 
     async def _open_database(self, target: str) -> None:
-        target = target if "://" in target else str(Path(target).expanduser().absolute())
         source = await self._browse.open_database(target)
         if source is None:
             return
@@ -137,6 +137,7 @@ class WindowController(QObject):
         commands.resume.triggered.connect(self._on_resume)
         commands.new_session.triggered.connect(self._run.new_session)
         commands.reload.triggered.connect(self._on_reload)
+        commands.close_database.triggered.connect(self._on_close_database)
         commands.allow_writing.triggered.connect(self._on_allow_writing)
         for choice, command in commands.themes.items():
             command.setChecked(choice == theme.current().choice)
@@ -222,6 +223,11 @@ class WindowController(QObject):
     def _on_reload(self) -> None:
         self._spawn(self._browse.reload(), "Reading again")
 
+    def _on_close_database(self) -> None:
+        selected = self._cursor.session
+        if selected is not None:
+            self._spawn(self._browse.close_database(selected.database), "Closing the database")
+
     def _on_session_given_up(self) -> None:
         self._cursor.select_session(None)
 
@@ -236,11 +242,16 @@ class WindowController(QObject):
 
     def _on_allow_writing(self) -> None:
         session = self._browse.session
-        if session is None or session.source.writing_allowed:
-            return
-        session.source.writing_allowed = True
-        self._messages.info(f"{session.source.title} may be written now; the first write makes a backup beside it.")
-        self._show_source(session.source)
+        if session is not None and not session.source.writing_allowed:
+            self._spawn(self._allow_writing(session.source), f"Opening {session.source.title} for writing")
+
+    async def _allow_writing(self, source: Source) -> None:
+        await source.service()  # what stands in the way is said now, not in the middle of a run
+        source.writing_allowed = True
+        self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
+        self.sessions.set_database(source.target, _info(source), await source.sessions())
+        self._show_marks(source)
+        self._show_source(source)
         self._show_session_hints()
         self._show_run()
 
@@ -291,10 +302,7 @@ class WindowController(QObject):
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
         self.sessions.set_database(source.target, _info(source), sessions)
-        marks = {
-            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
-        }
-        self.sessions.set_marks(source.target, marks)
+        self._show_marks(source)
         if not sessions:
             self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
 
@@ -330,6 +338,8 @@ class WindowController(QObject):
             if source is not None:
                 self._show_source(source)
             self.window.status.show_session(address.key.session_id)
+        title = f"{address.key.session_id} · {address.key.app_name} · " if address else ""
+        self.window.setWindowTitle(f"{visible(title)}Agent Inspector")
         self._show_position()
 
     def _on_session_loaded(self, session: OpenSession) -> None:
@@ -416,6 +426,9 @@ class WindowController(QObject):
             commands.allow_writing,
             None if read_only else "The session's database can be written already." if session else "No session is selected.",
         )
+        running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
+        closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
+        allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
         self.window.run_bar.suggest_resume(run.blocked("resume") is None)
         loaded = self._agents.loaded
         bench.composer.set_blocked(sending, loaded.name if loaded else "")
@@ -463,7 +476,10 @@ class WindowController(QObject):
             return
         if not session.source.writing_allowed:
             bench.writing_hint.suggest(
-                f"{session.source.title} was written by another program and is open read only.", "Allow writing… (backup)", "lock", "accent"
+                f"{session.source.title} was written by google-adk and is open read only.",
+                "Allow writing… (backup)" if session.source.can_write else "",
+                "lock",
+                "accent",
             )
         invocation = self._run.resumable()
         if invocation is not None and self._run.phase == "idle":
@@ -481,6 +497,12 @@ class WindowController(QObject):
         button = self.window.workbench.resume_hint.button
         button.setEnabled(blocked is None)
         button.setToolTip(blocked or "Go on from the last checkpoint")
+
+    def _show_marks(self, source: Source) -> None:
+        marks = {
+            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
+        }
+        self.sessions.set_marks(source.target, marks)
 
     def _show_pending(self) -> None:
         selected = self._cursor.session
@@ -510,6 +532,11 @@ class WindowController(QObject):
 
 def _is_agent(path: str) -> bool:
     return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _database_target(path: str) -> str:
+    """Return what names a database wherever the process stands."""
+    return path if "://" in path else str(Path(path).expanduser().absolute())
 
 
 def _info(source: Source) -> DatabaseInfo:

@@ -20,7 +20,6 @@ class HintBar(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        self.setProperty("card", "held")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 7, 7, 7)
@@ -34,6 +33,7 @@ class HintBar(QWidget):
         line.addWidget(self._text, 1)
         self._button = QPushButton(self)
         self._button.setObjectName(f"{name}_button")
+        self._button.setAccessibleName("Do what the hint says")
         self._button.setProperty("primary", True)
         self._button.clicked.connect(self.accepted)
         line.addWidget(self._button)
@@ -58,6 +58,9 @@ class HintBar(QWidget):
             icon, role: of the theme.
         """
         self._icon.show_icon(icon, role)
+        self.setProperty("card", "held" if role == "warn" else True)
+        self.style().unpolish(self)
+        self.style().polish(self)
         self._text.setText(text)
         self._button.setText(action)
         self._button.setAccessibleName(action)

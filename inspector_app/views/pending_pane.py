@@ -262,7 +262,7 @@ def _refuse_constant(name: str) -> Any:
 def _title(row: PendingRow) -> str:
     item = row.item
     what = f"interrupted: {short_id(item.invocation_id)}" if item.kind == "interrupted" else f"{item.kind.replace('_', '-')}  {item.name}"
-    return visible(f"{row.address.key.session_id}   {what}")
+    return visible(f"{what}   ·   {short_id(row.address.key.session_id)}")
 
 
 def _question(item: PendingItem) -> str:

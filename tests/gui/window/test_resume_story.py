@@ -79,7 +79,7 @@ def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector
 def test_temp_state_of_a_live_run_is_shown(story: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         story.window.commands.resume.trigger()
-    assert "temp:words_before" in state_lanes(story)
+    assert "temp:growth" in state_lanes(story)
 
 
 def test_the_pending_pane_offers_the_same_resume(story: Inspector, qtbot: QtBot) -> None:

@@ -346,7 +346,10 @@ class WindowController(QObject):
         bench = self.window.workbench
         bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
         self.events.set_events(session.events)
-        self.events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+        statuses: dict[str, str] = {entry.invocation_id: entry.status for entry in session.invocations}
+        if session.events and session.address == self._run.address and self._run.phase != "idle":
+            statuses[session.events[-1].invocation_id] = "running"
+        self.events.set_statuses(statuses)
         if session.events:
             bench.stream.select_event(len(session.events) - 1)
         if self._nothing_has_focus():

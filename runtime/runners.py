@@ -6,7 +6,7 @@ import asyncio
 import logging
 import queue
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -24,10 +24,12 @@ from runtime.events.ids import new_invocation_id
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
+from runtime.rewind import restore_artifacts, start_of, state_to_restore, without_rewound
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
+from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
 
@@ -122,6 +124,90 @@ class Runner:
             async for event in events:
                 yield event
 
+    async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
+        """Take back an invocation and everything after it.
+
+        The session's own state, also keys it was created with, and its files are restored; `user:` and `app:` keys and files stay.
+        Agents do not see what was taken back any more; the session keeps it (contract: "Rewind restores what was there").
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            rewind_before_invocation_id: the first invocation to take back.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            InvocationNotFoundError: the session has no such invocation, or it was taken back already.
+        """
+        session = await self._load(user_id, session_id)
+        start = start_of(session.events, rewind_before_invocation_id)
+        state_delta = state_to_restore(session, await self.session_service.first_state(session.key), start)
+        actions = EventActions(
+            rewind_before_invocation_id=rewind_before_invocation_id,
+            state_delta=state_delta,
+            artifact_delta=await restore_artifacts(self.artifact_service, session, start),
+        )
+        await self.session_service.append_event(session, Event(invocation_id=new_invocation_id(), author="user", actions=actions))
+
+    async def run_debug(
+        self,
+        user_messages: str | list[str],
+        *,
+        user_id: str = "debug_user_id",
+        session_id: str = "debug_session_id",
+        run_config: RunConfig | None = None,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> list[Event]:
+        """Send messages to the agent and print what is said; for trying things out.
+
+        Args:
+            user_messages: one message or several, each an invocation of its own.
+            user_id: whose session.
+            session_id: which session; created if it does not exist.
+            run_config: settings of the runs.
+            quiet: print nothing.
+            verbose: print calls, their results and other parts too.
+
+        Returns:
+            The events of all runs.
+        """
+        names: dict[str, Any] = {"app_name": self.app_name, "user_id": user_id, "session_id": session_id}
+        if await self.session_service.get_session(**names) is None:
+            await self.session_service.create_session(**names)
+        events = []
+        for text in [user_messages] if isinstance(user_messages, str) else user_messages:
+            write_lines([] if quiet else [f"user > {text}"])
+            message = types.Content(role="user", parts=[types.Part(text=text)])
+            run = self.run_async(user_id=user_id, session_id=session_id, new_message=message, run_config=run_config)
+            async with aclosing(run) as yielded:
+                async for event in yielded:
+                    events.append(event)
+                    write_lines([] if quiet else transcript(event, verbose=verbose))
+        return events
+
+    async def run_inside(
+        self, outer: InvocationContext, *, call_id: str | None, session: Session, new_message: types.Content
+    ) -> AsyncGenerator[Event, None]:
+        """Run the agent inside a function call of another run, as part of the same invocation (seed-readings: AgentTool).
+
+        Args:
+            outer: the caller's context; its invocation id, run settings and count of model calls hold here too.
+            call_id: the function call.
+            session: a session of this Runner's own service.
+            new_message: what the agent is asked.
+
+        Yields:
+            The events, as `run_async` does; each is shown to the outermost run's plugins before the agent goes on.
+        """
+        ctx = self._new_context(session, None, new_message, outer.run_config)
+        ctx.run_inside(outer, call_id)
+        await self._append_message(ctx, new_message, None)
+        async with aclosing(self._run_with_plugins(ctx)) as events:
+            async for event in events:
+                await outer.report_inner_event(event, call_id)
+                yield event
+
     def run(
         self,
         *,
@@ -181,8 +267,9 @@ class Runner:
         Raises:
             ResumeError: there is nothing to run or to resume.
         """
+        events = without_rewound(session.events)
         answered = _answered_calls(message)
-        call_event = _call_event(session, answered) if answered else None
+        call_event = _call_event(events, answered) if answered else None
         if answered and call_event is None:
             raise ResumeError(
                 f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for."
@@ -205,10 +292,10 @@ class Runner:
             return None
         if message is None and not session.events:
             raise ResumeError(f"Session {session.id} has no events to resume.")
-        if message is None and _first_message(session, invocation_id) is None:
-            raise ResumeError(
-                f"No user message available for resuming invocation: {invocation_id}. Session {session.id} has no such invocation."
-            )
+        if message is None and _first_message(events, invocation_id) is None:
+            taken_back = any(event.invocation_id == invocation_id for event in session.events)
+            why = "It was taken back by a rewind." if taken_back else f"Session {session.id} has no such invocation."
+            raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. {why}")
         return invocation_id
 
     def _new_context(
@@ -222,7 +309,7 @@ class Runner:
             artifact_service=self.artifact_service,
             memory_service=self.memory_service,
             credential_service=self.credential_service,
-            user_content=message or (_first_message(session, resumed_id) if resumed_id else None),
+            user_content=message or (_first_message(session.events, resumed_id) if resumed_id else None),
             run_config=run_config or RunConfig(),
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
@@ -244,7 +331,7 @@ class Runner:
             raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
         if message.role is None:
             message = message.model_copy(update={"role": "user"})
-        call_event = _call_event(ctx.session, _answered_calls(message))
+        call_event = _call_event(ctx.session.events, _answered_calls(message))
         event = Event(
             invocation_id=ctx.invocation_id,
             author="user",
@@ -261,10 +348,11 @@ class Runner:
         if root.name in ctx.end_of_agents:
             return root
         answered = _answered_calls(ctx.user_content)
-        call_event = _call_event(ctx.session, answered) if answered else None
+        said = without_rewound(ctx.session.events)
+        call_event = _call_event(said, answered) if answered else None
         if call_event is not None:
             return root.find_agent(call_event.author) or root
-        for event in reversed(ctx.session.events):
+        for event in reversed(said):
             if event.author == "user" or event.actions.agent_state is not None or event.actions.end_of_agent:
                 continue
             agent = root.find_agent(event.author)
@@ -374,16 +462,16 @@ def _answered_calls(message: types.Content | None) -> set[str]:
     }
 
 
-def _call_event(session: Session, call_ids: set[str]) -> Event | None:
+def _call_event(events: Sequence[Event], call_ids: set[str]) -> Event | None:
     """Return the newest event that made one of these calls."""
-    for event in reversed(session.events) if call_ids else ():
+    for event in reversed(events) if call_ids else ():
         if any(call.id in call_ids for call in event.get_function_calls()):
             return event
     return None
 
 
-def _first_message(session: Session, invocation_id: str) -> types.Content | None:
-    for event in session.events:
+def _first_message(events: Sequence[Event], invocation_id: str) -> types.Content | None:
+    for event in events:
         if event.invocation_id == invocation_id and event.author == "user" and event.content:
             return event.content
     return None

@@ -20,6 +20,7 @@ from runtime.sessions.session import Session
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
+    from runtime.flows.contents import Conversation
 
 
 class LlmCallsLimitExceededError(KnownError):
@@ -34,24 +35,35 @@ class InvocationPaused(BaseException):
 
 
 @dataclass(slots=True)
+class LlmCallCount:
+    """How many model calls an invocation made, those of agents that run as tools included."""
+
+    made: int = 0
+
+
+@dataclass(slots=True)
 class Shared:
     """What is one for all copies of a context.
 
     Attributes:
         llm_calls: model calls made so far.
+        outer: the context and function call that this run is inside of, if its agent runs as a tool.
         committed_state: the state without local writes that no event has carried yet.
         failed_commit: the event that could not be committed and why, until the agent that yielded it is told.
         yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
+        conversations: agent name and branch → the session as that agent's model sees it.
     """
 
-    llm_calls: int = 0
+    llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
+    outer: tuple[InvocationContext, str | None] | None = None
     committed_state: dict[str, Any] = field(default_factory=dict)
     failed_commit: tuple[Event, Exception] | None = None
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    conversations: dict[Any, Conversation] = field(default_factory=dict)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""
@@ -176,8 +188,8 @@ class InvocationContext(BaseModel):
         agent = self.agent.find_agent(agent_name)
         for below in agent.descendants() if agent else ():
             self.set_agent_state(below.name)
-            if self._shared.resumed:
-                self._shared.resumed.forget(below.name)
+            if self.shared.resumed:
+                self.shared.resumed.forget(below.name)
 
     def invocation_events(self, *, branch: bool = True) -> list[Event]:
         """Return this invocation's committed events.
@@ -203,16 +215,44 @@ class InvocationContext(BaseModel):
         Raises:
             LlmCallsLimitExceededError: it is one too many.
         """
-        self._shared.llm_calls += 1
+        self.shared.llm_calls.made += 1
         limit = self.run_config.max_llm_calls if self.run_config else 0
-        if 0 < limit < self._shared.llm_calls:
+        if 0 < limit < self.shared.llm_calls.made:
             raise LlmCallsLimitExceededError(
                 f"The invocation stopped after {limit} model calls (RunConfig.max_llm_calls). An agent may be calling itself in a circle."
             )
 
+    def run_inside(self, outer: InvocationContext, call_id: str | None) -> None:
+        """Make this the context of a run inside a function call of another one: it counts as the same invocation.
+
+        Args:
+            outer: the caller's context.
+            call_id: the function call.
+        """
+        self.invocation_id = outer.invocation_id
+        self.shared.llm_calls = outer.shared.llm_calls
+        self.shared.outer = (outer, call_id)
+
+    async def report_inner_event(self, event: Event, call_id: str | None) -> None:
+        """Show an event of an agent that runs inside a function call to the plugins of the outermost run.
+
+        Args:
+            event: of the inner run, committed there unless it is partial. The inner agent goes on when this returns.
+            call_id: the function call of this context that the agent runs in.
+
+        Raises:
+            PluginError: a plugin's hook raised.
+        """
+        context, call_ids = self, [call_id]
+        while context.shared.outer is not None:
+            context, call_id = context.shared.outer
+            call_ids.insert(0, call_id)
+        hook = "on_inner_event_callback"
+        await context.plugin_manager.ask(hook, invocation_context=context, event=event, call_ids=tuple(call_ids))
+
     def resumed_checkpoints(self) -> Checkpoints | None:
         """Return what a resumed run began with, if this is the running agent's first call in it; a later call begins anew."""
-        return self._shared.resumed if self._shared.calls[self.agent.name] == 1 else None
+        return self.shared.resumed if self.shared.calls[self.agent.name] == 1 else None
 
 
 def _is_over(run: AsyncGenerator[Event, None]) -> bool:

@@ -42,6 +42,20 @@ class BasePlugin:
         """Before an event is committed and yielded; a returned event replaces it."""
         return None
 
+    async def on_inner_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event, call_ids: tuple[str | None, ...]
+    ) -> None:
+        """After each event, partial ones too, of an agent that runs as a tool (`AgentTool`); it goes on when this returns.
+
+        Such events are part of no stored session: only the tool's response is. google-adk has no such hook; it is how a debugger sees, and
+        may hold, what happens inside a call. It is called on the plugins of the outermost run, whatever `include_plugins` says.
+
+        Args:
+            invocation_context: of the outermost run.
+            event: of the inner run, committed there.
+            call_ids: the function calls that lead to it, the outermost first.
+        """
+
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """After the last event of a run."""
 

@@ -124,6 +124,10 @@ class BaseSessionService(abc.ABC):
         """Return the `temp:` keys that the session's events set, by event id, as far as this service kept them (for the debugger)."""
         return {}
 
+    async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        """Return the session's own state (no `user:` or `app:` keys) when it was created; None if this service has not recorded it."""
+        return None
+
     async def close(self) -> None:
         """Let go of files and connections; a closed service cannot be used again."""
         return None

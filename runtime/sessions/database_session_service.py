@@ -108,6 +108,10 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.temp_deltas`; of an object that is no JSON value its `repr` was kept."""
         return await self._thread.run(lambda: self._temp_deltas(key))
 
+    async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        """See `BaseSessionService.first_state`; google-adk records none, nor do sessions that were created anew by it."""
+        return await self._thread.run(lambda: self._first_state(key))
+
     async def close(self) -> None:
         """See `BaseSessionService.close`."""
         await self._thread.close(self._database.close)
@@ -285,6 +289,14 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or not self._database.is_ours():
                 return {}
             return {event_id: load_json_object(temp) for event_id, temp in run("temp", **_columns(key))}
+
+    def _first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        with self._database.reading() as run:
+            row = _find(run, key) if run is not None and self._database.is_ours() else None
+            if run is None or row is None:
+                return None
+            baseline = run("first_state", **_columns(key), at=read_time(row[0])).fetchone()
+            return load_json_object(baseline[0]) if baseline else None
 
     def _session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], updated: int) -> Session:
         return Session(

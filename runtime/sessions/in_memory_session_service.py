@@ -124,6 +124,12 @@ class InMemorySessionService(BaseSessionService):
             stored = self._sessions.get(key)
             return dict(stored.temp_deltas) if stored else {}
 
+    async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        """See `BaseSessionService.first_state`."""
+        with self._lock:
+            stored = self._sessions.get(key)
+            return copy.deepcopy(stored.baseline) if stored else None
+
     def past(self, key: SessionKey) -> SessionPast:
         """Return what is known of a session's past, for the debugger.
 

@@ -79,6 +79,7 @@ SQL = {
     "all_app_states": "SELECT app_name, state FROM app_states ORDER BY app_name",
     "all_user_states": "SELECT app_name, user_id, state FROM user_states ORDER BY app_name, user_id",
     "temp": f"SELECT event_id, temp FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND temp IS NOT NULL ORDER BY seq",
+    "first_state": f"SELECT baseline FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = :at ORDER BY seq DESC LIMIT 1",
     "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
     "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
     "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",

@@ -8,6 +8,7 @@ from runtime.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.agents.tool_context import ToolContext
+    from runtime.tools.agent_tool import AgentTool
     from runtime.tools.base_tool import BaseTool
     from runtime.tools.exit_loop_tool import exit_loop
     from runtime.tools.function_tool import FunctionTool
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
 
 __all__ = [
+    "AgentTool",
     "BaseTool",
     "FunctionTool",
     "LongRunningFunctionTool",
@@ -27,6 +29,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "AgentTool": "runtime.tools.agent_tool",
         "BaseTool": "runtime.tools.base_tool",
         "FunctionTool": "runtime.tools.function_tool",
         "LongRunningFunctionTool": "runtime.tools.long_running_tool",

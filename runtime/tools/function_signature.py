@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -32,8 +32,10 @@ class Argument:
     Attributes:
         name: its name.
         annotation: its type, resolved from a string if it was one; Any if there is none that can be resolved.
-        default: its default, or `inspect.Parameter.empty`.
+        default: its default, or `REQUIRED`.
     """
+
+    REQUIRED: ClassVar[Any] = _EMPTY
 
     name: str
     annotation: Any

@@ -130,6 +130,15 @@ def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[di
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
+def test_what_an_agent_prints_does_not_mix_with_the_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "print('at import')\n" + ASKING.format(calls=[]).replace("'Ask somebody.'", "print('in a tool')")
+    agent = write_agent(tmp_path / "asking", source.replace("'calls': []", "'calls': [('ask', {'who': 'ana'})]"))
+    assert main(["run", agent, "--message", "go", "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert all(json.loads(line) for line in out.splitlines())
+    assert err == "at import\nin a tool\n"
+
+
 # reading
 
 

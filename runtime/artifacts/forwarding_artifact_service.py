@@ -1,0 +1,58 @@
+"""The artifacts of a run, for an agent that runs inside one of its tool calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+
+from runtime.agents.tool_context import ToolContext
+from runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
+
+
+class ForwardingArtifactService(BaseArtifactService):
+    """Reads and writes the files of the caller's session, whichever session is asked for.
+
+    What is saved is recorded in the `artifact_delta` of the call's response.
+
+    Args:
+        tool_context: of the call; its Runner has an artifact service.
+    """
+
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
+        self._service, self._names = tool_context._artifacts()
+
+    async def save_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        artifact: types.Part | dict[str, Any],
+        session_id: str | None = None,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> int:
+        """See `BaseArtifactService.save_artifact`."""
+        return await self._tool_context.save_artifact(filename, artifact, custom_metadata)  # type: ignore[arg-type]  # services take both
+
+    async def load_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None, version: int | None = None
+    ) -> types.Part | None:
+        """See `BaseArtifactService.load_artifact`."""
+        return await self._tool_context.load_artifact(filename, version)
+
+    async def list_artifact_keys(self, *, app_name: str, user_id: str, session_id: str | None = None) -> list[str]:
+        """See `BaseArtifactService.list_artifact_keys`."""
+        return await self._tool_context.list_artifacts()
+
+    async def delete_artifact(self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None) -> None:
+        """See `BaseArtifactService.delete_artifact`."""
+        await self._service.delete_artifact(**self._names, filename=filename)
+
+    async def list_artifact_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[ArtifactVersion]:
+        """See `BaseArtifactService.list_artifact_versions`."""
+        versions: list[ArtifactVersion] = await self._service.list_artifact_versions(**self._names, filename=filename)
+        return versions

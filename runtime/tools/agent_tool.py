@@ -1,0 +1,149 @@
+"""An agent as a tool of another agent."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+
+from google.genai import types
+from pydantic import BaseModel, ValidationError
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.tool_context import ToolContext
+from runtime.artifacts.forwarding_artifact_service import ForwardingArtifactService
+from runtime.events.event import Event
+from runtime.runners import Runner
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.session import Session
+from runtime.sessions.state import State
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.function_declaration import declare
+from runtime.tools.function_signature import Argument
+
+_REQUEST = Argument("request", str, Argument.REQUIRED)
+_INTERNAL_STATE = "_adk"
+
+
+class AgentTool(BaseTool):
+    """Lets a model call an agent as it calls a function, and go on with its answer.
+
+    The agent runs in a session of its own, in memory, which begins with the caller's state and ends with the call. What it commits to
+    state is part of the response's `state_delta`, the files it saves are the caller's. Its run is part of the caller's invocation: same
+    invocation id, same settings, one count of model calls. A tool of it that would wait for a person does not wait in here.
+
+    Its events are stored nowhere; the plugins of the outermost run see each of them in `BasePlugin.on_inner_event_callback`, and the
+    agent goes on when they have returned. That is how a debugger shows and holds them.
+
+    Attributes:
+        agent: who is called.
+        skip_summarization: its answer is final; the caller's model is not called again.
+        include_plugins: the caller's plugins also get all other hooks of the agent's run.
+    """
+
+    def __init__(self, agent: BaseAgent, skip_summarization: bool = False, *, include_plugins: bool = True) -> None:
+        super().__init__(name=agent.name, description=agent.description)
+        self.agent = agent
+        self.skip_summarization = skip_summarization
+        self.include_plugins = include_plugins
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        schema = _schema(self.agent, "input_schema")
+        return declare(self.name, self.description, [_REQUEST] if schema is None else _arguments(schema))
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Run the agent; see `BaseTool.run_async`.
+
+        Returns:
+            Its last words; in the shape of its `output_schema` if it has one. A dict with `error` if the arguments do not fit, or the
+            agent's model refused.
+
+        Raises:
+            Exception: what the agent raised.
+        """
+        try:
+            request = self._request(args)
+        except ValidationError as error:
+            problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+            return {"error": f"{self.name} was not called: its arguments do not fit: {problems}. Try again."}
+        if request is None:
+            return {"error": f"{self.name} was not called: the argument `request` is missing. Try again with it."}
+        if self.skip_summarization:
+            tool_context.actions.skip_summarization = True
+        last: Event | None = None
+        runner = self._runner(tool_context)
+        session = await _inner_session(runner, tool_context)
+        message = types.Content(role="user", parts=[types.Part(text=request)])
+        outer = tool_context._invocation_context
+        run = runner.run_inside(outer, call_id=tool_context.function_call_id, session=session, new_message=message)
+        async with aclosing(run) as events:
+            async for event in events:
+                _forward_state(event, session, tool_context.state)
+                last = event if (event.content or event.error_code) and not event.partial else last
+        return self._answer(last)
+
+    def _request(self, args: dict[str, Any]) -> str | None:
+        schema = _schema(self.agent, "input_schema")
+        if schema is None:
+            return None if args.get("request") is None else str(args["request"])
+        return schema.model_validate(args).model_dump_json(exclude_none=True)  # type: ignore[no-any-return]
+
+    def _runner(self, tool_context: ToolContext) -> Runner:
+        outer = tool_context._invocation_context
+        return Runner(
+            app_name=outer.app_name,
+            agent=self.agent,
+            plugins=outer.plugin_manager.plugins if self.include_plugins else None,
+            session_service=InMemorySessionService(),
+            artifact_service=ForwardingArtifactService(tool_context) if outer.artifact_service is not None else None,
+            memory_service=outer.memory_service,
+            credential_service=outer.credential_service,
+        )
+
+    def _answer(self, last: Event | None) -> Any:
+        if last is None:
+            return ""
+        if last.error_code and not last.content:
+            return {"error": f"{self.name} failed with {last.error_code}: {last.error_message or 'no more is known'}"}
+        parts = (last.content.parts if last.content else None) or []
+        text = "\n".join(part.text for part in parts if part.text and not part.thought)
+        agent = _speaker(self.agent, "output_schema")
+        return agent._validated(text) if agent is not None and text.strip() else text
+
+
+async def _inner_session(runner: Runner, tool_context: ToolContext) -> Session:
+    state = {key: value for key, value in tool_context.state.to_dict().items() if not key.startswith(_INTERNAL_STATE)}
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id=tool_context.user_id, state=state)
+    session.state.update({key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)})
+    return session
+
+
+def _forward_state(event: Event, session: Session, state: State) -> None:
+    """Write what an inner event committed to the caller's state; `temp:` keys are no longer in its delta then, but in the session."""
+    temp = {key: value for key, value in session.state.items() if key.startswith(State.TEMP_PREFIX) and state.get(key) is not value}
+    if not event.partial and (event.actions.state_delta or temp):
+        state.update({**event.actions.state_delta, **temp})
+
+
+def _schema(agent: BaseAgent, field: Literal["input_schema", "output_schema"]) -> Any:
+    speaker = _speaker(agent, field)
+    return getattr(speaker, field) if speaker is not None else None
+
+
+def _speaker(agent: BaseAgent, field: Literal["input_schema", "output_schema"]) -> Any:
+    """Return the LlmAgent that a workflow agent begins or ends with, if it has that schema."""
+    while not hasattr(agent, field):
+        if not agent.sub_agents:
+            return None
+        agent = agent.sub_agents[0 if field == "input_schema" else -1]
+    return agent if getattr(agent, field) is not None else None
+
+
+def _arguments(schema: type[BaseModel]) -> list[Argument]:
+    return [
+        Argument(
+            field.alias or name,
+            Annotated[field.annotation, field],
+            Argument.REQUIRED if field.is_required() else field.get_default(call_default_factory=True),
+        )
+        for name, field in schema.model_fields.items()
+    ]

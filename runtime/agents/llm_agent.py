@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from google.genai import types
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent, Callbacks
 from runtime.agents.callbacks import call
 from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.output_schema import OutputSchemaError, shaped
 from runtime.agents.readonly_context import ReadonlyContext
-from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
+from runtime.planners.base_planner import BasePlanner
 from runtime.resume import Turn, is_replayed_checkpoint, read_turn
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_tool import FunctionTool
@@ -26,10 +26,6 @@ from runtime.utils.instructions_utils import inject_session_state
 
 InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]
 ToolUnion: TypeAlias = Callable[..., Any] | BaseTool
-
-
-class OutputSchemaError(KnownError, ValueError):
-    """The model's answer does not have the shape that `output_schema` asks for."""
 
 
 class LlmAgent(BaseAgent):
@@ -47,7 +43,8 @@ class LlmAgent(BaseAgent):
         input_schema: the arguments it takes when it is called as a tool.
         output_schema: the shape of its answer.
         output_key: the state key its answer is written to (seed: session-state, "output_key").
-        planner, code_executor: accepted for google-adk's sake.
+        planner: how its model plans; thoughts are kept as parts of its answers.
+        code_executor: not supported; setting it is an error.
         before_model_callback, after_model_callback, on_model_error_callback: round each model call.
         before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call.
     """
@@ -66,6 +63,8 @@ class LlmAgent(BaseAgent):
     input_schema: type[BaseModel] | None = None
     output_schema: Any | None = None
     output_key: str | None = None
+    planner: BasePlanner | None = None
+    code_executor: Any | None = None
     before_model_callback: Callbacks = None
     after_model_callback: Callbacks = None
     on_model_error_callback: Callbacks = None
@@ -80,6 +79,13 @@ class LlmAgent(BaseAgent):
             if config and getattr(config, taken):
                 raise ValueError(f"Set {instead} of the LlmAgent, not {taken} of its generate_content_config.")
         return config
+
+    @field_validator("code_executor")
+    @classmethod
+    def _run_no_code(cls, executor: Any) -> Any:
+        if executor is not None:
+            raise ValueError("Running code that a model wrote is not supported: leave code_executor out, or give the agent a tool for it.")
+        return executor
 
     @property
     def canonical_model(self) -> BaseLlm:
@@ -168,11 +174,8 @@ class LlmAgent(BaseAgent):
 
     def _validated(self, text: str) -> Any:
         try:
-            if self.output_schema is None or isinstance(self.output_schema, (dict, types.Schema)):
-                return json.loads(text)
-            adapter: TypeAdapter[Any] = TypeAdapter(self.output_schema)
-            return adapter.dump_python(adapter.validate_json(text), mode="json", exclude_none=True)
-        except (ValidationError, ValueError) as error:
+            return shaped(self.output_schema, text)
+        except OutputSchemaError as error:
             raise OutputSchemaError(f"The answer of {self.name!r} does not have the shape of its output_schema: {error}") from error
 
 

@@ -137,6 +137,8 @@ class _Walk:
         if self._found.ended.get(agent.name):
             return
         if isinstance(agent, ParallelAgent):
+            if all(self._found.ended.get(sub_agent.name) for sub_agent in agent.sub_agents):
+                self._goes_on(f"All agents of {agent.name} are finished; its end is recorded.")
             for sub_agent in agent.sub_agents:
                 step = f"{agent.name}.{sub_agent.name}"
                 self.visit(sub_agent, f"{branch}.{step}" if branch else step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -52,6 +53,7 @@ class Shared:
         yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
+        committing: held while an event is committed: a person may edit the state while agents on other branches run on.
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
@@ -61,6 +63,7 @@ class Shared:
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""

@@ -20,6 +20,7 @@ from runtime.flows.llm_flow import LlmFlow
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.resume import Turn, is_replayed_checkpoint, read_turn
+from runtime.system_events import is_state_edit
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_tool import FunctionTool
 from runtime.utils.instructions_utils import inject_session_state
@@ -134,7 +135,7 @@ class LlmAgent(BaseAgent):
         above = {agent.name for agent in self.ancestors()}
         events: list[Event] = []
         for event in ctx.invocation_events(branch=False):
-            if is_replayed_checkpoint(event):
+            if is_replayed_checkpoint(event) or is_state_edit(event):
                 continue
             if event.author in above and event.actions.agent_state is not None:
                 events.clear()

@@ -194,8 +194,8 @@ class Debugger:
             await self._is_held.wait()
         return hold
 
-    def begin(self, state: Mapping[str, Any]) -> None:
-        """Take note of the session's state, as the run begins; called by the plugin."""
+    def know_state(self, state: Mapping[str, Any]) -> None:
+        """Take note of the committed state before the next event; called by the plugin."""
         self._known_state = dict(state)
 
     def expect(self, event: Event, call: AgentCall | None) -> None:

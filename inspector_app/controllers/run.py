@@ -153,11 +153,16 @@ class RunController(QObject):
         if self.blocked("send") is None:
             self._start(types.Content(role="user", parts=[types.Part(text=text)]), None, paused)
 
-    def resume(self, *, paused: bool = False) -> None:
-        """Go on with the interrupted invocation, from its last checkpoint."""
+    def resume(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
+        """Go on with an interrupted invocation, from its last checkpoint.
+
+        Args:
+            invocation_id: which; that of `resumable` if None.
+            paused: hold the agent at the first event.
+        """
         invocation = self.resumable()
         if self.blocked("resume") is None and invocation is not None:
-            self._start(None, invocation.invocation_id, paused)
+            self._start(None, invocation_id or invocation.invocation_id, paused)
 
     def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
         """Answer a call that waits.

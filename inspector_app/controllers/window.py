@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
@@ -19,6 +20,7 @@ from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines import embedded
 from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.messages import Message, MessageBus, format_traceback
+from inspector_app.preflight import Preflight
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.samples import is_bundled, samples
@@ -70,6 +72,7 @@ class WindowController(QObject):
         self._agents = agents
         self._browse = browse
         self._run = run
+        self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
         self._retry_path = ""
         self._offered_database = ""
         self.events = EventListModel(self)
@@ -144,6 +147,10 @@ class WindowController(QObject):
         bench.composer.sent.connect(self._on_sent)
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
+        bench.preflight.accepted.connect(self._resume.accept)
+        bench.preflight.cancelled.connect(self._on_resume_cancelled)
+        self._resume.planned.connect(self._on_resume_planned)
+        self._resume.outdated.connect(bench.preflight.hide)
         bench.writing_hint.accepted.connect(self._on_allow_writing)
         bench.database_hint.accepted.connect(self._on_open_offered)
         bench.problem.retry.connect(self._on_reload)
@@ -210,10 +217,18 @@ class WindowController(QObject):
         elif text:
             self._run.send(text, paused=True)
         else:
-            self._run.resume(paused=True)
+            self._resume.ask(paused=True)
 
     def _on_resume(self) -> None:
-        self._run.resume()
+        self._resume.ask()
+
+    def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
+        self.window.workbench.resume_hint.hide()
+        self.window.workbench.preflight.ask(preflight, paused=paused)
+
+    def _on_resume_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self.window.workbench.stream.table.setFocus()
 
     def _on_sent(self, text: str) -> None:
         self._run.send(text)

@@ -14,6 +14,7 @@ from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.log_pane import LogPane
 from inspector_app.views.pending_pane import PendingPane
+from inspector_app.views.preflight_card import PreflightCard
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.sessions_pane import SessionsPane
 
@@ -36,7 +37,7 @@ class Workbench(QMainWindow):
 
     Attributes:
         stream, composer, detail, sessions, pending, log: the panes.
-        resume_hint: offers to resume; writing_hint: says that the database is read only.
+        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
         problem: stands in for the stream when the session could not be read.
     """
 
@@ -51,6 +52,7 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.preflight = PreflightCard()
         self.problem = ProblemPage("session_problem")
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
@@ -159,6 +161,7 @@ class Workbench(QMainWindow):
         rows.setSpacing(6)
         for hint in (self.writing_hint, self.database_hint, self.resume_hint):
             rows.addWidget(hint)
+        rows.addWidget(self.preflight)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)
         return middle

@@ -1,4 +1,4 @@
-"""Invocations that the real google-adk left crashed or paused, resumed by our runtime to the end, in the layout in which they were written."""
+"""Invocations that the real google-adk left crashed or paused, resumed by our runtime to the end, each in its own layout."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from google.genai import types
 
+from runtime.compaction import with_summaries
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
 from runtime.rewind import without_rewound
@@ -63,9 +64,10 @@ class Conversation:
         if len(events) < self._read:
             self._clear()
         for index in range(self._read, len(events)):
-            if events[index].actions.rewind_before_invocation_id is not None:
+            actions = events[index].actions
+            if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
                 self._clear()
-                for event in without_rewound(events[: index + 1]):
+                for event in with_summaries(without_rewound(events[: index + 1])):
                     self._add(event)
             else:
                 self._add(events[index])

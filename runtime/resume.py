@@ -33,7 +33,7 @@ class Checkpoints:
         states: agent name → its last checkpoint.
         ended: agent name → whether its end is committed; False if it began.
         escalated: names of the loops that were told to stop.
-        seen: agent name → every checkpoint it committed, for telling replayed ones.
+        seen: agent name → every checkpoint it committed since it was called, for telling replayed ones.
     """
 
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -46,6 +46,7 @@ class Checkpoints:
         self.states.pop(agent_name, None)
         self.ended.pop(agent_name, None)
         self.escalated.discard(agent_name)
+        self.seen.pop(agent_name, None)
 
 
 def read_checkpoints(events: Iterable[Event], root: BaseAgent | None) -> Checkpoints:

@@ -45,6 +45,7 @@ class Database:
         file: the SQLite file, None for a database in memory or on a server.
         name: what to call it.
         writer: what our commits are signed with.
+        foreign_writes: counts, while writing, how often somebody else may have written since our last commit.
 
     Args:
         url: with a synchronous driver.
@@ -64,6 +65,7 @@ class Database:
         self._found: Layout | None = None
         self._writable = False
         self._seen_version: int | None = None
+        self.foreign_writes = 0
 
     def time_value(self, micros: int) -> Any:
         """Return microseconds as the time columns hold them."""
@@ -110,12 +112,22 @@ class Database:
             try:
                 with self._transaction(driver):
                     run = self._runner(driver)
-                    if self._is_sqlite:
-                        self._notice_other_writers(driver, run)
+                    self._notice_other_writers(run)
                     yield run
             except BaseException:
                 self._seen_version = None
                 raise
+
+    def data_version(self, run: Run) -> int | None:
+        """Return a number that stays the same as long as no other connection writes; None if the database has none.
+
+        Args:
+            run: in the transaction that it is true for.
+        """
+        if not self._is_sqlite:
+            return None
+        version: int = run("data_version").fetchone()[0]
+        return version
 
     def close(self) -> None:
         """Let go of the connection; the last one out of an SQLite file takes its WAL away."""
@@ -183,9 +195,12 @@ class Database:
         except (SQLAlchemyError, self._driver_error, OSError) as error:
             raise storage_error(error, self.name) from error
 
-    def _notice_other_writers(self, driver: DriverConnection, run: Run) -> None:
-        (version,) = driver.execute("PRAGMA data_version").fetchone()
-        if version != self._seen_version:
+    def _notice_other_writers(self, run: Run) -> None:
+        version = self.data_version(run)
+        if version is None:
+            self.foreign_writes += 1
+        elif version != self._seen_version:
+            self.foreign_writes += 1
             record_events_of_others(run)
             self._seen_version = version
 

@@ -51,6 +51,10 @@ SQL = {
     ),
     "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
     "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY rowid",
+    "event_number": f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = :event_id",
+    "events_after": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND rowid > :number ORDER BY rowid",
+    "count_events": f"SELECT count(*) FROM events WHERE {_OF_SESSION}",
     "latest_time": f"SELECT max(timestamp) FROM events WHERE {_OF_SESSION}",
     "insert_session": (
         "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)"
@@ -87,6 +91,7 @@ SQL = {
     "detach_commits": (
         f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {_OF_SESSION} AND shared IS NOT NULL"
     ),
+    "data_version": "PRAGMA data_version",
     "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
     "insert_version": f"INSERT INTO {METADATA} (key, value) VALUES ('version', :version)",
     "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",

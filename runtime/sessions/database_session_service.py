@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sqlalchemy.engine import URL
 
@@ -34,16 +33,14 @@ _ONE_DAY, _YEAR_9999 = 86_400.0, 253_370_764_800.0
 Row = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Revision:
+class _Revision(NamedTuple):
     """What a copy of a session is a copy of: any append changes the last event, deleting and creating it again the first time."""
 
     create_time: Any
     last_event_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(NamedTuple):
     """What we remember of a session between two commits, true as long as its revision is the stored one.
 
     Nobody has to look whether it is if nobody else wrote to the database: `seen` is its number of foreign writes then.
@@ -55,8 +52,7 @@ class _Known:
     state: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Commit:
+class _Commit(NamedTuple):
     """An event, ready to be written."""
 
     event_id: str
@@ -233,7 +229,7 @@ class DatabaseSessionService(BaseSessionService):
         self._check_fresh(run, session, row)
         if known is None or known.revision != _revision(row):
             return self._learn(run, key, row)
-        return replace(known, seen=self._database.foreign_writes)
+        return known._replace(seen=self._database.foreign_writes)
 
     def _insert_event(self, run: Run, session: Session, values: dict[str, Any]) -> None:
         try:

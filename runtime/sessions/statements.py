@@ -98,24 +98,12 @@ SQL = {
 }
 
 
-class Statements:
-    """The statements of `SQL`, compiled for one dialect and run by name.
+def compiled_statements(dialect: Dialect) -> dict[str, str]:
+    """Return the statements of `SQL` in a dialect's own parameter style, by name.
 
     They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
 
     Args:
         dialect: the engine's, with named parameters.
     """
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._compiled = {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}
-
-    def run(self, driver: DriverConnection, name: str, values: dict[str, Any]) -> Rows:
-        """Run a statement and return its rows.
-
-        Args:
-            driver: in a transaction if the statement writes.
-            name: a key of `SQL`.
-            values: at least the statement's parameters.
-        """
-        return driver.execute(self._compiled[name], values)
+    return {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}

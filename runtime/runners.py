@@ -8,19 +8,27 @@ import queue
 import threading
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.llm_agent import LlmAgent
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
+from runtime.apps.llm_event_summarizer import LlmEventSummarizer
+from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from runtime.compaction import events_to_sum_up
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_invocation_id
+from runtime.memory.feed import remember_event, remember_session
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from runtime.models.base_llm import BaseLlm
+from runtime.models.registry import LLMRegistry
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
@@ -48,6 +56,8 @@ class Runner:
         memory_service: remembers across sessions.
         credential_service: keeps credentials.
         auto_create_session: a session that does not exist is created instead of refused.
+        feed_memory: tell the memory service what happened after each committed `event` or each `invocation` that reached its end or a
+            pause; None: never. What goes wrong there is logged and fails nothing (seed: event-loop-pattern, step 7 of the Runner).
 
     Raises:
         ValueError: neither an app nor a name and an agent were given, or both.
@@ -65,6 +75,7 @@ class Runner:
         memory_service: Any | None = None,
         credential_service: Any | None = None,
         auto_create_session: bool = False,
+        feed_memory: Literal["event", "invocation"] | None = None,
     ) -> None:
         if app is None:
             if app_name is None or agent is None:
@@ -81,6 +92,7 @@ class Runner:
         self.memory_service = memory_service
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
+        self.feed_memory = feed_memory if memory_service is not None else None
 
     async def run_async(
         self,
@@ -372,7 +384,25 @@ class Runner:
                 async for event in events:
                     yield event
         await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
+        if self.feed_memory == "invocation":
+            await remember_session(self.memory_service, ctx.session)
+        await self._sum_up(ctx)
         self._warn_of_lost_writes(ctx)
+
+    async def _sum_up(self, ctx: InvocationContext) -> None:
+        """Commit a summary of old events, if the app wants one now; that it fails is logged: the run itself has succeeded."""
+        config = self.app.events_compaction_config if self.app else None
+        if config is None:
+            return
+        try:
+            events = events_to_sum_up(config, ctx.session.events, resumable=self._is_resumable)
+            if events:
+                summarizer = config.summarizer or LlmEventSummarizer(_first_model(self.agent))
+                summary = await summarizer.maybe_summarize_events(events=events)
+                if summary is not None:
+                    await self._commit(ctx, summary)
+        except Exception as error:
+            logger.error("Session %s could not be summed up: %s: %s", ctx.session.id, type(error).__name__, error, exc_info=error)
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
@@ -409,6 +439,8 @@ class Runner:
         committed = ctx.shared.committed_state
         apply_delta(committed, event.actions.state_delta)
         apply_delta(committed, temp)
+        if self.feed_memory == "event":
+            await remember_event(self.memory_service, ctx.session, event)
 
     def _forget_local_writes(self, ctx: InvocationContext) -> None:
         """Make the state what was committed last (seed-readings: "local writes included")."""
@@ -452,6 +484,8 @@ class InMemoryRunner(Runner):
             agent=agent,
             plugins=plugins,
             session_service=InMemorySessionService(),
+            artifact_service=InMemoryArtifactService(),
+            memory_service=InMemoryMemoryService(),
         )
 
 
@@ -483,6 +517,12 @@ def _is_reachable_by_transfer(agent: BaseAgent) -> bool:
     return all(
         hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors())
     )
+
+
+def _first_model(root: BaseAgent) -> BaseLlm:
+    """Return the language model of the tree's first LlmAgent, the default one if there is none."""
+    agents = [agent for agent in (root, *root.descendants()) if isinstance(agent, LlmAgent)]
+    return agents[0].canonical_model if agents else LLMRegistry.new_llm(LlmAgent.DEFAULT_MODEL)
 
 
 _END = object()

@@ -34,6 +34,7 @@ from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
 from runtime.rewind import restore_artifacts, start_of, state_to_restore, without_rewound
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
@@ -337,7 +338,7 @@ class Runner:
 
     async def _load(self, user_id: str, session_id: str) -> Session:
         service, app_name = self.session_service, self.app_name
-        session = await service.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
             session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
@@ -405,7 +406,7 @@ class Runner:
             resumability_config=self.resumability_config,
         )
         ctx.shared.committed_state = dict(session.state)
-        past = [event for event in session.events if event.invocation_id == resumed_id] if resumed_id else []
+        past = events_of(session.events, resumed_id) if resumed_id else []
         if past:
             found = read_checkpoints(past, self.agent)
             ctx.shared.resumed = found

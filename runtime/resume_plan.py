@@ -16,7 +16,6 @@ from runtime.agents.sequential_agent import SequentialAgent
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.resume import Checkpoints, events_of_call, read_checkpoints, read_turn, transferred_to
-from runtime.system_events import is_state_edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def plan_resume(
     plan.finished = [name for name, ended in found.ended.items() if ended]
     plan.changed = _changed(own, root)
     if summary.status not in ("finished", "rewound"):
-        walk = _Walk(plan, found, [event for event in own if not is_state_edit(event)])
+        walk = _Walk(plan, found, own)
         walk.visit(root, None)
         if not walk.can_go_on:
             plan.blocks += [f"{item.name or 'A call'} waits for an answer." for item in plan.waits_for]

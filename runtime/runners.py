@@ -14,9 +14,12 @@ from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.llm_agent import LlmAgent
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
+from runtime.apps.llm_event_summarizer import LlmEventSummarizer
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from runtime.compaction import events_to_sum_up
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
@@ -24,11 +27,14 @@ from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_invocation_id
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from runtime.models.base_llm import BaseLlm
+from runtime.models.registry import LLMRegistry
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
 from runtime.rewind import restore_artifacts, start_of, state_to_restore, without_rewound
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
@@ -332,7 +338,7 @@ class Runner:
 
     async def _load(self, user_id: str, session_id: str) -> Session:
         service, app_name = self.session_service, self.app_name
-        session = await service.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
             session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
@@ -400,7 +406,7 @@ class Runner:
             resumability_config=self.resumability_config,
         )
         ctx.shared.committed_state = dict(session.state)
-        past = [event for event in session.events if event.invocation_id == resumed_id] if resumed_id else []
+        past = events_of(session.events, resumed_id) if resumed_id else []
         if past:
             found = read_checkpoints(past, self.agent)
             ctx.shared.resumed = found
@@ -458,7 +464,23 @@ class Runner:
         await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
         if self.feed_memory == "invocation":
             await remember_session(self.memory_service, ctx.session)
+        await self._sum_up(ctx)
         self._warn_of_lost_writes(ctx)
+
+    async def _sum_up(self, ctx: InvocationContext) -> None:
+        """Commit a summary of old events, if the app wants one now; that it fails is logged: the run itself has succeeded."""
+        config = self.app.events_compaction_config if self.app else None
+        if config is None:
+            return
+        try:
+            events = events_to_sum_up(config, ctx.session.events, resumable=self._is_resumable)
+            if events:
+                summarizer = config.summarizer or LlmEventSummarizer(_first_model(self.agent))
+                summary = await summarizer.maybe_summarize_events(events=events)
+                if summary is not None:
+                    await self._commit(ctx, summary)
+        except Exception as error:
+            logger.error("Session %s could not be summed up: %s: %s", ctx.session.id, type(error).__name__, error, exc_info=error)
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
@@ -496,8 +518,8 @@ class Runner:
             committed = ctx.shared.committed_state
             apply_delta(committed, event.actions.state_delta)
             apply_delta(committed, temp)
-            if self.feed_memory == "event":
-                await remember_event(self.memory_service, ctx.session, event)
+        if self.feed_memory == "event":
+            await remember_event(self.memory_service, ctx.session, event)
 
     def _forget_local_writes(self, ctx: InvocationContext) -> None:
         """Make the state what was committed last (seed-readings: "local writes included")."""
@@ -574,6 +596,12 @@ def _is_reachable_by_transfer(agent: BaseAgent) -> bool:
     return all(
         hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors())
     )
+
+
+def _first_model(root: BaseAgent) -> BaseLlm:
+    """Return the language model of the tree's first LlmAgent, the default one if there is none."""
+    agents = [agent for agent in (root, *root.descendants()) if isinstance(agent, LlmAgent)]
+    return agents[0].canonical_model if agents else LLMRegistry.new_llm(LlmAgent.DEFAULT_MODEL)
 
 
 _END = object()

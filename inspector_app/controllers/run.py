@@ -17,13 +17,18 @@ from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
+from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.debugger import Debugger
+from runtime.debugger.hold import Hold
+from runtime.debugger.interception import Interception
 from runtime.events.event import Event
+from runtime.events.kinds import Kind
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 
 Phase = Literal["idle", "running", "paused", "stopping"]
-Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "stop"]
+Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
+StepKind = Literal["over", "into", "out"]
 
 FRAME_MS = 16
 DEFAULT_USER = "user"
@@ -50,19 +55,25 @@ class RunController(QObject):
     Attributes:
         phase: what the run is doing.
         address: the session of the run, or of the last one.
-        held: the committed event the agent is held at.
+        held: the committed event the agent is held at, or behind.
+        hold: where and why it is held.
+        breakpoints: where runs stop; those of the loaded agent.
         pausing: it was told to hold, and has not come to its next event yet.
 
     Signals:
         changed: something that `blocked` depends on is different now.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+        reported(Report): a logpoint, or what else the debugger has to tell.
+        hold_changed(Hold | None): the agent is held somewhere else, or let go.
     """
 
     changed = Signal()
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
+    reported = Signal(object)
+    hold_changed = Signal(object)
 
     def __init__(
         self,
@@ -80,6 +91,10 @@ class RunController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._debugger: Debugger | None = None
+        self._engine: EmbeddedEngine | None = None
+        self._told_hold: Hold | None = None
+        self._invocation_id = ""
+        self.breakpoints = Breakpoints()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._end: RunEnd | None = None
@@ -105,13 +120,33 @@ class RunController(QObject):
 
     @property
     def held(self) -> Event | None:
-        """The committed event the agent is held at."""
+        """The committed event the agent is held at, or behind."""
         return self._debugger.held if self._debugger is not None else None
+
+    @property
+    def hold(self) -> Hold | None:
+        """Where and why the agent is held; None while it runs."""
+        return self._debugger.hold if self._debugger is not None else None
+
+    @property
+    def waiting(self) -> tuple[Hold, ...]:
+        """Holds of other branches, in force one after another once this one is let go."""
+        return self._debugger.waiting if self._debugger is not None else ()
+
+    @property
+    def uncommitted(self) -> dict[str, Any]:
+        """State keys that the held agent wrote and no event has carried yet."""
+        return self._debugger.uncommitted() if self._debugger is not None else {}
+
+    @property
+    def engine(self) -> EmbeddedEngine | None:
+        """What drives the agent while it runs."""
+        return self._engine if self.phase != "idle" else None
 
     def blocked(self, action: Action) -> str | None:
         """Return why an action cannot be done now, as a sentence for its tooltip; None if it can."""
         phase = self.phase
-        if action in ("pause", "stop", "continue"):
+        if action in ("pause", "stop", "continue", "step_on"):
             return _blocked_control(action, phase)
         if phase == "paused" and action == "step":
             return None
@@ -199,6 +234,16 @@ class RunController(QObject):
         if self._debugger is not None:
             self._debugger.step()
 
+    def step_on(self, kind: StepKind) -> None:
+        """Let a held agent go on over what it calls, into it, or out of this agent."""
+        if self._debugger is not None:
+            {"over": self._debugger.step_over, "into": self._debugger.step_into, "out": self._debugger.step_out}[kind]()
+
+    def run_to(self, kind: Kind) -> None:
+        """Let a held agent go on to the next event of a kind."""
+        if self._debugger is not None:
+            self._debugger.run_to(kind)
+
     def stop(self) -> None:
         """End the run; every `finally` of the agent runs."""
         self._stopped = True
@@ -223,24 +268,42 @@ class RunController(QObject):
         source = self._browse.source(address.database)
         assert source is not None and self._agents.loaded is not None
         self.address = address
-        self._debugger = debugger = Debugger(paused=paused, on_change=self._on_debugger_changed)
+        self._invocation_id = ""
+        self._debugger = debugger = Debugger(
+            paused=paused, breakpoints=self.breakpoints, on_change=self._on_debugger_changed, on_report=self.reported.emit
+        )
+        interception = Interception(debugger)
         error: Exception | None = None
         self.run_started.emit(address)
         try:
-            engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed)
+            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, interception)
             async with aclosing(debugger.run(engine.run(address.key, message, invocation_id))) as events:
                 async for event in events:
                     if event.partial:
                         self._take_in(event)
+            if self._stopped:
+                await self._cancel_open_calls(engine, address, interception.unmarked_edits)
         except Exception as failure:
             error = failure
         finally:
             self._flush()
-            self._debugger = None
+            self._debugger = self._engine = None
+            self._tell_hold()
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
         await self._browse.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped)
+
+    async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
+        """Answer the calls that the stop left without a result, and say what still goes on."""
+        if not self._invocation_id:
+            return
+        for event in await engine.cancel_open_calls(address.key, self._invocation_id, edits):
+            names = ", ".join(response.name or "?" for response in event.get_function_responses())
+            self._messages.info(
+                f"{names} had not returned and is recorded as cancelled. A blocking tool (a plain function) cannot be stopped: it runs on in"
+                " its thread to its end, and its result is dropped."
+            )
 
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
@@ -292,6 +355,7 @@ class RunController(QObject):
         return None
 
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
+        self._invocation_id = event.invocation_id
         self._take_in(Committed(event, temp))
 
     def _take_in(self, arrival: Committed | Event) -> None:
@@ -318,10 +382,16 @@ class RunController(QObject):
             self._browse.add_committed(self.address, batch)
 
     def _on_debugger_changed(self) -> None:
-        if self.held is not None:
+        if self.hold is not None:
             self.pausing = False
             self._flush()  # the event is on show before the window says that the agent is held at it
+        self._tell_hold()
         self.changed.emit()
+
+    def _tell_hold(self) -> None:
+        if self.hold is not self._told_hold:
+            self._told_hold = self.hold
+            self.hold_changed.emit(self._told_hold)
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:
         if task is self._task:
@@ -337,7 +407,7 @@ class RunController(QObject):
 
 
 def _blocked_control(action: Action, phase: Phase) -> str | None:
-    if action == "continue":
+    if action in ("continue", "step_on"):
         return None if phase == "paused" else "The agent is not held."
     if phase == "idle":
         return "Nothing is running."

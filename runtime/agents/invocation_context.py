@@ -17,6 +17,7 @@ from runtime.events.event import Event
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import Checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 
 if TYPE_CHECKING:
@@ -205,11 +206,7 @@ class InvocationContext(BaseModel):
         Args:
             branch: only those of exactly this branch.
         """
-        return [
-            event
-            for event in self.session.events
-            if event.invocation_id == self.invocation_id and (not branch or event.branch == self.branch)
-        ]
+        return [event for event in events_of(self.session.events, self.invocation_id) if not branch or event.branch == self.branch]
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Return whether an event's long-running calls pause this invocation (seed: resume, "Precaución")."""

@@ -20,7 +20,6 @@ from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
 from runtime.resume import Turn, events_of_call, read_turn, transferred_to
-from runtime.system_events import is_state_edit
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_tool import FunctionTool
 from runtime.utils.instructions_utils import inject_session_state
@@ -137,8 +136,7 @@ class LlmAgent(BaseAgent):
         return None
 
     def _own_events(self, ctx: InvocationContext) -> list[Event]:
-        events = [event for event in ctx.invocation_events(branch=False) if not is_state_edit(event)]
-        return events_of_call(self, events, ctx.branch)
+        return events_of_call(self, ctx.invocation_events(branch=False), ctx.branch)
 
     def _save_output(self, event: Event) -> None:
         """Put the answer's text into the event's delta, under `output_key`."""

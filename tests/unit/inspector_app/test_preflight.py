@@ -32,7 +32,9 @@ def test_what_is_done_again_is_a_warning_with_its_arguments() -> None:
 
 
 def test_who_starts_over_and_what_changed_are_warnings() -> None:
-    shown = preflight_of(plan(starts_over=["Flow"], changed=["Old took part."], next_steps=["Flow keeps no checkpoints: …"]), lambda _: None)
+    shown = preflight_of(
+        plan(starts_over=["Flow"], changed=["Old took part."], next_steps=["Flow keeps no checkpoints: …"]), lambda _: None
+    )
     assert [line.role for line in shown.lines] == ["warn", "warn"] and shown.warns
     assert "Flow keeps no checkpoints" not in shown.title, "it is said once"
 

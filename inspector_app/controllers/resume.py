@@ -6,10 +6,11 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.preflight import preflight_of
 from inspector_app.controllers.run import RunController
 from inspector_app.cursor import Cursor
-from inspector_app.preflight import Preflight, preflight_of
 from inspector_app.tasks import Tasks
+from inspector_app.views.preflight_card import Preflight
 from runtime.resume_plan import ResumePlan, plan_resume
 from runtime.worker_threads import run_in_thread
 

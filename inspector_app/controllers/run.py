@@ -18,6 +18,7 @@ from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from runtime.debugger.breakpoints import Breakpoints
+from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold
 from runtime.debugger.interception import Interception
@@ -94,6 +95,7 @@ class RunController(QObject):
         self._engine: EmbeddedEngine | None = None
         self._told_hold: Hold | None = None
         self._invocation_id = ""
+        self._not_begun: set[str | None] = set()
         self.breakpoints = Breakpoints()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
@@ -248,6 +250,8 @@ class RunController(QObject):
         """End the run; every `finally` of the agent runs."""
         self._stopped = True
         if self._debugger is not None:
+            holds = [self._debugger.hold, *self._debugger.waiting]
+            self._not_begun = {hold.call.call_id for hold in holds if hold is not None and isinstance(hold.call, ToolCall)}
             self._debugger.stop()
         elif self._task is not None:  # its session is still being made
             self._task.cancel()
@@ -299,11 +303,15 @@ class RunController(QObject):
         if not self._invocation_id:
             return
         for event in await engine.cancel_open_calls(address.key, self._invocation_id, edits):
-            names = ", ".join(response.name or "?" for response in event.get_function_responses())
-            self._messages.info(
-                f"{names} had not returned and is recorded as cancelled. A blocking tool (a plain function) cannot be stopped: it runs on in"
-                " its thread to its end, and its result is dropped."
-            )
+            for response in event.get_function_responses():
+                began = response.id not in self._not_begun
+                self._messages.info(
+                    f"{response.name} had not returned and is recorded as cancelled. A blocking tool (a plain function) cannot be stopped:"
+                    " it runs on in its thread to its end, and its result is dropped."
+                    if began
+                    else f"{response.name} was not called: it is recorded as cancelled.",
+                    quiet=not began,
+                )
 
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded

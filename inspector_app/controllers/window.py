@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.breakpoints import BreakpointController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.held import HeldController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
@@ -20,7 +23,6 @@ from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines import embedded
 from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.messages import Message, MessageBus, format_traceback
-from inspector_app.preflight import Preflight
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.samples import is_bundled, samples
@@ -28,9 +30,11 @@ from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible
 from inspector_app.views.main_window import MainWindow
+from inspector_app.views.preflight_card import Preflight
 from inspector_app.views.welcome import SampleCard
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
+from runtime.events.kinds import kind_of
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
@@ -73,6 +77,7 @@ class WindowController(QObject):
         self._browse = browse
         self._run = run
         self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
+        self._breakpoints = BreakpointController(settings, agents, run, messages, self)
         self._retry_path = ""
         self._offered_database = ""
         self.events = EventListModel(self)
@@ -80,6 +85,8 @@ class WindowController(QObject):
         cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
         self.window = MainWindow(self.events, self.sessions, cards)
         self.window.welcome.set_recent(settings.recent)
+        self.events.set_breakpoint_marks(self._breakpoints.mark_of)
+        self._held = HeldController(run, self.window.workbench.held, self)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._connect_signals()
         self._status.show_run()
@@ -134,6 +141,18 @@ class WindowController(QObject):
         commands.run.triggered.connect(self._on_run)
         commands.pause.triggered.connect(self._run.pause)
         commands.step.triggered.connect(self._on_step)
+        commands.step_over.triggered.connect(self._on_step_over)
+        commands.step_into.triggered.connect(self._on_step_into)
+        commands.step_out.triggered.connect(self._on_step_out)
+        commands.run_to.triggered.connect(self._on_run_to)
+        commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
+        bench.stream.breakpoint_asked.connect(self._on_breakpoint_asked)
+        bench.breakpoints.add_asked.connect(self._breakpoints.add)
+        bench.breakpoints.change_asked.connect(self._breakpoints.change)
+        bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
+        self._breakpoints.changed.connect(self._on_breakpoints_changed)
+        self._breakpoints.moved.connect(self.events.refresh_breakpoints)
+        self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
         commands.stop.triggered.connect(self._run.stop)
         commands.resume.triggered.connect(self._on_resume)
         commands.new_session.triggered.connect(self._run.new_session)
@@ -206,18 +225,49 @@ class WindowController(QObject):
 
     def _on_run(self) -> None:
         if self._run.phase == "paused":
-            self._run.go_on()
+            self._held.let_go(self._run.go_on)
         else:
             self.window.workbench.composer.submit()
 
     def _on_step(self) -> None:
         text = self.window.workbench.composer.text
         if self._run.phase == "paused":
-            self._run.step()
+            self._held.let_go(self._run.step)
         elif text:
             self._run.send(text, paused=True)
         else:
             self._resume.ask(paused=True)
+
+    def _on_step_over(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "over"))
+
+    def _on_step_into(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "into"))
+
+    def _on_step_out(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "out"))
+
+    def _on_run_to(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._held.let_go(partial(self._run.run_to, kind_of(event)))
+
+    def _on_toggle_breakpoint(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._breakpoints.toggle_at(event)
+
+    def _on_breakpoint_asked(self, index: int) -> None:
+        self._breakpoints.toggle_at(self.events.committed(index))
+
+    def _on_breakpoint_proposed(self, condition: str) -> None:
+        self.window.workbench.raise_pane("breakpoints")
+        self.window.workbench.breakpoints.form.propose(condition)
+
+    def _on_breakpoints_changed(self) -> None:
+        rows = self._breakpoints.rows
+        self.window.workbench.breakpoints.set_rows(rows)
+        self.window.workbench.show_breakpoints(count=len(rows))
 
     def _on_resume(self) -> None:
         self._resume.ask()

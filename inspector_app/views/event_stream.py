@@ -15,7 +15,13 @@ from inspector_app.views.stream_delegate import ROW_HEIGHT, StreamDelegate
 
 
 class EventTable(QTableView):
-    """The table itself: fixed rows, one selected, headers fold by mouse and keyboard."""
+    """The table itself: fixed rows, one selected, headers fold by mouse and keyboard.
+
+    Signals:
+        breakpoint_asked (int): the gutter was clicked at this event.
+    """
+
+    breakpoint_asked = Signal(int)
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,6 +80,10 @@ class EventTable(QTableView):
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
+        elif index.column() == Column.GUTTER and self._events.event_at(index.row()) is not None:
+            place = self._events.index_at(index.row())
+            assert place is not None
+            self.breakpoint_asked.emit(place)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""
@@ -115,10 +125,12 @@ class EventStreamView(QWidget):
     Signals:
         event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
         follow_changed (bool): whether new events are scrolled to.
+        breakpoint_asked (int): the gutter was clicked at the event at this index.
     """
 
     event_selected = Signal(int)
     follow_changed = Signal(bool)
+    breakpoint_asked = Signal(int)
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,6 +163,7 @@ class EventStreamView(QWidget):
         model.rowsRemoved.connect(self._on_rows_changed)
         model.events_appended.connect(self._on_events_appended)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
+        self.table.breakpoint_asked.connect(self.breakpoint_asked)
         self.table.customContextMenuRequested.connect(self._on_context_menu)
         bar = self.table.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)

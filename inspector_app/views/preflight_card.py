@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from inspector_app.preflight import Preflight
 from inspector_app.views.icon_label import IconLabel
 
 MAX_HEIGHT = 220
 """Pixels of the facts; more of them scroll, so that the stream stays in view."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightLine:
+    """One fact.
+
+    Attributes:
+        icon, role: of the theme.
+        text: a sentence.
+    """
+
+    icon: str
+    role: str
+    text: str
+
+
+@dataclass(slots=True)
+class Preflight:
+    """What to read before *Resume* is pressed.
+
+    Attributes:
+        invocation_id: which invocation.
+        title: what happens first.
+        lines: what else there is to know, what matters most first.
+        warns: something is done again, lost or different.
+        blocked: why it cannot be resumed; empty if it can.
+    """
+
+    invocation_id: str
+    title: str
+    lines: list[PreflightLine] = field(default_factory=list)
+    warns: bool = False
+    blocked: str = ""
 
 
 class PreflightCard(QWidget):

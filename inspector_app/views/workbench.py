@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
+from inspector_app.views.held_card import HeldCard
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.log_pane import LogPane
 from inspector_app.views.pending_pane import PendingPane
@@ -18,7 +20,7 @@ from inspector_app.views.preflight_card import PreflightCard
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.sessions_pane import SessionsPane
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Raised when docks come or go, so that an older saved layout is not forced onto them."""
 
 _DOCKING = (
@@ -36,7 +38,8 @@ class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, composer, detail, sessions, pending, log: the panes.
+        stream, composer, detail, sessions, pending, breakpoints, log: the panes.
+        held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
         problem: stands in for the stream when the session could not be read.
     """
@@ -57,7 +60,9 @@ class Workbench(QMainWindow):
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
+        self.breakpoints = BreakpointsPane()
         self.log = LogPane()
+        self.held = HeldCard()
         self._centre = QStackedWidget()
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
@@ -69,11 +74,13 @@ class Workbench(QMainWindow):
         )
         self._docks = {
             "sessions": self._dock("sessions", "Sessions", self.sessions, left),
-            "detail": self._dock("detail", "Inspector", self.detail, right),
+            "detail": self._dock("detail", "Inspector", self._detail_and_held(), right),
             "pending": self._dock("pending", "Pending", self.pending, bottom),
+            "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints, bottom),
             "log": self._dock("log", "Log", self.log, bottom),
         }
-        self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
+        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
         for dock in self._docks.values():
             dock.topLevelChanged.connect(self._show_titles)
             dock.dockLocationChanged.connect(self._show_titles)
@@ -98,8 +105,12 @@ class Workbench(QMainWindow):
         """Say in the pane's title how much waits."""
         self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
 
+    def show_breakpoints(self, *, count: int) -> None:
+        """Say in the pane's title how many breakpoints there are."""
+        self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
+
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending or log."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints or log."""
         self._docks[name].show()
         self._docks[name].raise_()
 
@@ -138,6 +149,7 @@ class Workbench(QMainWindow):
             "sessions": Qt.DockWidgetArea.LeftDockWidgetArea,
             "detail": Qt.DockWidgetArea.RightDockWidgetArea,
             "pending": Qt.DockWidgetArea.BottomDockWidgetArea,
+            "breakpoints": Qt.DockWidgetArea.BottomDockWidgetArea,
             "log": Qt.DockWidgetArea.BottomDockWidgetArea,
         }
         for name, dock in self._docks.items():
@@ -145,7 +157,8 @@ class Workbench(QMainWindow):
             dock.setFloating(False)
             self.addDockWidget(areas[name], dock)
             dock.show()
-        self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
+        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
         self._docks["pending"].raise_()
         self.resizeDocks(
             [self._docks["sessions"], self._docks["detail"]],
@@ -153,6 +166,16 @@ class Workbench(QMainWindow):
             Qt.Orientation.Horizontal,
         )
         self.resizeDocks([self._docks["pending"]], [_BOTTOM_HEIGHT], Qt.Orientation.Vertical)
+
+    def _detail_and_held(self) -> QWidget:
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setObjectName("detail_held_splitter")
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.detail)
+        split.addWidget(self.held)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        return split
 
     def _middle(self) -> QWidget:
         middle = QWidget(self)

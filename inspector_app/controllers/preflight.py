@@ -3,44 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from inspector_app.presentation import short_id
 from inspector_app.values import preview, visible
+from inspector_app.views.preflight_card import Preflight, PreflightLine
 from runtime.resume_plan import ResumePlan, ToolRun
-
-
-@dataclass(frozen=True, slots=True)
-class PreflightLine:
-    """One fact.
-
-    Attributes:
-        icon, role: of the theme.
-        text: a sentence.
-    """
-
-    icon: str
-    role: str
-    text: str
-
-
-@dataclass(slots=True)
-class Preflight:
-    """What to read before *Resume* is pressed.
-
-    Attributes:
-        invocation_id: which invocation.
-        title: what happens first.
-        lines: what else there is to know, what matters most first.
-        warns: something is done again, lost or different.
-        blocked: why it cannot be resumed; empty if it can.
-    """
-
-    invocation_id: str
-    title: str
-    lines: list[PreflightLine] = field(default_factory=list)
-    warns: bool = False
-    blocked: str = ""
 
 
 def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Preflight:

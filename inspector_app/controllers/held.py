@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.controllers.hold_words import words_for
 from inspector_app.controllers.run import RunController
-from inspector_app.views.held_card import CallKind, Decision, HeldCard
+from inspector_app.views.held_card import CallKind, Decision, HeldCard, HoldWords
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.hold import Hold
 
@@ -27,6 +27,7 @@ class HeldController(QObject):
         self._run = run
         self._card = card
         run.hold_changed.connect(self._on_hold_changed)
+        run.beside_changed.connect(self._on_beside_changed)
         card.go_on_asked.connect(self._on_go_on_asked)
 
     def let_go(self, go_on: Callable[[], None]) -> None:
@@ -51,8 +52,15 @@ class HeldController(QObject):
         if hold is None:
             self._card.hide()
             return
+        self._card.show_hold(self._words(hold), _kind(hold), _before(hold))
+
+    def _on_beside_changed(self) -> None:
+        if self._run.hold is not None:
+            self._card.show_beside(self._words(self._run.hold).beside)
+
+    def _words(self, hold: Hold) -> HoldWords:
         met = self._run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
-        self._card.show_hold(words_for(hold, met, self._run.waiting), _kind(hold), _before(hold))
+        return words_for(hold, met, self._run.waiting, self._run.runs_on)
 
 
 def _decide(call: ToolCall | ModelCall, decision: Decision) -> None:

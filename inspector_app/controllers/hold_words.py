@@ -9,19 +9,22 @@ from inspector_app.values import visible
 from inspector_app.views.held_card import HoldWords
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
-from runtime.debugger.hold import Hold
+from runtime.debugger.hold import Hold, RunningAgent
 
 
-def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = ()) -> HoldWords:
+def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = (), runs_on: Sequence[RunningAgent] = ()) -> HoldWords:
     """Describe a hold.
 
     Args:
         hold: the one in force.
         met: the breakpoint that did it.
         waiting: those in line behind it.
+        runs_on: who runs beside it now.
     """
     title, subject, place = _place(hold)
-    return HoldWords(title, visible(subject), visible(place), visible(_why(hold, met)), visible(_beside(hold, waiting)), _failure(hold))
+    return HoldWords(
+        title, visible(subject), visible(place), visible(_why(hold, met)), visible(_beside(hold, waiting, runs_on)), _failure(hold)
+    )
 
 
 def _place(hold: Hold) -> tuple[str, str, str]:
@@ -57,8 +60,8 @@ def _ordinal(number: int) -> str:
     return f"{number:,}{ending}"
 
 
-def _beside(hold: Hold, waiting: Sequence[Hold]) -> str:
-    running = [f"{other.agent} ({other.branch})" if other.branch else other.agent for other in hold.runs_on]
+def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]) -> str:
+    running = [f"{other.agent} ({other.branch})" if other.branch else other.agent for other in runs_on]
     held = [f"{other.agent or 'an agent'}, {_place(other)[2]}" for other in waiting]
     parts = [f"{hold.branch} is held" if hold.branch else ""] if running or held else []
     if running:

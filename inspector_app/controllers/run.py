@@ -20,7 +20,7 @@ from inspector_app.tasks import Tasks
 from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
-from runtime.debugger.hold import Hold
+from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.interception import Interception
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
@@ -67,6 +67,7 @@ class RunController(QObject):
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
         reported(Report): a logpoint, or what else the debugger has to tell.
         hold_changed(Hold | None): the agent is held somewhere else, or let go.
+        beside_changed: other branches run beside the held one, or wait in line, than before.
     """
 
     changed = Signal()
@@ -75,6 +76,7 @@ class RunController(QObject):
     partial_arrived = Signal(object, object)
     reported = Signal(object)
     hold_changed = Signal(object)
+    beside_changed = Signal()
 
     def __init__(
         self,
@@ -94,6 +96,7 @@ class RunController(QObject):
         self._debugger: Debugger | None = None
         self._engine: EmbeddedEngine | None = None
         self._told_hold: Hold | None = None
+        self._told_beside: tuple[tuple[RunningAgent, ...], tuple[Hold, ...]] = ((), ())
         self._invocation_id = ""
         self._not_begun: set[str | None] = set()
         self.breakpoints = Breakpoints()
@@ -134,6 +137,11 @@ class RunController(QObject):
     def waiting(self) -> tuple[Hold, ...]:
         """Holds of other branches, in force one after another once this one is let go."""
         return self._debugger.waiting if self._debugger is not None else ()
+
+    @property
+    def runs_on(self) -> tuple[RunningAgent, ...]:
+        """Agents of other branches that run while this one is held."""
+        return self._debugger.runs_on if self._debugger is not None else ()
 
     @property
     def uncommitted(self) -> dict[str, Any]:
@@ -388,11 +396,16 @@ class RunController(QObject):
             self.partial_arrived.emit(self.address, arrival)
         if batch:
             self._browse.add_committed(self.address, batch)
+        beside = (self.runs_on, self.waiting)
+        if beside != self._told_beside:
+            self._told_beside = beside
+            self.beside_changed.emit()
 
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:
             self.pausing = False
             self._flush()  # the event is on show before the window says that the agent is held at it
+            self._frame.start()  # what runs beside it may only be about to begin
         self._tell_hold()
         self.changed.emit()
 

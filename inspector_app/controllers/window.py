@@ -18,6 +18,7 @@ from inspector_app.controllers.held import HeldController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
+from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines import embedded
@@ -78,6 +79,7 @@ class WindowController(QObject):
         self._run = run
         self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
         self._breakpoints = BreakpointController(settings, agents, run, messages, self)
+        self._state_edits = StateEditController(cursor, agents, browse, run, tasks, messages, self)
         self._retry_path = ""
         self._offered_database = ""
         self.events = EventListModel(self)
@@ -166,6 +168,8 @@ class WindowController(QObject):
         bench.composer.sent.connect(self._on_sent)
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
+        bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
+        bench.detail.state_edit.undo_asked.connect(self._state_edits.undo)
         bench.preflight.accepted.connect(self._resume.accept)
         bench.preflight.cancelled.connect(self._on_resume_cancelled)
         self._resume.planned.connect(self._on_resume_planned)
@@ -195,6 +199,8 @@ class WindowController(QObject):
         self._browse.events_added.connect(self._on_events_added)
         self._browse.state_computed.connect(self._on_state_computed)
         self._run.changed.connect(self._status.show_run)
+        self._run.changed.connect(self._show_state_editing)
+        self._run.beside_changed.connect(self._status.show_run)
         self._run.run_started.connect(self._on_run_started)
         self._run.run_ended.connect(self._on_run_ended)
         self._run.partial_arrived.connect(self._on_partial)
@@ -445,7 +451,16 @@ class WindowController(QObject):
         else:
             detail.show_event(computed.index, computed.event)
             detail.set_state(computed.state, computed.changes)
+        self._show_state_editing()
         self._status.show_position()
+
+    def _show_state_editing(self) -> None:
+        """Say whether state can be edited, and what the held agent has written without an event."""
+        detail, session, index = self.window.workbench.detail, self._browse.session, self._cursor.event_index
+        detail.state_edit.set_blocked(self._state_edits.blocked())
+        detail.state_edit.set_undo(self._state_edits.selected_edit() is not None)
+        at_end = session is not None and session.address == self._run.address and index == len(session.events) - 1
+        detail.state.model.set_uncommitted(self._run.uncommitted if at_end else {})
 
     def _on_run_started(self, address: SessionAddress) -> None:
         bench = self.window.workbench

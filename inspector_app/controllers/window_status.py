@@ -98,7 +98,7 @@ class WindowStatus:
             place = self._browse.position_of(held.id) if here and held is not None else None
             text = "paused" if place is None else f"paused at {place + 1:,}"
             met = run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
-            words = words_for(hold, met, run.waiting)
+            words = words_for(hold, met, run.waiting, run.runs_on)
             detail = words.place
         elif run.phase == "idle":
             phase, text, detail = self._idle_words()

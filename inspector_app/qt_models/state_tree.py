@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject
@@ -12,6 +12,9 @@ from inspector_app.values import preview
 from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
 LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
+
+UNCOMMITTED = "uncommitted"
+"""The `lane` of what is not committed yet; no scope."""
 
 
 class StateByScope(Protocol):
@@ -39,7 +42,32 @@ class StateTreeModel(ValueTreeModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._uncommitted: dict[str, Any] = {}
         self.set_state(None, [])
+
+    def set_uncommitted(self, values: Mapping[str, Any]) -> None:
+        """Show apart what a held agent has written and no event has carried yet.
+
+        Args:
+            values: key with prefix → value; empty takes the lane away.
+        """
+        if values != self._uncommitted:
+            self._uncommitted = dict(values)
+            self._root.set_children([lane for lane in self._root.children if lane.lane != UNCOMMITTED])
+            self._show(self._root, self._headings)
+
+    def _show(self, root: ValueNode, headings: tuple[str, str]) -> None:
+        if self._uncommitted:
+            lane = ValueNode(
+                root, len(root.children), "not committed yet", None, "state", note=f"{len(self._uncommitted):,}", lane=UNCOMMITTED
+            )
+            nodes = [
+                ValueNode(lane, row, key, value, f"state[{key!r}]", mark="changed")
+                for row, (key, value) in enumerate(sorted(self._uncommitted.items()))
+            ]
+            lane.set_children(nodes)
+            root.set_children([*root.children, lane])
+        super()._show(root, headings)
 
     def set_state(self, state: StateByScope | None, changes: Sequence[Change], title: str = "state") -> None:
         """Show the state at another moment.

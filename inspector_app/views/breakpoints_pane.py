@@ -108,6 +108,7 @@ class BreakpointsPane(QWidget):
             item.setIcon(0, theme.icon("circle" if not row.log else "comment-dots", "bad" if row.enabled else "dim"))
             item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(0, plain_tooltip(row.problem or row.text))
+            item.setSizeHint(0, QSize(10, 24))
             item.setFont(0, theme.mono_font())
             if row.problem:
                 item.setForeground(0, theme.color("bad"))
@@ -194,6 +195,8 @@ class BreakpointForm(QWidget):
         self.after.setToolTip("The first so many hits do not stop")
         self.after.setRange(0, 1_000_000)
         self.after.setPrefix("skip ")
+        self.after.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.after.setFixedWidth(84)
         self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
         self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)

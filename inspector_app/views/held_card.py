@@ -89,7 +89,6 @@ class HeldCard(QWidget):
         self._subject.setStyleSheet("font-weight: bold;")
         self._why.setProperty("role", "dim")
         self._why.setWordWrap(True)
-        self._why.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._failure = self._label("held_failure")
         self._failure.setProperty("role", "bad")
         self._failure.setWordWrap(True)
@@ -101,12 +100,12 @@ class HeldCard(QWidget):
         head = QHBoxLayout()
         head.setSpacing(5)
         head.addWidget(self._title)
-        head.addWidget(self._subject)
-        head.addWidget(self._why, 1)
+        head.addWidget(self._subject, 1)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(10, 9, 10, 9)
-        rows.setSpacing(7)
+        rows.setSpacing(6)
         rows.addLayout(head)
+        rows.addWidget(self._why)
         rows.addWidget(self._failure)
         rows.addWidget(self._beside)
         rows.addWidget(self._editor, 1)
@@ -156,10 +155,17 @@ class HeldCard(QWidget):
         self._why.setToolTip(plain_tooltip(words.why))
         self._failure.setText(words.failure)
         self._failure.setVisible(bool(words.failure))
-        self._beside.setText(words.beside)
-        self._beside.setVisible(bool(words.beside))
+        self.show_beside(words.beside)
         self._choose("call")
+        grows = QSizePolicy.Policy.Preferred if kind is not None else QSizePolicy.Policy.Maximum
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, grows)
+        self.setMaximumHeight(16_777_215 if kind is not None else self.layout().totalHeightForWidth(max(self.width(), 300)))
         self.show()
+
+    def show_beside(self, text: str) -> None:
+        """Say what parallel branches do meanwhile."""
+        self._beside.setText(text)
+        self._beside.setVisible(bool(text))
 
     def show_problem(self, text: str) -> None:
         """Say why what stands in the card cannot be taken."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector_app.views.icon_label import IconLabel
@@ -112,6 +112,7 @@ class PreflightCard(QWidget):
         self._resume.setToolTip(preflight.blocked or "Go on from the last checkpoint (Enter)")
         self._fill(preflight)
         self.show()
+        self._fit()
         (self._cancel if preflight.blocked else self._resume).setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -137,9 +138,19 @@ class PreflightCard(QWidget):
             grid.addWidget(text, row, 1)
         self._facts.setWidget(inside)
         self._facts.setVisible(bool(preflight.lines))
-        width = max(self.width() - 24, 400)
-        wanted = grid.heightForWidth(width) if grid.hasHeightForWidth() else inside.sizeHint().height()
-        self._facts.setFixedHeight(min(wanted + 2, MAX_HEIGHT))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make the facts as high as they are at this width."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        inside = self._facts.widget()
+        if inside is not None:
+            inside.ensurePolished()
+            margins = self.contentsMargins()
+            width = self.width() - margins.left() - margins.right() - self.layout().contentsMargins().left() * 2
+            self._facts.setFixedHeight(min(inside.layout().totalHeightForWidth(width), MAX_HEIGHT))
 
     def _button(self, name: str, text: str, slot: object) -> QPushButton:
         button = QPushButton(text, self)

@@ -98,15 +98,16 @@ class GeminiServer:
 
 
 @contextmanager
-def gemini_server(*answers: Answer | Failure) -> Iterator[GeminiServer]:
+def gemini_server(*answers: Answer | Failure, handler: type[GeminiHandler] | None = None) -> Iterator[GeminiServer]:
     """Run a server in a thread of this process.
 
     Args:
         answers: what to answer, in order; the last one repeats.
+        handler: speaks another protocol.
     """
     server = GeminiServer(answers=list(answers))
 
-    class Handler(_Handler):
+    class Handler(handler or GeminiHandler):  # type: ignore[misc]
         gemini = server
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
@@ -136,8 +137,9 @@ def google_api_key(monkeypatch: pytest.MonkeyPatch) -> str:
     return "secret-key-of-the-test"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class GeminiHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    end_of_stream = b""
     gemini: GeminiServer
 
     def setup(self) -> None:
@@ -154,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.gemini.next_answer()
         if isinstance(answer, Failure):
             self._send(answer.status, answer.body)
-        elif ":streamGenerateContent" in self.path:
+        elif self.wants_stream(body):
             self._stream(answer)
         elif answer.then == "cut":
             self.close_connection = True
@@ -162,6 +164,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._wait_for_client_to_leave()
         else:
             self._send(200, json.dumps(answer.chunks[0]).encode())
+
+    def wants_stream(self, body: dict[str, Any]) -> bool:
+        return ":streamGenerateContent" in self.path
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
@@ -183,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif answer.then == "wait":
             self._wait_for_client_to_leave()
         else:
-            self.wfile.write(b"0\r\n\r\n")
+            self.wfile.write(self.end_of_stream + b"0\r\n\r\n")
 
     def _wait_for_client_to_leave(self) -> None:
         self.connection.settimeout(30)

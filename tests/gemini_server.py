@@ -82,6 +82,7 @@ class GeminiServer:
         url: where it listens.
         answers: for the requests to come.
         requests: those that came.
+        request_came: set when the first one did.
         client_left: set when a client went away from an answer that waits for it to.
         connections: how many are open.
     """
@@ -89,6 +90,7 @@ class GeminiServer:
     url: str = ""
     answers: list[Answer | Failure] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    request_came: threading.Event = field(default_factory=threading.Event)
     client_left: threading.Event = field(default_factory=threading.Event)
     connections: int = 0
 
@@ -153,6 +155,7 @@ class GeminiHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.gemini.requests.append(Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        self.gemini.request_came.set()
         answer = self.gemini.next_answer()
         if isinstance(answer, Failure):
             self._send(answer.status, answer.body)

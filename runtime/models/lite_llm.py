@@ -19,6 +19,9 @@ from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.worker_threads import run_in_thread
 
+_WITHOUT_MCP = {"_skip_mcp_handler": True}
+"""Else litellm imports the package mcp as soon as there are tools, and fails without it; it is no dependency of its own."""
+
 _ADVICE = {
     401: " Check the provider's key.",
     403: " Check the provider's key and what it may be used for.",
@@ -53,7 +56,7 @@ class LiteLlm(BaseLlm):
             LlmError: litellm is not installed; the provider refused or failed; the connection broke; the answer cannot be understood.
         """
         litellm = await run_in_thread(_load)
-        arguments = {"model": llm_request.model or self.model, **chat_request(llm_request), **self._more}
+        arguments = {"model": llm_request.model or self.model, **chat_request(llm_request), **_WITHOUT_MCP, **self._more}
         answer = ChatAnswer()
         with _clear_errors(self.model, self._more.get("api_key")):
             if stream:
@@ -104,10 +107,12 @@ def _clear_error(model: str, error: Exception, key: str | None) -> LlmError | No
     if type(error).__module__.partition(".")[0] not in ("litellm", "openai", "httpx", "httpcore", "aiohttp"):
         return None
     status = getattr(error, "status_code", None)
-    said = str(getattr(error, "message", None) or error)
+    said = str(getattr(error, "message", None) or error).partition("Traceback (most recent call last)")[0]
     said = without_keys(said.replace(key, "***") if key else said)
     name = type(error).__name__
-    if name in ("APIConnectionError", "Timeout", "MidStreamFallbackError") or status is None:
+    # litellm reports a server that is not there as an internal error of that server.
+    unreachable = name == "InternalServerError" and said.rstrip().endswith("Connection error.")
+    if unreachable or status is None or name in ("APIConnectionError", "Timeout", "MidStreamFallbackError"):
         text = f"The connection to {model} failed: {said or name}. Check the network and try again."
         return LlmError(text, error_code="CONNECTION_FAILED")
     advice = _ADVICE.get(status, " This is the server's fault; try again later." if status >= 500 else "")

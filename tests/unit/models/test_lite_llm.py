@@ -44,6 +44,8 @@ async def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytes
         _ = [one async for one in LiteLlm("openai/m").generate_content_async(PROMPT)]
 
 
+# litellm's own types make pydantic warn.
+@pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
 class TestWithLitellm:
     @pytest.fixture(autouse=True)
     def _needs_litellm(self) -> None:
@@ -128,9 +130,8 @@ class TestWithLitellm:
             await ask(server, streaming=streaming)
         assert caught.value.error_code == "CONNECTION_FAILED"
 
-    @pytest.mark.parametrize("answer", [stream({"content": "Hi"}, finish=None), stream({"content": "Hi"}, finish=None, then="cut")])
-    async def test_a_stream_that_breaks_off_is_no_answer(self, answer: Answer) -> None:
-        with chat_server(answer) as server, pytest.raises(LlmError) as caught:
+    async def test_a_stream_that_breaks_off_is_no_answer(self) -> None:
+        with chat_server(stream({"content": "Hi"}, finish=None, then="cut")) as server, pytest.raises(LlmError) as caught:
             await ask(server, streaming=True)
         assert caught.value.error_code == "CONNECTION_FAILED"
 
@@ -144,8 +145,7 @@ class TestWithLitellm:
         with chat_server(Answer([{}], then="wait")) as server:
             async with asyncio.TaskGroup() as group:
                 task = group.create_task(ask(server))
-                while not server.requests:
-                    await asyncio.sleep(0.01)
+                assert await run_in_thread(server.request_came.wait, 10)
                 task.cancel()
             assert await run_in_thread(server.client_left.wait, 10)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.events.event import Event
+from runtime.events.marks import is_state_edit
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -105,6 +106,42 @@ SET_ANSWER_CALL = "set_model_response"
 
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"
 """Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again."""
+
+
+def events_of_call(agent: BaseAgent, events: Iterable[Event], branch: str | None) -> list[Event]:
+    """Return what happened since an agent was called: after its ancestors' last checkpoint, on its branch, answers from outside included.
+
+    Args:
+        agent: whose call.
+        events: of one invocation, in commit order.
+        branch: the agent's.
+    """
+    above = {ancestor.name for ancestor in agent.ancestors()}
+    found: list[Event] = []
+    for event in events:
+        if is_replayed_checkpoint(event) or is_state_edit(event):
+            continue
+        if event.author in above and event.actions.agent_state is not None:
+            found.clear()
+        elif event.branch == branch or event.author == "user":
+            found.append(event)
+    return found
+
+
+def transferred_to(agent: BaseAgent, events: Sequence[Event]) -> BaseAgent | None:
+    """Return the agent that this one had handed over to, if that is where its call stood.
+
+    Args:
+        agent: who may have handed over.
+        events: of its call.
+    """
+    said = [event for event in events if event.author != "user"]
+    if not said or (said[-1].author == agent.name and not said[-1].actions.transfer_to_agent):
+        return None
+    for event in reversed(said):
+        if event.author == agent.name and event.actions.transfer_to_agent:
+            return agent.root_agent.find_agent(event.actions.transfer_to_agent)
+    return None
 
 
 @dataclass(slots=True)

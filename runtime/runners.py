@@ -34,9 +34,11 @@ from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
 from runtime.rewind import restore_artifacts, start_of, state_to_restore, without_rewound
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
+from runtime.system_events import StateEditError, cancelled_calls, state_edit, state_edit_undone
 from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
@@ -92,6 +94,7 @@ class Runner:
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
         self.feed_memory = feed_memory if memory_service is not None else None
+        self._running: dict[tuple[str, str], InvocationContext] = {}  # by user and session
 
     async def run_async(
         self,
@@ -132,9 +135,80 @@ class Runner:
         ctx.agent = self._find_agent_to_run(ctx)
         if ctx.end_of_agents.get(ctx.agent.name):
             return
-        async with aclosing(self._run_with_plugins(ctx)) as events:
-            async for event in events:
-                yield event
+        self._running[user_id, session_id] = ctx
+        try:
+            async with aclosing(self._run_with_plugins(ctx)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if self._running.get((user_id, session_id)) is ctx:
+                del self._running[user_id, session_id]
+
+    async def edit_state(self, *, user_id: str, session_id: str, changes: dict[str, Any]) -> Event:
+        """Set state keys by hand, as a committed event by `system`; also while a run of this Runner is held in that session.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            changes: key with scope prefix → JSON value; None clears a key.
+
+        Returns:
+            The committed event; it remembers what was there before, for `undo_state_edit`.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            StateEditError: nothing is changed, or a key cannot be edited.
+            UnstorableValueError: a value is no JSON.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        event = state_edit(changes, ctx.shared.committed_state, ctx.invocation_id)
+        await self._commit(ctx, event)
+        return event
+
+    async def undo_state_edit(self, *, user_id: str, session_id: str, event_id: str) -> Event:
+        """Take back what `edit_state` did, by the inverse event.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            event_id: of the edit.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            StateEditError: there is no such edit, or a key was changed again since.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        edit = next((event for event in ctx.session.events if event.id == event_id), None)
+        if edit is None:
+            raise StateEditError(f"Session {session_id} has no event {event_id}.")
+        event = state_edit_undone(edit, ctx.shared.committed_state, ctx.invocation_id)
+        await self._commit(ctx, event)
+        return event
+
+    async def cancel_open_calls(
+        self, *, user_id: str, session_id: str, invocation_id: str, edits: dict[str, Any] | None = None
+    ) -> list[Event]:
+        """Give the calls that a stopped run left without a result one that says "cancelled", so that the conversation can go on.
+
+        A resumed run then does not call them again. Calls that wait for a person or a long-running job keep waiting.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            invocation_id: of the run that was stopped.
+            edits: what was changed by hand in these calls: `Interception.unmarked_edits`.
+
+        Returns:
+            The committed events; none if every call has its result.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        events = cancelled_calls(ctx.session.events, invocation_id, edits)
+        for event in events:
+            await self._commit(ctx, event)
+        return events
 
     async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
         """Take back an invocation and everything after it.
@@ -257,9 +331,14 @@ class Runner:
         """Close the Runner."""
         await self.close()
 
+    async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
+        """Return the context of the run in a session, or a new one over the session as it is stored."""
+        running = self._running.get((user_id, session_id))
+        return running or self._new_context(await self._load(user_id, session_id), None, None, None)
+
     async def _load(self, user_id: str, session_id: str) -> Session:
         service, app_name = self.session_service, self.app_name
-        session = await service.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
             session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
@@ -327,7 +406,7 @@ class Runner:
             resumability_config=self.resumability_config,
         )
         ctx.shared.committed_state = dict(session.state)
-        past = [event for event in session.events if event.invocation_id == resumed_id] if resumed_id else []
+        past = events_of(session.events, resumed_id) if resumed_id else []
         if past:
             found = read_checkpoints(past, self.agent)
             ctx.shared.resumed = found
@@ -434,10 +513,11 @@ class Runner:
         """Append an event to the session. The only place that does."""
         delta = event.actions.state_delta
         temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
-        await self.session_service.append_event(ctx.session, event)
-        committed = ctx.shared.committed_state
-        apply_delta(committed, event.actions.state_delta)
-        apply_delta(committed, temp)
+        async with ctx.shared.committing:
+            await self.session_service.append_event(ctx.session, event)
+            committed = ctx.shared.committed_state
+            apply_delta(committed, event.actions.state_delta)
+            apply_delta(committed, temp)
         if self.feed_memory == "event":
             await remember_event(self.memory_service, ctx.session, event)
 

@@ -19,7 +19,7 @@ from runtime.flows.llm_flow import LlmFlow
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
-from runtime.resume import Turn, is_replayed_checkpoint, read_turn
+from runtime.resume import Turn, events_of_call, read_turn, transferred_to
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_tool import FunctionTool
 from runtime.utils.instructions_utils import inject_session_state
@@ -113,7 +113,7 @@ class LlmAgent(BaseAgent):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         turn = self._turn_so_far(ctx)
-        handed_over_to = self._handed_over_to(ctx)
+        handed_over_to = transferred_to(self, self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
         if handed_over_to is not None:
             async with aclosing(handed_over_to.run_async(ctx)) as events:
                 async for event in events:
@@ -136,29 +136,7 @@ class LlmAgent(BaseAgent):
         return None
 
     def _own_events(self, ctx: InvocationContext) -> list[Event]:
-        """Return what happened since this agent was called: after its ancestors' last checkpoint."""
-        above = {agent.name for agent in self.ancestors()}
-        events: list[Event] = []
-        for event in ctx.invocation_events(branch=False):
-            if is_replayed_checkpoint(event):
-                continue
-            if event.author in above and event.actions.agent_state is not None:
-                events.clear()
-            elif event.branch == ctx.branch or event.author == "user":
-                events.append(event)
-        return events
-
-    def _handed_over_to(self, ctx: InvocationContext) -> BaseAgent | None:
-        """Return the agent that this one had transferred to when the invocation was interrupted, if any."""
-        if ctx.resumed_checkpoints() is None:
-            return None
-        events = [event for event in self._own_events(ctx) if event.author != "user"]
-        if not events or (events[-1].author == self.name and not events[-1].actions.transfer_to_agent):
-            return None
-        for event in reversed(events):
-            if event.author == self.name and event.actions.transfer_to_agent:
-                return self.root_agent.find_agent(event.actions.transfer_to_agent)
-        return None
+        return events_of_call(self, ctx.invocation_events(branch=False), ctx.branch)
 
     def _save_output(self, event: Event) -> None:
         """Put the answer's text into the event's delta, under `output_key`."""

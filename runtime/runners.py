@@ -506,8 +506,8 @@ def _call_event(events: Sequence[Event], call_ids: set[str]) -> Event | None:
 
 
 def _first_message(events: Sequence[Event], invocation_id: str) -> types.Content | None:
-    for event in events:
-        if event.invocation_id == invocation_id and event.author == "user" and event.content:
+    for event in events_of(events, invocation_id):
+        if event.author == "user" and event.content:
             return event.content
     return None
 

@@ -12,7 +12,8 @@ from pydantic_core import CoreSchema, core_schema
 from runtime.events.event import Event
 
 StoredRow = tuple[Any, ...]
-"""An event as a service keeps it: its id, its invocation id, and whatever else the service makes the event of."""
+"""An event as a service keeps it: its id, its invocation id, whatever else the service makes the event of, and last its JSON text or
+the event to be copied."""
 
 
 class EventList(MutableSequence[Event]):
@@ -30,24 +31,36 @@ class EventList(MutableSequence[Event]):
         read: makes the event of a row; needed if there are rows.
     """
 
-    __slots__ = ("_indexed", "_items", "_places", "_read", "derived", "edited")
+    __slots__ = ("_indexed", "_items", "_places", "_read", "_rewinds", "derived", "edited")
 
     def __init__(self, items: Iterable[Event | StoredRow] = (), read: Callable[[StoredRow], Event] | None = None) -> None:
         self._items: list[Event | StoredRow] = list(items)
         self._read = read
         self._places: dict[str, list[int]] = {}
+        self._rewinds: dict[int, str] = {}
         self._indexed = 0
         self.derived: dict[Any, Any] = {}
         self.edited = False
 
     def of_invocation(self, invocation_id: str) -> list[Event]:
         """Return an invocation's events in order; no other event is decoded."""
-        items, places = self._items, self._places
-        for index in range(self._indexed, len(items)):
-            item = items[index]
-            places.setdefault(item[1] if type(item) is tuple else cast(Event, item).invocation_id, []).append(index)
-        self._indexed = len(items)
-        return [self._at(index) for index in places.get(invocation_id, ())]
+        self._index_new()
+        return [self._at(index) for index in self._places.get(invocation_id, ())]
+
+    def rewinds(self) -> dict[int, str]:
+        """Return where events stand that took something back, and before which invocation; no other event is decoded."""
+        self._index_new()
+        return self._rewinds
+
+    def invocation_id(self, index: int) -> str:
+        """Return which invocation an event belongs to, without decoding it."""
+        item = self._items[index]
+        invocation_id: str = item[1] if type(item) is tuple else cast(Event, item).invocation_id
+        return invocation_id
+
+    def choose(self, indices: Iterable[int]) -> EventList:
+        """Return another list with some of the events."""
+        return EventList([self._items[index] for index in indices], self._read)
 
     def last_id(self) -> str | None:
         """Return the last event's id, without decoding it; None if there are no events."""
@@ -62,6 +75,15 @@ class EventList(MutableSequence[Event]):
         """Return another list of the same events."""
         return EventList(self._items, self._read)
 
+    def _index_new(self) -> None:
+        for index in range(self._indexed, len(self._items)):
+            self._places.setdefault(self.invocation_id(index), []).append(index)
+            if _may_rewind(self._items[index]):
+                target = self._at(index).actions.rewind_before_invocation_id
+                if target is not None:
+                    self._rewinds[index] = target
+        self._indexed = len(self._items)
+
     def _at(self, index: SupportsIndex) -> Event:
         item = self._items[index]
         if type(item) is tuple:
@@ -73,6 +95,7 @@ class EventList(MutableSequence[Event]):
         self.edited = True
         self.derived.clear()
         self._places.clear()
+        self._rewinds.clear()
         self._indexed = 0
 
     # What a list can do
@@ -160,6 +183,13 @@ class EventList(MutableSequence[Event]):
             events,
             serialization=core_schema.wrap_serializer_function_ser_schema(lambda value, dump: dump(list(value)), schema=events),
         )
+
+
+def _may_rewind(item: Event | StoredRow) -> bool:
+    content = item[-1] if type(item) is tuple else item
+    if isinstance(content, Event):
+        return content.actions.rewind_before_invocation_id is not None
+    return '"rewind' in content if isinstance(content, str) else True
 
 
 def events_of(events: Sequence[Event], invocation_id: str) -> list[Event]:

@@ -36,7 +36,7 @@ def reader() -> Reader:
 
 @pytest.fixture
 def events(reader: Reader) -> EventList:
-    return EventList([(f"e{number}", f"i{number // 2}") for number in range(6)], reader)
+    return EventList([(f"e{number}", f"i{number // 2}", "{}") for number in range(6)], reader)
 
 
 EXPECTED = [event(f"e{number}", f"i{number // 2}") for number in range(6)]
@@ -58,7 +58,7 @@ def test_an_invocation_is_found_without_decoding_the_others(events: EventList, r
     assert [each.id for each in events.of_invocation("i1")] == ["e2", "e3"]
     assert reader.read == ["e2", "e3"]
     assert events.of_invocation("none") == []
-    events.add_committed([("e6", "i1"), event("e7", "i1")])
+    events.add_committed([("e6", "i1", "{}"), event("e7", "i1")])
     assert [each.id for each in events.of_invocation("i1")] == ["e2", "e3", "e6", "e7"]
     del events[0]
     assert [each.id for each in events_of(events, "i1")] == ["e2", "e3", "e6", "e7"]

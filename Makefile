@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed-for
+ADK := .venv-adk
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test soak clean
+.PHONY: run test soak bench clean
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
@@ -30,8 +31,17 @@ soak: $(STAMP)
 	@$(BIN)/python -m inspector_app.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 
+# Ours and google-adk's, measured in turn; google-adk lives in an environment of its own.
+bench: $(STAMP) $(ADK)/installed
+	$(BIN)/python -m bench --adk $(ADK)/bin/python
+
+$(ADK)/installed:
+	@$(PYTHON) -m venv --clear $(ADK)
+	@$(ADK)/bin/python -m pip install --quiet 'google-adk==2.13.0' greenlet
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache inspector.png
+	rm -rf $(VENV) $(ADK) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache inspector.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A virtual environment knows its own path: a checkout that was moved or copied gets a new one.

@@ -42,11 +42,11 @@ class Tasks:
         while others := [task for task in self._running if task is not asyncio.current_task()]:
             await asyncio.wait(others)
 
-    async def close(self, timeout: float) -> frozenset[asyncio.Task[Any]]:
+    async def close(self, seconds: float) -> frozenset[asyncio.Task[Any]]:
         """Cancel every task and wait until they have ended.
 
         Args:
-            timeout: seconds to wait at most; code that does not let itself be cancelled must not hold the window.
+            seconds: to wait at most; code that does not let itself be cancelled must not hold the window.
 
         Returns:
             The tasks that did not end in time.
@@ -55,7 +55,7 @@ class Tasks:
         for task in others:
             task.cancel()
         if others:
-            await asyncio.wait(others, timeout=timeout)
+            await asyncio.wait(others, timeout=seconds)
         return frozenset(task for task in others if not task.done())
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 from typing import Literal
 
-import qtawesome  # type: ignore[import-untyped]
+import qtawesome
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication

@@ -10,12 +10,9 @@ from google.genai import types
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CANCELLED, EDITED
+from runtime.events.marks import CANCELLED, EDITED, SYSTEM, is_state_edit
 from runtime.resume import CALLED_WITHOUT_RESULT, REQUEST_CALLS
 from runtime.sessions.state import State, same_value
-
-SYSTEM = "system"
-"""Author of what a person does to a session by hand."""
 
 CANCELLED_TEXT = "cancelled: the run was stopped before this call had a result"
 
@@ -67,12 +64,6 @@ def state_edit_undone(edit: Event, state: Mapping[str, Any], invocation_id: str)
     before = edit.custom_metadata[EDITED]["state"]["before"]
     inverse = {key: before.get(key) for key in edit.actions.state_delta}
     return _state_event(inverse, {"before": dict(edit.actions.state_delta), "absent": [], "undoes": edit.id}, invocation_id)
-
-
-def is_state_edit(event: Event) -> bool:
-    """Return whether an event was made by `state_edit` or `state_edit_undone`."""
-    edited = (event.custom_metadata or {}).get(EDITED)
-    return event.author == SYSTEM and isinstance(edited, dict) and isinstance(edited.get("state"), dict)
 
 
 def cancelled_calls(events: Iterable[Event], invocation_id: str, edits: Mapping[str, Any] | None = None) -> list[Event]:

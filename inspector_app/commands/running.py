@@ -6,8 +6,8 @@ import argparse
 import asyncio
 import sys
 import traceback
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,9 +39,10 @@ _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CAL
 
 def run(options: argparse.Namespace) -> int:
     """Send an agent a message."""
-    loaded = load_agent(options.agent)
-    service = open_session_service(options.db) if options.db else InMemorySessionService()
-    return asyncio.run(_run(loaded, service, options))
+    with stdout.kept_for_answers():
+        loaded = load_agent(options.agent)
+        service = open_session_service(options.db) if options.db else InMemorySessionService()
+        return asyncio.run(_run(loaded, service, options))
 
 
 async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argparse.Namespace) -> int:
@@ -60,25 +61,22 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
                 state_delta=state or None,
                 run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
             )
-            return await _drive(events, service, session.key, options)
+            return await _drive(events, service, session.key, options, {event.invocation_id for event in session.events})
 
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with an invocation."""
-    loaded = load_agent(options.agent)
-    options.app = options.app or loaded.name
-    # Read only at first: resuming what is not there must not create it.
-    with opened(options.db) as database:
-        key = existing_key(database, options)
-        found = invocations(database.events(key))
-    chosen = _chosen(found, options.invocation)
-    config = loaded.app.resumability_config
-    if not (config and config.is_resumable):
-        raise ResumeError(
-            f"The app {loaded.name!r} is not resumable. Give it resumability_config=ResumabilityConfig(is_resumable=True) and run it anew."
-        )
-    answer = _answer(chosen, options) if options.response is not None else None
-    return asyncio.run(_resume(loaded, open_session_service(options.db), key, chosen.invocation_id, answer, options))
+    with stdout.kept_for_answers():
+        loaded = load_agent(options.agent)
+        options.app = options.app or loaded.name
+        # Read only at first: resuming what is not there must not create it.
+        with opened(options.db) as database:
+            key = existing_key(database, options)
+            found = invocations(database.events(key))
+        chosen = _chosen(found, options.invocation)
+        _check_resumable(loaded)
+        answer = _answer(chosen, options) if options.response is not None else None
+        return asyncio.run(_resume(loaded, open_session_service(options.db), key, chosen.invocation_id, answer, options))
 
 
 async def _resume(
@@ -91,7 +89,15 @@ async def _resume(
 ) -> int:
     async with service, _runner(loaded, key.app_name, service) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
-        return await _drive(events, service, key, options, invocation_id)
+        return await _drive(events, service, key, options, set(), invocation_id)
+
+
+def _check_resumable(loaded: LoadedAgent) -> None:
+    config = loaded.app.resumability_config
+    if not (config and config.is_resumable):
+        raise ResumeError(
+            f"The app {loaded.name!r} is not resumable. Give it resumability_config=ResumabilityConfig(is_resumable=True) and run it anew."
+        )
 
 
 def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocation:
@@ -137,9 +143,18 @@ async def _drive(
     service: BaseSessionService,
     key: SessionKey,
     options: argparse.Namespace,
+    earlier: set[str],
     invocation_id: str | None = None,
 ) -> int:
     """Print the events of a run and how it ended.
+
+    Args:
+        events: of the run.
+        service: keeps the session.
+        key: names it.
+        options: of the command line.
+        earlier: ids of the invocations that were there before.
+        invocation_id: the one that is resumed; None for a new one.
 
     Returns:
         The exit status.
@@ -155,19 +170,19 @@ async def _drive(
         raise
     except Exception as error:
         failure = error
-    ended = await _ended(service, key, invocation_id)
+    ended = await _ended(service, key, earlier, invocation_id)
     if ended is not None:
         _print_end(key, ended, options.json)
     return _status(failure, ended)
 
 
-async def _ended(service: BaseSessionService, key: SessionKey, invocation_id: str | None) -> Invocation | None:
-    """Return the invocation as it now stands; the newest if the run failed before it said which."""
+async def _ended(service: BaseSessionService, key: SessionKey, earlier: set[str], invocation_id: str | None) -> Invocation | None:
+    """Return the invocation as it now stands; None if the run failed before there was one."""
     session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-    found = invocations(session.events) if session else []
-    if invocation_id is None:
-        return found[-1] if found else None
-    return next((invocation for invocation in found if invocation.invocation_id == invocation_id), None)
+    for invocation in reversed(invocations(session.events) if session else []):
+        if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):
+            return invocation
+    return None
 
 
 def _status(failure: Exception | None, ended: Invocation | None) -> int:
@@ -221,17 +236,10 @@ class _Printer:
         print_event(event, self.as_json)
 
 
-@dataclass
-class _runner:
-    """A Runner that is closed when its block ends."""
-
-    loaded: LoadedAgent
-    app_name: str
-    service: BaseSessionService
-
-    async def __aenter__(self) -> Runner:
-        self.runner = Runner(app=self.loaded.app, app_name=self.app_name, session_service=self.service)
-        return self.runner
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.runner.close()
+@asynccontextmanager
+async def _runner(loaded: LoadedAgent, app_name: str, service: BaseSessionService) -> AsyncIterator[Runner]:
+    runner = Runner(app=loaded.app, app_name=app_name, session_service=service)
+    try:
+        yield runner
+    finally:
+        await runner.close()

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import TextIO
+
+_answers: list[TextIO] = []
+"""The real standard output, while agents print to stderr."""
 
 
 class OutputClosedError(Exception):
@@ -16,10 +22,22 @@ def write(text: str) -> None:
     Raises:
         OutputClosedError: nobody reads.
     """
+    stream = _answers[-1] if _answers else sys.stdout
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except BrokenPipeError:
         # The interpreter flushes once more at exit; that must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise OutputClosedError from None
+
+
+@contextmanager
+def kept_for_answers() -> Iterator[None]:
+    """Send what an agent's own code prints to stderr: stdout is read by programs that expect nothing but answers."""
+    _answers.append(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _answers.pop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from runtime.history.state_at import History, ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
 from runtime.sessions.stored.reader import SessionSummary
+from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
 """Sessions of one database that are looked through for pending work, newest first."""
@@ -92,7 +94,8 @@ class BrowseController(QObject):
         database_closed(str): its target.
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
-        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): the cursor's session.
+        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
+            cursor's session.
         events_added(list[Event]): the session on show grew.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
@@ -185,9 +188,9 @@ class BrowseController(QObject):
         self._arrived_while_loading.clear()
         self.session_loading.emit(address)
         try:
-            events = await source.events(address.key)
             history = await source.history(address.key)
-            past = invocations(events)
+            events = list(history.events)
+            past = await run_in_thread(invocations, events)
         except Exception as error:
             if self._cursor.session == address:
                 self.session_failed.emit(address, error)
@@ -198,7 +201,8 @@ class BrowseController(QObject):
         for committed in self._arrived_while_loading:
             session.append(committed)
         self._arrived_while_loading.clear()
-        self.pending_found.emit(address, _pending(past))
+        if events:
+            self.pending_found.emit(address, _pending(past))
         self.session_loaded.emit(session)
         self._on_event_changed(self._cursor.event_index)
 
@@ -220,12 +224,13 @@ class BrowseController(QObject):
             return
         session = self.session if self.session is not None and self.session.address == address else None
         events = session.events if session else await source.events(address.key)
-        past = invocations(events)
+        past = await run_in_thread(invocations, list(events))
         if session:
             session.invocations = past
-        updated = events[-1].timestamp if events else 0.0
+        updated = events[-1].timestamp if events else time.time()  # without events it has just been made
         self.session_changed_in_list.emit(source, SessionSummary(address.key, len(events), updated))
-        self.pending_found.emit(address, _pending(past))
+        if events:
+            self.pending_found.emit(address, _pending(past))
 
     async def most_interesting(self, source: Source) -> SessionKey | None:
         """Return the session to show first: the newest one in which something waits, else the newest one."""
@@ -255,6 +260,8 @@ class BrowseController(QObject):
             for summary in newest_first:
                 if source.target not in self._sources:
                     return
+                if not summary.event_count:
+                    continue
                 # One session that cannot be read is said when it is selected; the others are looked through all the same.
                 with contextlib.suppress(Exception):
                     items = await scanner.pending(summary.key)

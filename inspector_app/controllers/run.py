@@ -118,7 +118,8 @@ class RunController(QObject):
         if phase != "idle":
             return "The agent is running: pause it first (F6)." if action == "step" else "A run is going on: stop it first (Shift+F5)."
         if self._agents.loaded is None:
-            return "No agent is loaded: open its folder first (Ctrl+O)."
+            selected = self._cursor.session
+            return f"To go on here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
         if action == "new_session":
             return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
         session = self._browse.session
@@ -205,6 +206,8 @@ class RunController(QObject):
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
         self._stopped = self.pausing = False
+        session = self._browse.session
+        self.address = session.address if session is not None else None
         self._task = self._tasks.spawn(self._run(message, invocation_id, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self.changed.emit()
@@ -244,6 +247,7 @@ class RunController(QObject):
         address = SessionAddress(source.target, await engine.new_session(user_id))
         await self._browse.refresh_session(address)
         self._cursor.select_session(address)
+        await self._browse.wait_until_loaded()
         return address
 
     def _new_session_source(self) -> Source | None:

@@ -27,6 +27,7 @@ class Source(abc.ABC):
         badge: its layout in a word or two, such as "v1".
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
+        can_write: whether that can be allowed; the oldest layout is only read.
         writing_allowed: whether runs may write into it now.
     """
 
@@ -35,6 +36,7 @@ class Source(abc.ABC):
     badge: str
     note: str
     ours: bool
+    can_write = True
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -77,6 +79,7 @@ class DatabaseSource(Source):
         self.badge = stored.layout.kind
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
+        self.can_write = stored.layout.kind != "v0"
         self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
@@ -149,7 +152,7 @@ class MemorySource(Source):
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        return session.events if session else []
+        return list(session.events) if session else []
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

@@ -25,6 +25,7 @@ class Actions:
     open_database: QAction
     allow_writing: QAction
     reload: QAction
+    close_database: QAction
     start_page: QAction
     find_session: QAction
     write_message: QAction
@@ -69,6 +70,7 @@ def make_actions(parent: QObject) -> Actions:
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
+        close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+F"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),

@@ -20,7 +20,6 @@ class HintBar(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        self.setProperty("card", "held")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 7, 7, 7)
@@ -34,7 +33,7 @@ class HintBar(QWidget):
         line.addWidget(self._text, 1)
         self._button = QPushButton(self)
         self._button.setObjectName(f"{name}_button")
-        self._button.setProperty("primary", True)
+        self._button.setAccessibleName("Do what the hint says")
         self._button.clicked.connect(self.accepted)
         line.addWidget(self._button)
         self.hide()
@@ -58,6 +57,12 @@ class HintBar(QWidget):
             icon, role: of the theme.
         """
         self._icon.show_icon(icon, role)
+        urgent = role == "warn"
+        self.setProperty("card", "held" if urgent else True)
+        self._button.setProperty("primary", urgent)
+        for widget in (self, self._button):
+            widget.style().unpolish(widget)
+            widget.style().polish(widget)
         self._text.setText(text)
         self._button.setText(action)
         self._button.setAccessibleName(action)

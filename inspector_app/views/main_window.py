@@ -115,7 +115,7 @@ class MainWindow(QMainWindow):
         run = menu.addMenu("Run")
         run.addActions([actions.run, actions.pause, actions.step, actions.stop, actions.resume, actions.write_message])
         database = menu.addMenu("Session")
-        database.addActions([actions.find_session, actions.reload, actions.allow_writing])
+        database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()

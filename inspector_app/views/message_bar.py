@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
@@ -13,6 +13,9 @@ from inspector_app.messages import Message
 from inspector_app.views.icon_label import IconLabel
 
 MAX_SHOWN = 3
+INFO_MS = 8_000
+"""How long a message stays that needs no answer; it is in the log afterwards."""
+
 _ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
 _ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
 
@@ -40,6 +43,8 @@ class MessageBar(QWidget):
             return
         row = _MessageRow(message, self)
         row.dismissed.connect(self._on_dismissed)
+        if message.severity == "info":
+            QTimer.singleShot(INFO_MS, row, partial(self._on_dismissed, row))
         self._rows.addWidget(row)
         for old in self._shown()[:-MAX_SHOWN]:
             self._drop(old)

@@ -76,8 +76,7 @@ class StatusBar(QStatusBar):
 
     def show_live(self, following: bool | None) -> None:
         """Show whether the newest event is followed; None: nothing to follow."""
-        self._live_icon.setVisible(following is not None)
-        self._live_icon.show_icon("circle", "ok" if following else "dim")
+        self._live_icon.show_icon("" if following is None else "circle", "ok" if following else "dim")
         self._live.setText("" if following is None else "following" if following else "not following")
 
     def _set(self, part: str, text: str) -> None:

@@ -12,6 +12,7 @@ from inspector_app.views.icon_label import IconLabel
 
 _WIDTH = 640
 _MAX_FILES = 200
+_SHOWN_FILES = 10
 
 
 class TrustPage(QWidget):
@@ -53,7 +54,6 @@ class TrustPage(QWidget):
         self._files.setObjectName("trust_files")
         self._files.setAccessibleName("Python files in this folder")
         self._files.setFont(theme.mono_font())
-        self._files.setMaximumHeight(170)
         rows.addWidget(self._files)
         rows.addLayout(self._buttons(column))
         outer = QHBoxLayout(self)
@@ -75,6 +75,8 @@ class TrustPage(QWidget):
         self._files.addItems(files[:_MAX_FILES])
         if len(files) > _MAX_FILES:
             self._files.addItem(f"… and {len(files) - _MAX_FILES} more")
+        lines = min(max(self._files.count(), 2), _SHOWN_FILES)
+        self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 8 if files else 0)
         self._decline.setFocus()  # Enter must not be the dangerous answer
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:

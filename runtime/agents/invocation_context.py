@@ -17,10 +17,12 @@ from runtime.events.event import Event
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import Checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
+    from runtime.flows.contents import Conversation
 
 
 class LlmCallsLimitExceededError(KnownError):
@@ -53,6 +55,7 @@ class Shared:
         yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
+        conversations: agent name and branch → the session as that agent's model sees it.
         committing: held while an event is committed: a person may edit the state while agents on other branches run on.
     """
 
@@ -63,6 +66,7 @@ class Shared:
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    conversations: dict[Any, Conversation] = field(default_factory=dict)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
@@ -202,11 +206,7 @@ class InvocationContext(BaseModel):
         Args:
             branch: only those of exactly this branch.
         """
-        return [
-            event
-            for event in self.session.events
-            if event.invocation_id == self.invocation_id and (not branch or event.branch == self.branch)
-        ]
+        return [event for event in events_of(self.session.events, self.invocation_id) if not branch or event.branch == self.branch]
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Return whether an event's long-running calls pause this invocation (seed: resume, "Precaución")."""

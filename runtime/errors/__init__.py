@@ -9,7 +9,7 @@ from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.known_error import BugError, KnownError
 from runtime.errors.llm_error import LlmError, UnknownLlmError
-from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
+from runtime.errors.not_found_error import InvocationNotFoundError, NotFoundError, SessionNotFoundError
 from runtime.errors.resume_error import ResumeError
 from runtime.errors.storage_error import ForeignDatabaseError, StaleSessionError, StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
@@ -19,6 +19,7 @@ __all__ = [
     "BugError",
     "ForeignDatabaseError",
     "InputValidationError",
+    "InvocationNotFoundError",
     "KnownError",
     "LlmError",
     "NotFoundError",

@@ -9,5 +9,9 @@ class NotFoundError(KnownError):
     """What was asked for does not exist."""
 
 
+class InvocationNotFoundError(NotFoundError, ValueError):
+    """The session has no such invocation, or it was taken back (a `ValueError` too, as in google-adk)."""
+
+
 class SessionNotFoundError(NotFoundError, ValueError):
     """The session does not exist (a `ValueError` too, as in google-adk)."""

@@ -3,51 +3,129 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from google.genai import types
 
+from runtime.compaction import with_summaries
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
+from runtime.rewind import without_rewound
 
 _CLIENT_ID = "adk-"
 
 
-def build_contents(events: Sequence[Event], agent_name: str, branch: str | None, *, present_turn_only: bool = False) -> list[types.Content]:
-    """Turn a session's events into what is sent to a model.
+class Conversation:
+    """A session's events as one agent's model sees them, extended as the session grows.
+
+    Rebuilding thousands of contents for each model call is what makes long sessions slow; here each event is looked at once. The contents
+    share their parts with the events: whoever wants to change them copies them first (`copied`).
 
     Args:
-        events: the session's, in commit order.
         agent_name: whose model; what other agents said becomes context told by the user's side.
         branch: the agent's; events of other branches are left out.
-        present_turn_only: begin at the last thing that was said to this agent (`include_contents="none"`).
-
-    Returns:
-        Contents in order; each function call followed by its newest response, and calls that never got one left out.
     """
-    seen = [event for event in without_rewound(events) if _is_said(event) and _is_visible(event, branch)]
-    if present_turn_only:
-        seen = seen[_present_turn(seen, agent_name) :]
-    seen = _without_wait(seen)
-    responses = _newest_responses(seen)
-    contents: list[types.Content] = []
-    for event in seen:
-        contents.extend(_contents_of(event, agent_name, responses))
-    return contents
+
+    def __init__(self, agent_name: str, branch: str | None) -> None:
+        self._agent_name = agent_name
+        self._branch = branch
+        self._lock = threading.Lock()  # two runs of one session may be in two threads
+        self._clear()
+
+    def _clear(self) -> None:
+        self._read = 0
+        self._said: list[tuple[Event, int]] = []  # each event that is seen, and where its contents begin
+        self._contents: list[types.Content] = []
+        self._responses: dict[str | None, types.FunctionResponse] = {}  # the newest for each call
+        self._callers: dict[str | None, int] = {}  # call id → where in _said its event is
+
+    def contents(self, events: Sequence[Event], *, present_turn_only: bool = False) -> list[types.Content]:
+        """Return what is sent to the model.
+
+        Args:
+            events: the session's, in commit order; the same sequence as last time, or a longer one.
+            present_turn_only: begin at the last thing that was said to this agent (`include_contents="none"`).
+
+        Returns:
+            A new list, in order; each function call followed by its newest response, and calls that never got one left out.
+        """
+        with self._lock:
+            self._extend(events)
+            first = self._present_turn() if present_turn_only else 0
+            wait = self._wait_before_answer(first)
+            if wait is not None:
+                shortened = Conversation(self._agent_name, self._branch)
+                return shortened.contents(wait)
+            return self._contents[self._said[first][1] if first else 0 :]
+
+    def _extend(self, events: Sequence[Event]) -> None:
+        if len(events) < self._read:
+            self._clear()
+        for index in range(self._read, len(events)):
+            actions = events[index].actions
+            if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
+                self._clear()
+                for event in with_summaries(without_rewound(events[: index + 1])):
+                    self._add(event)
+            else:
+                self._add(events[index])
+        self._read = len(events)
+
+    def _add(self, event: Event) -> None:
+        if not _is_said(event) or not _is_visible(event, self._branch):
+            return
+        changed = len(self._said)
+        for response in event.get_function_responses():
+            self._responses[response.id] = response
+            changed = min(changed, self._callers.get(response.id, changed))
+        if event.author == self._agent_name:
+            calls = [call for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
+            self._callers.update({call.id: len(self._said) for call in calls})
+        self._said.append((event, 0))
+        # A response goes right behind its call: from there on the contents are made again, which is seldom more than one event.
+        again = self._said[changed:]
+        del self._said[changed:]
+        if len(again) > 1:
+            del self._contents[again[0][1] :]
+        for said, _ in again:
+            self._said.append((said, len(self._contents)))
+            self._contents.extend(_contents_of(said, self._agent_name, self._responses))
+
+    def _present_turn(self) -> int:
+        """Return where the present turn begins: at the last event of the user or of another agent, responses to own calls aside."""
+        for index in range(len(self._said) - 1, -1, -1):
+            event = self._said[index][0]
+            if event.author != self._agent_name and not (event.author == "user" and event.get_function_responses()):
+                return index
+        return 0
+
+    def _wait_before_answer(self, first: int) -> list[Event] | None:
+        """Return the events without what was said between a call that waited and its answer, if the answer is what came last.
+
+        A model must find the response right behind the call it made, as the last thing.
+        """
+        last = self._said[-1][0] if self._said else None
+        if last is None:
+            return None
+        callers = [self._callers[response.id] for response in last.get_function_responses() if response.id in self._callers]
+        if not callers:
+            return None
+        after_call = max(callers) + 1
+        between = [event for event, _ in self._said[after_call:-1]]
+        responses = [event for event in between if event.get_function_responses()]
+        if len(responses) == len(between):
+            return None
+        return [*(event for event, _ in self._said[first:after_call]), *responses, last]
 
 
-def without_rewound(events: Sequence[Event]) -> list[Event]:
-    """Return the events that no rewind took back, the rewinds themselves left out."""
-    kept: list[Event] = []
-    for event in events:
-        target = event.actions.rewind_before_invocation_id
-        if target is None:
-            kept.append(event)
-            continue
-        first = next((index for index, old in enumerate(kept) if old.invocation_id == target), len(kept))
-        del kept[first:]
-    return kept
+def copied(contents: Sequence[types.Content]) -> list[types.Content]:
+    """Return contents whose parts may be changed without changing the session's events."""
+    return [
+        content.model_copy(update={"parts": [part.model_copy() for part in content.parts] if content.parts is not None else None})
+        for content in contents
+    ]
 
 
 def _is_said(event: Event) -> bool:
@@ -60,36 +138,6 @@ def _is_visible(event: Event, branch: str | None) -> bool:
     if event.branch is None or event.branch == branch:
         return True
     return branch is not None and branch.startswith(event.branch + ".")
-
-
-def _present_turn(events: Sequence[Event], agent_name: str) -> int:
-    """Return where the present turn begins: at the last event of the user or of another agent, responses to own calls aside."""
-    for index in range(len(events) - 1, -1, -1):
-        event = events[index]
-        if event.author != agent_name and not (event.author == "user" and event.get_function_responses()):
-            return index
-    return 0
-
-
-def _without_wait(events: list[Event]) -> list[Event]:
-    """Leave out what was said between a long-running call and its answer, if the answer is what came last.
-
-    A model must find the response right behind the call it made.
-    """
-    if not events or events[-1].author != "user":
-        return events
-    ids = {response.id for response in events[-1].get_function_responses()}
-    if not ids:
-        return events
-    for index in range(len(events) - 2, -1, -1):
-        if any(call.id in ids and call.name not in REQUEST_CALLS for call in events[index].get_function_calls()):
-            between = [event for event in events[index + 1 : -1] if event.get_function_responses()]
-            return [*events[: index + 1], *between, events[-1]]
-    return events
-
-
-def _newest_responses(events: Iterable[Event]) -> dict[str | None, types.FunctionResponse]:
-    return {response.id: response for event in events for response in event.get_function_responses()}
 
 
 def _contents_of(event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse]) -> Iterable[types.Content]:

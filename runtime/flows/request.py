@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.readonly_context import ReadonlyContext
 from runtime.agents.tool_context import ToolContext
-from runtime.flows.contents import build_contents
+from runtime.flows.contents import Conversation, copied
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
+from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
 if TYPE_CHECKING:
@@ -31,12 +32,24 @@ async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -
         MissingStateKeyError: an instruction names a state key that does not exist.
     """
     request = LlmRequest(model=llm.model, config=_config(agent, ctx))
-    if agent.output_schema is not None:
-        request.set_output_schema(agent.output_schema)
     await _add_instructions(agent, ctx, request)
-    request.contents += build_contents(ctx.session.events, agent.name, ctx.branch, present_turn_only=agent.include_contents == "none")
+    request.contents += _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
+    if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
+        request.contents = copied(request.contents)  # callbacks may change a request, but not the past
     await _add_tools(agent, ctx, request)
+    if agent.planner is not None:
+        planning = agent.planner.build_planning_instruction(ReadonlyContext(ctx), request)
+        request.append_instructions([planning] if planning else [])
     return request
+
+
+def _conversation(agent: LlmAgent, ctx: InvocationContext) -> Conversation:
+    """Return the agent's view of the session, kept with the session's events, or at least for this invocation."""
+    kept: dict[Any, Conversation] = getattr(ctx.session.events, "derived", ctx.shared.conversations)
+    key = (agent.name, ctx.branch)
+    if key not in kept:
+        kept[key] = Conversation(*key)
+    return kept[key]
 
 
 def _config(agent: LlmAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
@@ -82,6 +95,12 @@ async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmReques
         request.append_instructions([_transfer_instruction(agent, targets)])
         tool = TransferToAgentTool(agent_names=[target.name for target in targets])
         await tool.process_llm_request(tool_context=context, llm_request=request)
+    if agent.output_schema is None:
+        return
+    if request.config.tools:
+        await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)
+    else:
+        request.set_output_schema(agent.output_schema)
 
 
 def transfer_targets(agent: LlmAgent) -> list[BaseAgent]:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.events.event import Event
+from runtime.events.marks import is_state_edit
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
-from runtime.system_events import is_state_edit
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]

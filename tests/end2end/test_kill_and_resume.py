@@ -93,4 +93,4 @@ def test_an_order_that_is_killed_then_approved(tmp_path: Path) -> None:
     state = answer("state", str(database), *ORDER_SESSION)
     assert state == answer("state", str(whole), *ORDER_SESSION)
     assert state["user"]["user:orders"] == [{"number": 1041, "total": 168.0}]
-    assert state["app"]["app:warehouse_questions"] == 2
+    assert state["app"]["app:stock_calls"] == 2

@@ -35,7 +35,7 @@ def find_product(query: str, tool_context: ToolContext) -> dict[str, Any]:
     """
     words = query.lower().split()
     found = [product for product in CATALOGUE if any(word.rstrip("s") in product["name"].lower() for word in words)]
-    tool_context.state["temp:searched_for"] = query
+    tool_context.state["temp:query"] = query
     return {"products": [{key: product[key] for key in ("sku", "name", "price")} for product in found]}
 
 
@@ -45,8 +45,8 @@ def check_stock(sku: str, tool_context: ToolContext) -> dict[str, Any]:
     Args:
         sku: the product's number, such as "PA4-80".
     """
-    asked = tool_context.state.get("app:warehouse_questions", 0) + 1
-    tool_context.state["app:warehouse_questions"] = asked
+    asked = tool_context.state.get("app:stock_calls", 0) + 1
+    tool_context.state["app:stock_calls"] = asked
     if asked % 3 == 1:
         raise TimeoutError("the warehouse did not answer within 2 s")
     product = _product(sku)
@@ -68,7 +68,7 @@ def add_to_cart(sku: str, quantity: int, tool_context: ToolContext) -> dict[str,
     cart.append({"sku": sku, "quantity": quantity, "price": product["price"]})
     state["cart"] = cart
     state["total"] = round(sum(line["quantity"] * line["price"] for line in cart), 2)
-    limit = state.setdefault("app:approval_limit", 150.0)
+    limit = state.setdefault("app:limit", 150.0)
     return {"total": state["total"], "approval_limit": limit, "needs_approval": state["total"] > limit}
 
 
@@ -88,8 +88,8 @@ def place_order(tool_context: ToolContext) -> dict[str, Any]:
     state = tool_context.state
     if not state.get("cart"):
         return {"order": state.get("last_order"), "note": "The cart is empty; this order was placed before."}
-    number = state.get("app:last_order_number", 1040) + 1
-    state["app:last_order_number"] = number
+    number = state.get("app:last_order", 1040) + 1
+    state["app:last_order"] = number
     state["user:orders"] = [*state.get("user:orders", []), {"number": number, "total": state["total"]}]
     state["last_order"] = number
     state["cart"] = []

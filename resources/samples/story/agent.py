@@ -86,8 +86,9 @@ def fresh_state(ctx: InvocationContext) -> dict[str, object]:
     return {
         "topic": topic_of(ctx),
         "current_story": "",
+        "words": 0,
         "tone_check_result": "",
-        "user:stories_begun": state.get("user:stories_begun", 0) + 1,
+        "user:stories": state.get("user:stories", 0) + 1,
         "app:house_style": state.get("app:house_style", "plain words, short sentences, one picture the reader keeps"),
     }
 
@@ -105,8 +106,8 @@ def count_words(callback_context: CallbackContext, llm_response: LlmResponse) ->
     if llm_response.partial or not llm_response.content:
         return
     words = sum(len((part.text or "").split()) for part in llm_response.content.parts or [])
+    callback_context.state["temp:growth"] = words - callback_context.state.get("words", 0)
     callback_context.state["words"] = words
-    callback_context.state["temp:words_before"] = len(callback_context.state.get("current_story", "").split())
 
 
 story_generator = LlmAgent(

@@ -17,6 +17,8 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
+from runtime.sessions.stored.event_pages import EventPages
+from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_past
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
@@ -140,6 +142,31 @@ class StoredDatabase:
             state = _merged_state(connection, key)
             events = [self._decode(row) for row in _event_rows(connection, key)]
             return read_past(connection, key, events, state, ours=self.layout.ours)
+
+        return self._file.read(read)
+
+    def pages(self, key: SessionKey) -> EventPages:
+        """Return a session's events, to be read piece by piece.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        self._file.read(lambda connection: _stored_state(connection, key))
+        return EventPages(self._file, key, self._decode)
+
+    def long_history(self, key: SessionKey, pages: EventPages) -> History:
+        """Return a session's past without its events' steps: those are read by `History.read_on`.
+
+        Args:
+            key: the session.
+            pages: of it.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        def read(connection: sqlite3.Connection) -> History:
+            return read_long_past(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
 
         return self._file.read(read)
 

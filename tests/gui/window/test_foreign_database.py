@@ -32,6 +32,7 @@ def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, ope
     opened(copy_of(f"open/{Path(name).name}", tmp_path))
     assert inspector.window.commands.allow_writing.isEnabled()
     qtbot.mouseClick(inspector.window.workbench.writing_hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert inspector.window.workbench.writing_hint.text == ""
     assert "read only" not in inspector.window.status.text("database")
     assert not inspector.window.commands.allow_writing.isEnabled()

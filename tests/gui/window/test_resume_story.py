@@ -79,7 +79,7 @@ def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector
 def test_temp_state_of_a_live_run_is_shown(story: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         story.window.commands.resume.trigger()
-    assert "temp:words_before" in state_lanes(story)
+    assert "temp:growth" in state_lanes(story)
 
 
 def test_the_pending_pane_offers_the_same_resume(story: Inspector, qtbot: QtBot) -> None:
@@ -121,3 +121,21 @@ def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspecto
     assert ended.args[0].stopped
     assert story.window.commands.resume.isEnabled()
     assert "interrupted" in story.window.workbench.resume_hint.text
+
+
+def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, qtbot: QtBot) -> None:
+    story.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: story.run.phase == "paused")
+    address, count = story.cursor.session, story.controller.events.event_count
+    story.cursor.select_session(None)
+    assert story.window.run_bar.state_text == "paused"
+    story.cursor.select_session(address)
+    qtbot.waitUntil(lambda: story.controller.events.event_count == count)
+    assert story.window.run_bar.state_text == f"paused at {count}"
+    assert story.window.workbench.resume_hint.text == ""
+    assert story.window.workbench.pending.rows == []
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
+        story.window.commands.run.trigger()
+    assert story.browse.session is not None
+    assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
+    assert story.controller.events.event_count > count

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,12 @@ def test_state_that_cannot_be_stored_is_refused_before_anything_is(tmp_path: Pat
     assert "nested deeper" in refused(capsys, "run", ORDERS, "--message", "hello", "--db", str(database), "--state", deep)
     assert not database.exists()
 
+    message = ("run", ORDERS, "--message", "hello", "--db", str(database), "--session", "s1")
+    assert main(message) == 0
+    capsys.readouterr()
+    assert "nested deeper" in refused(capsys, *message, "--state", deep)
+    assert len(answer_lines(capsys, "events", str(database), *SESSION)) == 3
+
 
 def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agent = write_agent(
@@ -122,6 +129,15 @@ def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path
 def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
     assert main([*arguments, "--json"]) == 0
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_what_an_agent_prints_does_not_mix_with_the_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "print('at import')\n" + ASKING.format(calls=[]).replace("'Ask somebody.'", "print('in a tool')")
+    agent = write_agent(tmp_path / "asking", source.replace("'calls': []", "'calls': [('ask', {'who': 'ana'})]"))
+    assert main(["run", agent, "--message", "go", "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert all(json.loads(line) for line in out.splitlines())
+    assert err == "at import\nin a tool\n"
 
 
 # reading
@@ -170,7 +186,7 @@ def test_state_now_and_then(ordered: str, capsys: pytest.CaptureFixture[str]) ->
     events = answer_lines(capsys, "events", ordered, *SESSION)
     first_failure = events[4]["id"]
     then = answer(capsys, "state", ordered, *SESSION, "--at", first_failure)
-    assert then == {"session": {}, "user": {}, "app": {"app:warehouse_questions": 1}, "unknown": []}
+    assert then == {"session": {}, "user": {}, "app": {"app:stock_calls": 1}, "unknown": []}
     assert answer(capsys, "state", ordered, *SESSION, "--at", events[-1]["id"]) == now
 
 
@@ -192,7 +208,7 @@ def test_reading_for_people(ordered: str, capsys: pytest.CaptureFixture[str]) ->
         assert main([command, ordered, *(SESSION if command != "sessions" else ())]) == 0
     out = capsys.readouterr().out
     assert "SESSION  EVENTS" in out
-    assert "app:approval_limit = 150.0" in out
+    assert "app:limit = 150.0" in out
     assert "long_running ask_for_approval" in out
 
 
@@ -237,6 +253,57 @@ def test_bad_answers(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_app_that_is_not_resumable(tmp_path: Path, ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     agent = write_agent(tmp_path / "plain", "from runtime.agents import LlmAgent\nroot_agent = LlmAgent(name='order_desk')\n")
     assert "is not resumable" in refused(capsys, "resume", agent, "--db", ordered, "--app", "orders", "--session", "s1")
+
+
+ASKING = """
+from runtime.agents import LlmAgent
+from runtime.apps import App, ResumabilityConfig
+from runtime.models import ScriptedLlm
+from runtime.tools import FunctionTool, LongRunningFunctionTool
+
+def ask(who: str):
+    'Ask somebody.'
+
+def delete(what: str):
+    'Delete something.'
+    return {{'deleted': what}}
+
+clerk = LlmAgent(
+    name='clerk',
+    model=ScriptedLlm(replies=[{{'calls': {calls}}}, 'Thank you.']),
+    tools=[LongRunningFunctionTool(func=ask), FunctionTool(delete, require_confirmation=True)],
+)
+app = App(name='asking', root_agent=clerk, resumability_config=ResumabilityConfig(is_resumable=True))
+"""
+
+
+def test_two_calls_wait_and_each_is_answered_by_its_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = write_agent(tmp_path / "asking", ASKING.format(calls=[("ask", {"who": "ana"}), ("ask", {"who": "bob"})]))
+    database = str(tmp_path / "a.db")
+    assert main(["run", agent, "--message", "go", "--db", database, "--session", "s1", "--json"]) == 3
+    pending = json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["pending"]
+    assert [item["name"] for item in pending] == ["ask", "ask"]
+    resume = ("resume", agent, "--db", database, "--session", "s1", "--response", '{"said": "yes"}')
+    error = refused(capsys, *resume)
+    assert "Several calls wait: name one with --call" in error
+    assert all(item["call_id"] in error for item in pending)
+    assert main([*resume, "--call", pending[1]["call_id"], "--json"]) == 3
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["pending"] == pending[:1]
+    assert main([*resume, "--call", pending[0]["call_id"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["status"] == "finished"
+
+
+@pytest.mark.parametrize(("confirmed", "result"), [(True, {"deleted": "all"}), (False, {"error": "This tool call is rejected."})])
+def test_a_confirmation(tmp_path: Path, capsys: pytest.CaptureFixture[str], confirmed: bool, result: dict[str, Any]) -> None:
+    agent = write_agent(tmp_path / "asking", ASKING.format(calls=[("delete", {"what": "all"})]))
+    database = str(tmp_path / "a.db")
+    assert main(["run", agent, "--message", "go", "--db", database, "--session", "s1", "--json"]) == 3
+    (item,) = json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["pending"]
+    assert (item["kind"], item["name"]) == ("confirmation", "delete")
+    answer_json = json.dumps({"confirmed": confirmed})
+    assert main(["resume", agent, "--db", database, "--session", "s1", "--json", "--response", answer_json]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert events[0]["content"]["parts"][0]["function_response"]["response"] == result
 
 
 # what bad input gets
@@ -309,7 +376,7 @@ def test_an_interrupt_is_130() -> None:
     process = start("run", STORY, "--message", "x", "--json", delay=0.5)
     assert process.stdout is not None
     process.stdout.readline()
-    process.send_signal(2)
+    process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "")
 
@@ -327,6 +394,11 @@ def test_a_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 
 
 def start(*arguments: str, delay: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inspector_app", *arguments]
+    # Whoever runs the tests in the background may have left interrupts ignored, and children inherit that.
+    code = (
+        "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " runpy.run_module('inspector_app', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", code, *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, env=environment(delay), stdout=pipe, stderr=pipe, text=True)

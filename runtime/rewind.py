@@ -1,0 +1,119 @@
+"""Taking invocations back: what a rewind restores, and what it leaves of a session's events (SEMANTICS.md 8).
+
+Nothing is deleted. One more event says from which invocation on everything was taken back, and its deltas bring back what was there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
+from runtime.errors.not_found_error import InvocationNotFoundError
+from runtime.events.event import Event
+from runtime.history.state_at import History, explain
+from runtime.sessions.event_list import EventList
+from runtime.sessions.session import Session
+from runtime.sessions.state import same_value, scope_of
+
+logger = logging.getLogger(__name__)
+
+
+def without_rewound(events: Sequence[Event]) -> EventList:
+    """Return the events that no rewind took back, the rewinds themselves left out; the same object where there was no rewind."""
+    events = events if isinstance(events, EventList) else EventList(events)
+    rewinds = events.rewinds()
+    if not rewinds:
+        return events
+    kept: list[int] = []
+    for index in range(len(events)):
+        target = rewinds.get(index)
+        if target is None:
+            kept.append(index)
+            continue
+        first = next((place for place, old in enumerate(kept) if events.invocation_id(old) == target), len(kept))
+        del kept[first:]
+    return events.choose(kept)
+
+
+def start_of(events: Sequence[Event], invocation_id: str) -> int:
+    """Return the index of an invocation's first event.
+
+    Args:
+        events: the session's, in commit order.
+        invocation_id: an invocation that can be taken back.
+
+    Raises:
+        InvocationNotFoundError: there is none, or it was taken back already.
+    """
+    remaining = {event.invocation_id for event in without_rewound(events)}
+    for index, event in enumerate(events):
+        if event.invocation_id == invocation_id:
+            if invocation_id not in remaining:
+                raise InvocationNotFoundError(f"Invocation ID not found: {invocation_id}. A rewind has taken it back already.")
+            return index
+    raise InvocationNotFoundError(f"Invocation ID not found: {invocation_id}. The session has no such invocation.")
+
+
+def state_to_restore(session: Session, first_state: Mapping[str, Any] | None, start: int) -> dict[str, Any]:
+    """Return the delta that makes the session's own state what it was before an event.
+
+    `user:` and `app:` keys stay: other sessions have them too. Keys that did not exist become null, for a delta cannot remove a key.
+
+    Args:
+        session: as it is now.
+        first_state: its own state when it was created; None if nobody recorded it. Then keys whose earlier value is not known become
+            null, as with google-adk, and the log names them.
+        start: index of the event.
+    """
+    patched: set[str] = set()
+    if first_state is None:
+        writes: dict[str, list[Any]] = {}
+        for event in session.events:
+            for key, value in event.actions.state_delta.items():
+                writes.setdefault(key, []).append(value)
+        patched, _ = explain(writes, session.state)
+    history = History(session.events, baseline=first_state, present=session.state, patched=patched)
+    then = history.state_at(start - 1)
+    now = {key: value for key, value in session.state.items() if scope_of(key) == "session"}
+    unknown = sorted(key for key in then.unknown if key in now and key not in then.session)
+    if unknown:
+        logger.warning(
+            "Nobody recorded the first state of session %s, so these keys are cleared by the rewind: %s", session.id, ", ".join(unknown)
+        )
+    delta = {key: value for key, value in then.session.items() if key not in now or not same_value(now[key], value)}
+    return delta | {key: None for key, value in now.items() if key not in then.session and value is not None}
+
+
+async def restore_artifacts(service: BaseArtifactService | None, session: Session, start: int) -> dict[str, int]:
+    """Save the session's files anew as they were before an event; the user's files stay.
+
+    Args:
+        service: that keeps them.
+        session: as it is now.
+        start: index of the event.
+
+    Returns:
+        The new version of each file that had changed, for the rewind's `artifact_delta`.
+    """
+    before, now = _versions(session.events[:start]), _versions(session.events)
+    changed = sorted(name for name, version in now.items() if before.get(name) != version and not name.startswith("user:"))
+    if service is None:
+        if changed:
+            logger.warning("The Runner has no artifact service: the rewind leaves these files as they are: %s", ", ".join(changed))
+        return {}
+    names: dict[str, Any] = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
+    delta = {}
+    for name in changed:
+        old = await service.load_artifact(**names, filename=name, version=before[name]) if name in before else None
+        delta[name] = await service.save_artifact(**names, filename=name, artifact=ERASED if old is None else old)
+    return delta
+
+
+def _versions(events: Sequence[Event]) -> dict[str, int]:
+    """Return the versions of the files that were there after the events."""
+    versions: dict[str, int] = {}
+    for event in events:
+        versions.update(event.actions.artifact_delta)
+    return versions

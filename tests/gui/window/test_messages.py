@@ -1,0 +1,88 @@
+"""What is said reaches the bar and the log, from any thread; what nobody caught does, too."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPlainTextEdit, QToolButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.demo import STORY
+from inspector_app.messages import MessageBus
+from inspector_app.views.message_bar import MAX_SHOWN
+from runtime.errors import StorageError
+
+
+def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot: QtBot) -> None:
+    try:
+        raise RuntimeError("<b>odd</b>")
+    except RuntimeError as error:
+        inspector.messages.error("Mending", error)
+    bar = inspector.window.message_bar
+    assert [message.text for message in bar.messages] == ["Mending failed: <b>odd</b>"]
+    traceback = bar.findChild(QPlainTextEdit, "message_traceback")
+    assert not traceback.isVisible()
+    qtbot.mouseClick(bar.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
+    assert traceback.isVisible() and "RuntimeError: <b>odd</b>" in traceback.toPlainText()
+    qtbot.mouseClick(bar.findChild(QToolButton, "message_copy"), Qt.MouseButton.LeftButton)
+    assert "Traceback" in QGuiApplication.clipboard().text()
+    qtbot.mouseClick(bar.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)
+    assert not bar.isVisible()
+    assert inspector.window.workbench.log.count == 1
+
+
+def test_the_worlds_errors_are_said_in_their_own_words_once(inspector: Inspector) -> None:
+    for _ in range(2):
+        inspector.messages.error("Opening", StorageError("orders.db is locked: close the other program."))
+    assert [message.text for message in inspector.window.message_bar.messages] == ["orders.db is locked: close the other program."]
+    assert inspector.window.message_bar.messages[0].details is None
+    for number in range(MAX_SHOWN + 2):
+        inspector.messages.warning(f"warning {number}")
+    assert len(inspector.window.message_bar.messages) == MAX_SHOWN
+
+
+def test_what_other_threads_say_arrives_on_the_gui_thread(inspector: Inspector, qtbot: QtBot) -> None:
+    thread = threading.Thread(target=logging.getLogger("runtime.test").error, args=("from a thread",))
+    thread.start()
+    qtbot.waitUntil(lambda: any("from a thread" in message.text for message in inspector.window.message_bar.messages))
+    thread.join()
+
+
+def test_a_task_that_fails_is_reported(inspector: Inspector, qtbot: QtBot) -> None:
+    async def fail() -> None:
+        raise ValueError("no such thing")
+
+    inspector.tasks.spawn(fail(), "Looking")
+    qtbot.waitUntil(lambda: bool(inspector.window.message_bar.messages))
+    assert inspector.window.message_bar.messages[0].text == "Looking failed: no such thing"
+
+
+def test_an_agent_that_raises_ends_the_run_and_is_said(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+    opened(STORY.parent / "orders")
+    loaded = inspector.agents.loaded
+    assert loaded is not None
+
+    def explode(callback_context: object) -> None:
+        raise RuntimeError("callback broke")
+
+    loaded.app.root_agent.before_agent_callback = explode  # type: ignore[assignment]
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000) as ended:
+        inspector.run.send("hello")
+    assert isinstance(ended.args[0].error, RuntimeError)
+    message = inspector.window.message_bar.messages[-1]
+    assert message.text == "Running orders failed: callback broke"
+    assert message.details is not None and "explode" in message.details
+    assert inspector.run.phase == "idle"
+    assert inspector.controller.events.event_count == 1, "the user's message is kept"
+
+
+def test_a_bus_can_be_used_without_a_window() -> None:
+    bus, heard = MessageBus(), []
+    bus.posted.connect(heard.append)
+    bus.info("hello", quiet=True)
+    assert heard[0].quiet and heard[0].severity == "info"

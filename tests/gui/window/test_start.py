@@ -1,0 +1,120 @@
+"""Ways in: the welcome page, a drop; and what is remembered from one start to the next."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLineEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app import theme
+from inspector_app.app import Inspector, InspectorLoop
+from inspector_app.demo import STORY
+from inspector_app.messages import MessageBus
+from inspector_app.settings import Settings
+
+
+def idle(inspector: Inspector, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=10_000)
+
+
+def test_a_sample_card_opens_the_sample_without_a_question(inspector: Inspector, qtbot: QtBot) -> None:
+    window = inspector.window
+    assert window.page is window.welcome
+    qtbot.mouseClick(window.findChild(QFrame, "sample_orders"), Qt.MouseButton.LeftButton)
+    idle(inspector, qtbot)
+    assert window.page is window.workbench
+    assert inspector.agents.loaded is not None and inspector.agents.loaded.name == "orders"
+    assert window.commands.new_session.isEnabled()
+
+
+def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(story_db))])
+    no_buttons = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    drop = QDropEvent(QPoint(200, 200), Qt.DropAction.CopyAction, data, *no_buttons)
+    inspector.window.dropEvent(drop)
+    idle(inspector, qtbot)
+    assert drop.isAccepted()
+    assert inspector.controller.events.event_count > 0
+    assert inspector.settings.recent == [str(story_db)]
+
+
+def test_a_recent_item_opens_again(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    opened(story_db)
+    inspector.window.commands.close_database.trigger()
+    idle(inspector, qtbot)
+    assert inspector.browse.sources == [] and inspector.controller.events.event_count == 0
+    inspector.window.commands.start_page.trigger()
+    qtbot.mouseClick(inspector.window.findChild(QPushButton, "recent_item"), Qt.MouseButton.LeftButton)
+    idle(inspector, qtbot)
+    assert inspector.controller.events.event_count > 0
+
+
+def test_an_agent_with_sessions_of_adk_web_offers_them(
+    inspector: Inspector, story_db: Path, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    folder = tmp_path / "teller"
+    shutil.copytree(STORY, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / ".adk").mkdir()
+    shutil.copy(story_db, folder / ".adk" / "session.db")
+    inspector.settings.trust(folder)
+    opened(folder)
+    hint = inspector.window.workbench.database_hint
+    assert ".adk/session.db" in hint.text
+    qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    idle(inspector, qtbot)
+    assert hint.text == ""
+    assert [source.title for source in inspector.browse.sources] == ["session.db"]
+
+
+def test_layout_and_theme_are_remembered(
+    running: InspectorLoop, qapp: QApplication, settings: Settings, story_db: Path, qtbot: QtBot
+) -> None:
+    first = start(qapp, settings, story_db, qtbot)
+    assert dock(first, "log").isVisibleTo(first.window.workbench)
+    dock(first, "sessions").close()
+    first.window.resize(790, 700)  # the screen that is not there has 800 × 800
+    first.window.commands.theme_light.trigger()
+    assert not theme.current().dark
+    close(first, qtbot)
+
+    second = start(qapp, settings, story_db, qtbot)
+    assert not dock(second, "sessions").isVisible()
+    assert second.window.size() == QSize(790, 700)
+    assert settings.theme == "light"
+    second.window.commands.reset_layout.trigger()
+    qtbot.waitUntil(dock(second, "sessions").isVisible)
+    close(second, qtbot)
+
+
+def start(qapp: QApplication, settings: Settings, database: Path, qtbot: QtBot) -> Inspector:
+    inspector = Inspector(qapp, settings, MessageBus())
+    inspector.show(None)
+    inspector.tasks.spawn(inspector.open([str(database)]), "Opening")
+    idle(inspector, qtbot)
+    qtbot.waitUntil(lambda: inspector.window.workbench.saved_layout() is not None)
+    return inspector
+
+
+def close(inspector: Inspector, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(inspector.closed, timeout=10_000):
+        inspector.window.commands.quit.trigger()
+
+
+def dock(inspector: Inspector, name: str) -> QDockWidget:
+    return inspector.window.findChild(QDockWidget, f"dock_{name}")
+
+
+def test_every_control_that_does_something_has_a_name(story: Inspector) -> None:
+    nameless = [
+        (button.parentWidget().objectName(), button.objectName(), button.text())
+        for button in story.window.findChildren(QAbstractButton)
+        if button.isVisible() and not isinstance(button.parentWidget(), (QLineEdit, QDockWidget))  # Qt's own little buttons
+        if not (button.objectName() and (button.accessibleName() or button.text()))
+    ]
+    assert nameless == []

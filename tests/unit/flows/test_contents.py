@@ -1,0 +1,136 @@
+"""The conversation as an agent's model sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime.events import Event, EventActions
+from runtime.flows.contents import Conversation, copied
+
+
+def said(author: str, text: str, **more: Any) -> Event:
+    return Event(author=author, content=types.Content(role="user" if author == "user" else "model", parts=[types.Part(text=text)]), **more)
+
+
+def called(call_id: str, author: str = "me") -> Event:
+    call = types.FunctionCall(id=call_id, name=f"tool_{call_id}", args={})
+    return Event(author=author, content=types.Content(role="model", parts=[types.Part(function_call=call)]))
+
+
+def answered(call_id: str, value: str, author: str = "me") -> Event:
+    response = types.FunctionResponse(id=call_id, name=f"tool_{call_id}", response={"result": value})
+    return Event(author=author, content=types.Content(role="user", parts=[types.Part(function_response=response)]))
+
+
+def lines(contents: list[types.Content]) -> list[str]:
+    """One line a content."""
+    shown = []
+    for content in contents:
+        words = []
+        for part in content.parts or []:
+            if part.text:
+                words.append(part.text)
+            elif part.function_call:
+                words.append(f"call {part.function_call.name}")
+            elif part.function_response:
+                words.append(f"{part.function_response.name}={(part.function_response.response or {}).get('result')}")
+        shown.append(f"{content.role}: {' | '.join(words)}")
+    return shown
+
+
+def seen(*events: Event, branch: str | None = None, **more: Any) -> list[str]:
+    return lines(Conversation("me", branch).contents(list(events), **more))
+
+
+def test_own_words_and_the_users() -> None:
+    assert seen(said("user", "hi"), said("me", "hello")) == ["user: hi", "model: hello"]
+
+
+def test_another_agent_is_told_as_context() -> None:
+    assert seen(said("other", "x"), called("1", "other"), answered("1", "y", "other")) == [
+        "user: For context: | [other] said: x",
+        "user: For context: | [other] called tool `tool_1` with {}",
+        'user: For context: | [other] got from tool `tool_1`: {"result": "y"}',
+    ]
+
+
+def test_a_response_stands_behind_its_call_and_the_newest_counts() -> None:
+    events = [
+        called("1"),
+        answered("1", "pending"),
+        said("me", "wait"),
+        said("user", "ok"),
+        answered("1", "done", "user"),
+        said("user", "?"),
+    ]
+    assert seen(*events) == ["model: call tool_1", "user: tool_1=done", "model: wait", "user: ok", "user: ?"]
+
+
+def test_what_was_said_while_waiting_is_left_out_when_the_answer_comes_last() -> None:
+    events = [said("user", "go"), called("1"), answered("1", "pending"), said("me", "wait"), answered("1", "done", "user")]
+    assert seen(*events) == ["user: go", "model: call tool_1", "user: tool_1=done"]
+
+
+def test_a_call_without_a_response_is_left_out() -> None:
+    assert seen(said("user", "go"), called("1"), said("user", "again")) == ["user: go", "user: again"]
+
+
+def test_other_branches_are_not_seen() -> None:
+    events = [said("user", "go"), said("a", "mine", branch="p.a"), said("b", "not mine", branch="p.b"), said("c", "above", branch="p")]
+    assert seen(*events, branch="p.a.deeper") == ["user: go", "user: For context: | [a] said: mine", "user: For context: | [c] said: above"]
+
+
+def test_only_the_present_turn() -> None:
+    events = [said("user", "old"), said("me", "old answer"), said("user", "new"), called("1"), answered("1", "x")]
+    assert seen(*events, present_turn_only=True) == ["user: new", "model: call tool_1", "user: tool_1=x"]
+
+
+def test_what_was_rewound_is_not_seen() -> None:
+    events = [
+        said("user", "one", invocation_id="1"),
+        said("user", "two", invocation_id="2"),
+        Event(author="user", invocation_id="3", actions=EventActions(rewind_before_invocation_id="2")),
+        said("user", "three", invocation_id="4"),
+    ]
+    assert seen(*events) == ["user: one", "user: three"]
+
+
+def test_the_models_own_ids_are_kept_and_ours_are_not_sent() -> None:
+    events = [called("adk-1"), answered("adk-1", "x"), called("own"), answered("own", "y")]
+    contents = Conversation("me", None).contents(events)
+    ids = [part.function_call.id for content in contents for part in content.parts or [] if part.function_call]
+    assert ids == [None, "own"]
+    assert events[0].get_function_calls()[0].id == "adk-1"
+
+
+def test_copies_leave_the_events_alone() -> None:
+    event = said("user", "hi")
+    copy = copied(Conversation("me", None).contents([event]))
+    assert copy[0].parts is not None
+    copy[0].parts[0].text = "changed"
+    copy[0].parts.append(types.Part(text="more"))
+    assert seen(event) == ["user: hi"]
+
+
+def _events() -> st.SearchStrategy[Event]:
+    ids, authors = st.sampled_from(["1", "2", "3"]), st.sampled_from(["me", "user", "other"])
+    invocation = st.sampled_from(["a", "b", "c"])
+    return st.one_of(
+        st.builds(said, authors, st.sampled_from(["", "x", "y"]), invocation_id=invocation),
+        st.builds(called, ids, st.sampled_from(["me", "other"])),
+        st.builds(answered, ids, st.sampled_from(["r", "s"]), authors),
+        st.builds(lambda of: Event(author="user", actions=EventActions(rewind_before_invocation_id=of)), invocation),
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(_events(), max_size=14), st.booleans())
+def test_extending_gives_what_building_anew_gives(events: list[Event], present_turn_only: bool) -> None:
+    growing = Conversation("me", None)
+    for count in range(len(events) + 1):
+        fresh = Conversation("me", None).contents(events[:count], present_turn_only=present_turn_only)
+        assert lines(growing.contents(events[:count], present_turn_only=present_turn_only)) == lines(fresh)

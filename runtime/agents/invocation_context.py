@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class Shared:
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
         conversations: agent name and branch → the session as that agent's model sees it.
+        committing: held while an event is committed: a person may edit the state while agents on other branches run on.
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
@@ -65,6 +67,7 @@ class Shared:
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
     conversations: dict[Any, Conversation] = field(default_factory=dict)
+    committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""
@@ -126,6 +129,11 @@ class InvocationContext(BaseModel):
     def shared(self) -> Shared:
         """What is one for all agents of this invocation."""
         return self._shared
+
+    @property
+    def depth(self) -> int:
+        """How many agents called each other to get here; 0 for the Runner's own context."""
+        return self._depth
 
     @property
     def is_resumable(self) -> bool:

@@ -310,10 +310,10 @@ class DatabaseSessionService(BaseSessionService):
 
     def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
         """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
-        # Only the events know their times: columns of old google-adk versions are in some local time, and ours are moved to keep the order.
-        if _ONE_DAY < since < _YEAR_9999:
-            earliest = self._database.time_value(to_micros(since - _ONE_DAY))
-            rows = run("events_since", **_columns(key), time=earliest).fetchall()
+        # Ours are moved to keep the order, never back; those of old google-adk versions in the v1 layout are in some local time.
+        earliest = since - (_ONE_DAY if self._layout == "v1" else 0)
+        if 0 < earliest < _YEAR_9999:
+            rows = run("events_since", **_columns(key), time=self._database.time_value(to_micros(earliest))).fetchall()
         else:
             rows = run("events", **_columns(key)).fetchall()
         return [row for row in rows if timestamp_of(row, self._decode) >= since]

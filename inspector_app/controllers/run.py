@@ -22,6 +22,7 @@ from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.interception import Interception
+from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.history.invocations import Invocation, PendingItem
@@ -285,6 +286,8 @@ class RunController(QObject):
             paused=paused, breakpoints=self.breakpoints, on_change=self._on_debugger_changed, on_report=self.reported.emit
         )
         interception = Interception(debugger)
+        watchdog = Watchdog(self._on_block)
+        watchdog.start()
         error: Exception | None = None
         self.run_started.emit(address)
         try:
@@ -298,6 +301,7 @@ class RunController(QObject):
         except Exception as failure:
             error = failure
         finally:
+            watchdog.stop()
             self._flush()
             self._debugger = self._engine = None
             self._tell_hold()
@@ -369,6 +373,9 @@ class RunController(QObject):
         if config is None or not config.is_resumable:
             return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
         return None
+
+    def _on_block(self, block: Block) -> None:
+        self._messages.warning(f"{block}. While it does, the window cannot answer.", details="\n".join(block.stack), quiet=True)
 
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
         self._invocation_id = event.invocation_id

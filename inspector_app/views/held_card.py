@@ -101,7 +101,7 @@ class HeldCard(QWidget):
         head.setSpacing(5)
         head.addWidget(self._title)
         head.addWidget(self._subject, 1)
-        rows = QVBoxLayout(self)
+        rows = self._rows = QVBoxLayout(self)
         rows.setContentsMargins(10, 9, 10, 9)
         rows.setSpacing(6)
         rows.addLayout(head)
@@ -159,7 +159,7 @@ class HeldCard(QWidget):
         self._choose("call")
         grows = QSizePolicy.Policy.Preferred if kind is not None else QSizePolicy.Policy.Maximum
         self.setSizePolicy(QSizePolicy.Policy.Preferred, grows)
-        self.setMaximumHeight(16_777_215 if kind is not None else self.layout().totalHeightForWidth(max(self.width(), 300)))
+        self.setMaximumHeight(16_777_215 if kind is not None else self._rows.totalHeightForWidth(max(self.width(), 300)))
         self.show()
 
     def show_beside(self, text: str) -> None:

@@ -13,6 +13,8 @@ from inspector_app.views.icon_label import IconLabel
 MAX_HEIGHT = 220
 """Pixels of the facts; more of them scroll, so that the stream stays in view."""
 
+_MARGIN = 12
+
 
 @dataclass(frozen=True, slots=True)
 class PreflightLine:
@@ -81,7 +83,7 @@ class PreflightCard(QWidget):
         self._facts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._facts.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         rows = QVBoxLayout(self)
-        rows.setContentsMargins(12, 8, 8, 8)
+        rows.setContentsMargins(_MARGIN, 8, 8, 8)
         rows.setSpacing(6)
         rows.addLayout(head)
         rows.addWidget(self._facts)
@@ -146,11 +148,10 @@ class PreflightCard(QWidget):
 
     def _fit(self) -> None:
         inside = self._facts.widget()
-        if inside is not None:
+        grid = inside.layout() if inside is not None else None
+        if inside is not None and grid is not None:
             inside.ensurePolished()
-            margins = self.contentsMargins()
-            width = self.width() - margins.left() - margins.right() - self.layout().contentsMargins().left() * 2
-            self._facts.setFixedHeight(min(inside.layout().totalHeightForWidth(width), MAX_HEIGHT))
+            self._facts.setFixedHeight(min(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), MAX_HEIGHT))
 
     def _button(self, name: str, text: str, slot: object) -> QPushButton:
         button = QPushButton(text, self)

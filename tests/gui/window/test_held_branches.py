@@ -110,3 +110,17 @@ def test_stopping_a_blocking_tool_says_that_it_runs_on(agent: Callable[[str, str
     assert ended.args[0].stopped and ended.args[0].error is None
     assert "cancelled" in results(blocking, "block")[0]["error"]
     assert "block had not returned" in log_text(blocking) and "cannot be stopped" in log_text(blocking)
+
+
+BUSY = BLOCKING.replace("def block() -> dict:", "async def block() -> dict:").replace("LET_GO.wait(30)", "LET_GO.wait(0.6)")
+
+
+def test_code_that_keeps_the_loop_waiting_is_named_in_the_log(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+    busy = agent("busy", BUSY.replace('name="blocking"', 'name="busy"'))
+    add_breakpoint(busy, qtbot, 'response == "block"')
+    write(busy, "block", qtbot)
+    wait_until_held(busy, qtbot)
+    qtbot.waitUntil(lambda: "kept the event loop waiting for" in log_text(busy), timeout=10_000)
+    assert "block (" in log_text(busy) and "agent.py:" in log_text(busy)
+    with qtbot.waitSignal(busy.run.run_ended, timeout=10_000):
+        busy.window.commands.stop.trigger()

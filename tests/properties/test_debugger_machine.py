@@ -101,6 +101,12 @@ def told(events: list[Event]) -> dict[tuple[str, str | None], list[Any]]:
     return by_agent
 
 
+def _common(one: list[Any], other: list[Any]) -> bool:
+    """Return whether one list begins with the other."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
+
+
 class DebuggerMachine(RuleBasedStateMachine):
     """One run of one tree under random commands."""
 
@@ -231,7 +237,9 @@ class DebuggerMachine(RuleBasedStateMachine):
         if self.edited:
             return
         found = told(agents)
-        if self.was_stopped or self.fails:
+        if self.fails:  # where the branches beside a failing one are cut off is a matter of time, in the undisturbed run, too
+            assert all(_common(done, self.expected[key]) for key, done in found.items())
+        elif self.was_stopped:
             assert all(self.expected[key][: len(done)] == done for key, done in found.items())
         else:
             assert found == self.expected

@@ -48,7 +48,7 @@ async def test_every_event_in_order() -> None:
     assert [said(hold) for hold in holds] == ["before", "1a", "1b", "2a", "between", "after"]
     assert [hold.agent for hold in holds] == ["chief", "one", "one", "two", "chief", "chief"]
     assert [hold.reason for hold in holds] == ["start", *["step"] * 5]
-    assert holds[1].text == "an event of one is committed; step."
+    assert holds[1].text == "an event of one is committed; stepped."
 
 
 async def test_over_runs_the_agents_that_are_called_through() -> None:
@@ -71,7 +71,7 @@ async def test_out_holds_where_the_agent_has_ended() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("1a")
         hold = await run.then(run.debugger.step_out)
-        assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; step out.")
+        assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; stepped out.")
         assert len(run.seen) == 3  # its last event is committed, and its caller has not gone on
         assert said(await run.then(run.debugger.step_out)) == "agent end chief"
 
@@ -92,7 +92,7 @@ async def test_into_holds_at_sub_agents_model_calls_and_tool_calls() -> None:
             "before model payer",
             "agent start last",
         ]
-        assert places[3].text == "payer is about to call pay; step into."
+        assert places[3].text == "payer is about to call pay; stepped into."
         # `last` calls nothing, and nothing comes after it: it runs to the end
         run.debugger.step_into()
     assert [event.author for event in run.seen] == ["payer", "payer", "payer", "last", "last"]

@@ -160,11 +160,12 @@ class DebuggerMachine(RuleBasedStateMachine):
     def clear_breakpoints(self) -> None:
         self.debugger.breakpoints.clear()
 
-    @precondition(lambda self: self.call() is not None)
+    # No preconditions on what is held: in which order cancelled branches end is not the same each time, and Hypothesis wants it to be.
     @rule(how=st.sampled_from(["args", "result", "fail", "answer", "reset"]))
     def intercept(self, how: str) -> None:
         call = self.call()
-        assert call is not None
+        if call is None:
+            return
         if how == "reset":
             call.reset()
             return
@@ -178,9 +179,10 @@ class DebuggerMachine(RuleBasedStateMachine):
         else:
             call.give_result({"by": "hand"})
 
-    @precondition(lambda self: self.debugger.hold is not None)
     @rule(value=st.integers())
     def edit_state(self, value: int) -> None:
+        if self.debugger.hold is None:
+            return
         event = self.loop.run_until_complete(self.run.runner.edit_state(user_id="u", session_id="s", changes={"by_hand": value}))
         self.system_events.append(event.id)
 

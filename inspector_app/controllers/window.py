@@ -142,6 +142,7 @@ class WindowController(QObject):
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
         bench.composer.sent.connect(self._on_sent)
+        bench.composer.refused.connect(self._messages.info)
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
         bench.writing_hint.accepted.connect(self._on_allow_writing)

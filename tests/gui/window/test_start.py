@@ -92,6 +92,17 @@ def test_layout_and_theme_are_remembered(
     close(second, qtbot)
 
 
+def test_a_first_window_is_in_the_middle_of_the_screen_and_all_in_sight(
+    running: InspectorLoop, qapp: QApplication, settings: Settings, story_db: Path, qtbot: QtBot
+) -> None:
+    first = start(qapp, settings, story_db, qtbot)
+    room = first.window.screen().availableGeometry()
+    frame = first.window.frameGeometry()
+    assert room.contains(frame)
+    assert (frame.center() - room.center()).manhattanLength() <= 8  # but for the frame, which is there once it is shown
+    close(first, qtbot)
+
+
 def start(qapp: QApplication, settings: Settings, database: Path, qtbot: QtBot) -> Inspector:
     inspector = Inspector(qapp, settings, MessageBus())
     inspector.show(None)

@@ -326,6 +326,12 @@ def test_a_file_that_is_no_database(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("url", ["postgresql://ana:s3cret@localhost/x", "postgresql://ana:s3cret@localhost:port/x"])
+def test_a_password_in_an_url_is_not_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = refused(capsys, "sessions", url)
+    assert "s3cret" not in sentence and "ana:***@localhost" in sentence
+
+
 def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no session 's2'" in refused(capsys, "events", ordered, "--app", "orders", "--session", "s2")
     assert "One of that id belongs to orders/user" in refused(capsys, "state", ordered, "--app", "shop", "--session", "s1")
@@ -352,6 +358,7 @@ def test_an_agent_that_cannot_be_loaded(tmp_path: Path, capsys: pytest.CaptureFi
         ("run", ORDERS, "--message", "x", "--state", "{"),
         ("events", "a.db", "--app", "x"),
         ("events", "a.db", *SESSION, "--limit", "-1"),
+        ("resume", ORDERS, "--db", "a.db", "--session", "s1", "--call", "adk-1"),
         ("--size", "12"),
         ("--theme", "pink"),
         ("--no-such-option",),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLineEdit, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
@@ -30,6 +30,7 @@ def test_a_sample_card_opens_the_sample_without_a_question(inspector: Inspector,
     assert window.page is window.workbench
     assert inspector.agents.loaded is not None and inspector.agents.loaded.name == "orders"
     assert window.commands.new_session.isEnabled()
+    assert any("40 boxes of A4 paper" in label.text() for label in window.workbench.stream.findChildren(QLabel))
 
 
 def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:

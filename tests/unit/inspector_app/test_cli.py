@@ -126,6 +126,23 @@ def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path
     assert len(answer_lines(capsys, "events", database, "--app", "broken", "--session", "s1")) == 2
 
 
+def test_a_run_that_failed_is_not_called_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = write_agent(
+        tmp_path / "hasty",
+        "from runtime.agents import BaseAgent\n"
+        "from runtime.events import Event, EventActions\n"
+        "class Hasty(BaseAgent):\n"
+        "    async def _run_async_impl(self, ctx):\n"
+        "        yield Event(author=self.name, actions=EventActions(state_delta={'good': 1}))\n"
+        "        yield Event(author=self.name, actions=EventActions(state_delta={'bad': object()}))\n"
+        "root_agent = Hasty(name='hasty')\n",
+    )
+    assert main(["run", agent, "--message", "go"]) == 1
+    out, err = capsys.readouterr()
+    assert "good = 1" in out and "finished" not in out
+    assert err.startswith("agent-inspector: state['bad'] cannot be stored")
+
+
 def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
     assert main([*arguments, "--json"]) == 0
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -208,6 +208,39 @@ async def test_stopped_before_a_tool_it_is_not_called() -> None:
     assert (PAID, run.error, run.debugger.state) == ([], None, "finished")
 
 
+async def test_stopped_while_several_calls_are_held_none_is_made() -> None:
+    llm = ScriptedLlm(replies=[{"calls": [["pay", {"amount": 1}], ["pay", {"amount": 2}]]}, "done"])
+    async with watching(LlmAgent(name="a", model=llm, tools=[pay]), breakpoints=before("before tool")) as run:
+        await run.next_hold()
+        while not run.debugger.waiting:
+            await _turn()
+        run.debugger.stop()
+        await run.finished.wait()
+        await asyncio.to_thread(lambda: None)  # sync tools run on threads: one that was called has run by now
+    assert PAID == []
+
+
+async def test_arguments_can_be_taken_away_and_a_failure_by_hand_comes_before_the_agents_own_callback() -> None:
+    def order(item: str, note: str = "none") -> dict[str, Any]:
+        return {"item": item, "note": note}
+
+    llm = ScriptedLlm(replies=[{"calls": [["order", {"item": "pen", "note": "blue"}]]}, "done"])
+    async with watching(LlmAgent(name="a", model=llm, tools=[order]), breakpoints=before("before tool")) as run:
+        hold = await run.next_hold()
+        assert isinstance(hold.call, ToolCall)
+        hold.call.edit_args({"item": "ink"})
+    assert run.seen[1].get_function_responses()[0].response == {"item": "ink", "note": "none"}
+
+    async def instead(tool: Any, args: Any, tool_context: Any) -> dict[str, Any]:
+        return {"by": "callback"}
+
+    async with watching(payer(before_tool_callback=instead), breakpoints=before("before tool")) as run:
+        hold = await run.next_hold()
+        assert isinstance(hold.call, ToolCall)
+        hold.call.fail("no")
+    assert isinstance(run.error, RaisedByHandError)
+
+
 async def test_local_writes_that_no_event_carries_yet_are_shown() -> None:
     tool_agent = LlmAgent(
         name="a", model=ScriptedLlm(replies=[{"calls": [["write", {}], ["pay", {"amount": 1}]]}, "x"]), tools=[write, pay]

@@ -12,7 +12,7 @@ from runtime.events import Event
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.tools import AgentTool
 from tests.agent_specs import Emit
-from tests.seeds.running import Scripted
+from tests.seeds.running import Scripted, texts
 from tests.unit.debugger.watched_run import said, watching
 from tests.unit.expressions.examples import said as saying
 
@@ -202,7 +202,56 @@ async def test_steps_of_an_agent_whose_callback_answered_do_not_confuse_levels()
     silent = Emit(name="silent", lines=["never"], before_agent_callback=answer)
     tree = SequentialAgent(name="root", sub_agents=[silent, Emit(name="loud", lines=["x", "y"])])
     async with watching(tree, paused=True) as run:
-        assert said(await run.next_hold()) == "instead"
+        hold = await run.next_hold()
+        assert (said(hold), hold.agent) == ("instead", "silent")
         hold = await run.then(run.debugger.step)
         assert (said(hold), hold.agent) == ("x", "loud")
         assert said(await run.then(run.debugger.step_over)) == "y"
+
+
+async def test_a_step_holds_one_branch_and_the_others_run_on() -> None:
+    fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b")])
+    async with watching(fan) as run:
+        run.debugger.breakpoints.add(when="before tool", condition='author == "a"')
+        await run.next_hold()
+        run.debugger.breakpoints.clear()
+        await run.then(run.debugger.step_into)  # before a's next model call
+        while len(run.seen) < 5:  # noqa: ASYNC110  # b has gone on to its end meanwhile
+            await asyncio.sleep(0)
+        assert run.debugger.waiting == ()
+        assert [event.author for event in run.seen].count("b") == 3
+
+
+async def test_agents_that_left_without_a_word_do_not_run_on() -> None:
+    async def answer(callback_context: Any) -> Any:
+        return saying("instead").content
+
+    silent = Emit(name="silent", lines=["never"], before_agent_callback=answer)
+    left = SequentialAgent(name="left", sub_agents=[silent, Emit(name="loud", lines=["x"] * 9)])
+    right = SequentialAgent(name="right", sub_agents=[Emit(name="slow", lines=["y"] * 4), payer()])
+    async with watching(ParallelAgent(name="fan", sub_agents=[left, right])) as run:
+        run.debugger.breakpoints.add(when="before tool")
+        assert (await run.next_hold()).runs_on == (RunningAgent("loud", "fan.left"),)
+
+
+async def test_a_held_branch_that_is_cancelled_leaves_no_hold_behind() -> None:
+    async def fails(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        await held.wait()
+        raise ValueError("the sibling breaks")
+        yield
+
+    async def rescues(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        try:
+            async for event in agent.sub_agents[0].run_async(ctx):
+                yield event
+        except ValueError:
+            yield saying("rescued")
+
+    held = asyncio.Event()
+    fan = ParallelAgent(name="fan", sub_agents=[payer(), Scripted(name="fails", body=fails)])
+    async with watching(Scripted(name="rescues", body=rescues, sub_agents=[fan])) as run:
+        run.debugger.breakpoints.add(when="before tool")
+        await run.next_hold()
+        held.set()
+        await run.finished.wait()
+    assert (texts(run.seen)[-1], run.error) == ("rescued", None)

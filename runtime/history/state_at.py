@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.events.event import Event
-from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
+from runtime.sessions.state import SCOPES, Change, Scope, State, same_value, scope_of
 
 _STRIDE = 256
 """Between two remembered states; the rest is folded again."""
@@ -97,10 +97,11 @@ class History:
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
             self._shared.setdefault(write.before, []).append(write)
-        self._temp = dict(temp or {})
+        # Up to 1.16 google-adk stored what was written to `temp:` in the event's delta.
+        self._temp = {event.id: stored for event in self._events if (stored := _temp_part(event))} | dict(temp or {})
         self._patched = frozenset(patched)
         self._unsure = frozenset(unsure)
-        written = {key for event in self._events for key in event.actions.state_delta}
+        written = {key for event in self._events for key in event.actions.state_delta if scope_of(key) != "temp"}
         written.update(key for writes in self._shared.values() for write in writes for key in write.delta)
         present = dict(present or {})
         # A session's own keys change with its events only: after the last one they are what they are now.
@@ -173,7 +174,8 @@ class History:
         known = {**self._known(before, index), **self._temp_at(index - 1, event.invocation_id)}
         after = before.copy()
         self._apply(after, event.actions.state_delta)
-        changes = [self._change(key, known, before, after.values.get(key)) for key in event.actions.state_delta]
+        stored = [key for key in event.actions.state_delta if scope_of(key) != "temp"]
+        changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         changes += [self._change(key, known, before, value) for key, value in self._temp.get(event.id, {}).items()]
         return changes
 
@@ -220,6 +222,8 @@ class History:
 
     def _apply(self, fold: _Fold, delta: Mapping[str, Any]) -> None:
         for key, value in delta.items():
+            if key.startswith(State.TEMP_PREFIX):
+                continue
             if key not in self._patched:
                 fold.values[key] = value
             elif value is None:
@@ -247,6 +251,10 @@ class History:
                 if event.invocation_id == invocation_id and event.id in self._temp:
                     temp.update(self._temp[event.id])
         return temp
+
+
+def _temp_part(event: Event) -> dict[str, Any]:
+    return {key: value for key, value in event.actions.state_delta.items() if key.startswith(State.TEMP_PREFIX)}
 
 
 def merge_patch(old: Any, patch: Any) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
+from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.state_at import History
@@ -15,12 +16,12 @@ from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
-from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
+from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, parts, read_offset
+from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.past import read_past
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
-_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
 
@@ -51,7 +52,7 @@ class StoredDatabase:
     def __init__(self, file: SqliteFile, layout: Layout) -> None:
         self._file = file
         self.layout = layout
-        self._decode = decode_v1 if layout.kind == "v1" else decode_sqlite
+        self._rows = EventRows(layout)
 
     @classmethod
     def open(cls, target: str) -> StoredDatabase:
@@ -87,7 +88,7 @@ class StoredDatabase:
     def sessions(self) -> list[SessionSummary]:
         """Return all sessions by app, user and id, with their counts of events."""
 
-        def read(connection: sqlite3.Connection) -> list[SessionSummary]:
+        def read(connection: ReadingConnection) -> list[SessionSummary]:
             counts = {
                 SessionKey(*key): count
                 for *key, count in connection.execute(
@@ -113,12 +114,12 @@ class StoredDatabase:
             NotFoundError: it has no event `after`.
         """
 
-        def read(connection: sqlite3.Connection) -> list[Any]:
+        def read(connection: ReadingConnection) -> tuple[list[Sequence[Any]], Callable[[Sequence[Any]], Event]]:
             _stored_state(connection, key)
-            start = _number(connection, key, after) if after is not None else 0
-            return _event_rows(connection, key, start, -1 if limit is None else limit)
+            return self._rows.read(connection, key, after, limit), self._rows.decoder(connection)
 
-        return [self._decode(row) for row in self._file.read(read)]
+        rows, decode = self._file.read(read)
+        return [decode(row) for row in rows]
 
     def state(self, key: SessionKey) -> dict[str, Any]:
         """Return a session's merged state as it is now.
@@ -136,10 +137,10 @@ class StoredDatabase:
             SessionNotFoundError: there is no such session.
         """
 
-        def read(connection: sqlite3.Connection) -> History:
+        def read(connection: ReadingConnection) -> History:
             state = _merged_state(connection, key)
-            events = [self._decode(row) for row in _event_rows(connection, key)]
-            return read_past(connection, key, events, state, ours=self.layout.ours)
+            events = [*map(self._rows.decoder(connection), self._rows.read(connection, key, None, None))]
+            return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
 
@@ -162,37 +163,27 @@ def _layout(connection: sqlite3.Connection, name: str) -> Layout:
     if "adk_internal_metadata" in tables:
         row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
         version = str(row[0]) if row else None
-    return layout_of(tables, version, name)
+    layout = layout_of(tables, version, name)
+    return replace(layout, note=_note_on_times(connection)) if layout.kind == "v0" else layout
 
 
-def _stored_state(connection: sqlite3.Connection, key: SessionKey) -> Any:
-    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", _parts(key)).fetchone()
+def _note_on_times(connection: ReadingConnection) -> str:
+    zone = offset_text(read_offset(connection))
+    return f"Its events bear the local time of whoever wrote them, without a zone; by when its sessions were created that was {zone}."
+
+
+def _stored_state(connection: ReadingConnection, key: SessionKey) -> Any:
+    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", parts(key)).fetchone()
     if row is None:
         raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
     return row[0]
 
 
-def _merged_state(connection: sqlite3.Connection, key: SessionKey) -> dict[str, Any]:
+def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any]:
     session = _stored_state(connection, key)
-    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", _parts(key)[:2]).fetchone()
-    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", _parts(key)[:1]).fetchone()
+    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", parts(key)[:2]).fetchone()
+    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", parts(key)[:1]).fetchone()
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
-
-
-def _event_rows(connection: sqlite3.Connection, key: SessionKey, after: int = 0, limit: int = -1) -> list[Any]:
-    query = f"SELECT id, invocation_id, timestamp, event_data FROM events WHERE {_OF_SESSION} AND rowid > ? ORDER BY rowid LIMIT ?"
-    return connection.execute(query, (*_parts(key), after, limit)).fetchall()
-
-
-def _number(connection: sqlite3.Connection, key: SessionKey, event_id: str) -> int:
-    row = connection.execute(f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = ?", (*_parts(key), event_id)).fetchone()
-    if row is None:
-        raise NotFoundError(f"Session {key.session_id} has no event {event_id}.")
-    return int(row[0])
-
-
-def _parts(key: SessionKey) -> tuple[str, str, str]:
-    return key.app_name, key.user_id, key.session_id
 
 
 def _epoch(value: Any) -> float:

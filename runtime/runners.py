@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 from google.genai import types
 
@@ -16,11 +16,14 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
+from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_invocation_id
+from runtime.memory.feed import remember_event, remember_session
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
@@ -47,6 +50,8 @@ class Runner:
         memory_service: remembers across sessions.
         credential_service: keeps credentials.
         auto_create_session: a session that does not exist is created instead of refused.
+        feed_memory: tell the memory service what happened after each committed `event` or each `invocation` that reached its end or a
+            pause; None: never. What goes wrong there is logged and fails nothing (seed: event-loop-pattern, step 7 of the Runner).
 
     Raises:
         ValueError: neither an app nor a name and an agent were given, or both.
@@ -64,6 +69,7 @@ class Runner:
         memory_service: Any | None = None,
         credential_service: Any | None = None,
         auto_create_session: bool = False,
+        feed_memory: Literal["event", "invocation"] | None = None,
     ) -> None:
         if app is None:
             if app_name is None or agent is None:
@@ -80,6 +86,7 @@ class Runner:
         self.memory_service = memory_service
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
+        self.feed_memory = feed_memory if memory_service is not None else None
 
     async def run_async(
         self,
@@ -371,6 +378,8 @@ class Runner:
                 async for event in events:
                     yield event
         await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
+        if self.feed_memory == "invocation":
+            await remember_session(self.memory_service, ctx.session)
         self._warn_of_lost_writes(ctx)
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -408,6 +417,8 @@ class Runner:
         committed = ctx.shared.committed_state
         apply_delta(committed, event.actions.state_delta)
         apply_delta(committed, temp)
+        if self.feed_memory == "event":
+            await remember_event(self.memory_service, ctx.session, event)
 
     def _forget_local_writes(self, ctx: InvocationContext) -> None:
         """Make the state what was committed last (seed-readings: "local writes included")."""
@@ -451,6 +462,8 @@ class InMemoryRunner(Runner):
             agent=agent,
             plugins=plugins,
             session_service=InMemorySessionService(),
+            artifact_service=InMemoryArtifactService(),
+            memory_service=InMemoryMemoryService(),
         )
 
 

@@ -5,19 +5,25 @@ Flat with rows of one height, folded in the model and not by hiding rows: trees 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector_app.qt_models.event_rows import AuthorColours, GrowingText, InvocationGroup, StreamRow, event_row, header_row
+from inspector_app.presentation import tokens_of
+from inspector_app.qt_models.event_rows import AuthorColours, GrowingText, InvocationGroup, StreamRow, event_row, header_row, unread_row
+from inspector_app.session_events import SessionEvents
 from inspector_app.values import full_time, plain_tooltip, visible
 from runtime.events import Event
 
 Index = QModelIndex | QPersistentModelIndex
 _ROW_CACHE_SIZE = 4096
+_LONGEST_COUNTED = 256
+"""Events of a group that are looked at for its header."""
 
 
 class Column(IntEnum):
@@ -38,25 +44,33 @@ HEADINGS = ("", "#", "time", "author", "event", "Δ", "tokens")
 class EventListModel(QAbstractTableModel):
     """A session's events, stored or live, in commit order.
 
-    An *index* is an event's place in the session, from 0; a *row* is a line of the table.
+    An *index* is an event's place in the session, from 0; a *position* its place among those that the filter lets through; a *row* is a
+    line of the table. Of a long session's events only those are here that somebody looks at: the others' rows are filled when they come.
 
     Attributes:
         total_tokens: counted by the model for all events.
 
     Signals:
         events_appended (int): that many events were added at the end.
+        regrouping, regrouped: rows are about to move, and have moved, while the events stay the same.
+        shown_changed: another number of events meets the filter.
     """
 
     events_appended = Signal(int)
+    regrouping = Signal()
+    regrouped = Signal()
+    shown_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._clear()
 
     def _clear(self) -> None:
-        self._events: list[Event] = []
-        self._index_by_id: dict[str, int] = {}
-        self._groups: list[InvocationGroup] = []
+        self._events = SessionEvents()
+        self._all_groups: list[InvocationGroup] = []
+        self._groups = self._all_groups
+        self._shown: array[int] | None = None
+        self._matches: Callable[[Event], bool] | None = None
         self._starts: list[int] = []
         self._group_rows = 0
         self._invocations: set[str] = set()
@@ -82,18 +96,54 @@ class EventListModel(QAbstractTableModel):
         return self._colours.authors
 
     def committed(self, index: int) -> Event:
-        """Return the event at an index."""
+        """Return the event at an index.
+
+        Raises:
+            LookupError: it is not read yet.
+        """
         return self._events[index]
+
+    @property
+    def shown_count(self) -> int:
+        """How many events meet the filter; all of them where there is none."""
+        return len(self._events) if self._shown is None else len(self._shown)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether only events that meet a filter are shown."""
+        return self._shown is not None
+
+    def shown_after(self, index: int) -> int | None:
+        """Return the next event after an index that is shown."""
+        position = self._position_after(index)
+        return self._index_of_position(position) if position < self.shown_count else None
+
+    def shown_before(self, index: int) -> int | None:
+        """Return the last event before an index that is shown."""
+        position = self._position_after(index - 1) - 1
+        return self._index_of_position(position) if position >= 0 else None
+
+    def _position_after(self, index: int) -> int:
+        return min(index + 1, len(self._events)) if self._shown is None else bisect_right(self._shown, index)
+
+    def _index_of_position(self, position: int) -> int:
+        return position if self._shown is None else self._shown[position]
+
+    def _position_of_index(self, index: int) -> int | None:
+        if self._shown is None:
+            return index
+        position = bisect_left(self._shown, index)
+        return position if position < len(self._shown) and self._shown[position] == index else None
 
     def index_of(self, event_id: str) -> int | None:
         """Return the index of the event with this id, or None."""
-        return self._index_by_id.get(event_id)
+        return self._events.index_of(event_id)
 
     def event_at(self, row: int) -> Event | None:
         """Return the event in a row (a growing text as one partial event), or None for headers and the waiting row."""
         index = self.index_at(row)
         if index is not None:
-            return self._events[index]
+            return self._events.peek(index)
         number = row - self._group_rows
         if 0 <= number < len(self._growing):
             return list(self._growing.values())[number].event()
@@ -104,23 +154,27 @@ class EventListModel(QAbstractTableModel):
         if not 0 <= row < self._group_rows:
             return None
         group, offset = self._locate(row)
-        return None if offset == 0 else self._groups[group].first + offset - 1
+        return None if offset == 0 else self._index_of_position(self._groups[group].first + offset - 1)
 
     def row_of(self, event_id: str) -> int | None:
-        """Return the row of an event, or None where there is none or its group is folded."""
-        index = self._index_by_id.get(event_id)
+        """Return the row of an event, or None where there is none, or it is folded away or filtered out."""
+        index = self._events.index_of(event_id)
         return None if index is None else self.row_of_index(index)
 
     def row_of_index(self, index: int) -> int | None:
-        """Return the row of the event at an index, or None where its group is folded."""
-        group = self._group_of(index)
+        """Return the row of the event at an index, or None where its group is folded or the filter leaves it out."""
+        position = self._position_of_index(index)
+        if position is None:
+            return None
+        group = self._group_of(position)
         if self._groups[group].folded:
             return None
-        return self._starts[group] + 1 + index - self._groups[group].first
+        return self._starts[group] + 1 + position - self._groups[group].first
 
-    def header_row_of_index(self, index: int) -> int:
-        """Return the row of the header that the event at an index stands under."""
-        return self._starts[self._group_of(index)]
+    def header_row_of_index(self, index: int) -> int | None:
+        """Return the row of the header that the event at an index stands under, None where the filter leaves it out."""
+        position = self._position_of_index(index)
+        return None if position is None else self._starts[self._group_of(position)]
 
     def is_header(self, row: int) -> bool:
         """Return whether a row is an invocation's header."""
@@ -132,8 +186,9 @@ class EventListModel(QAbstractTableModel):
             group_number, offset = self._locate(row)
             group = self._groups[group_number]
             if offset == 0:
+                self._count(group)
                 return header_row(group, self._statuses.get(group.invocation_id, ""))
-            return self._event_row(group.first + offset - 1)
+            return self._event_row(self._index_of_position(group.first + offset - 1))
         number = row - self._group_rows
         for position, (key, growing) in enumerate(self._growing.items()):
             if position == number:
@@ -146,7 +201,9 @@ class EventListModel(QAbstractTableModel):
         if made is None:
             if len(self._cache) >= _ROW_CACHE_SIZE:
                 self._cache.clear()
-            event = self._events[index]
+            event = self._events.peek(index)
+            if event is None:
+                return unread_row(index)
             temp_keys = self._temp_counts.get(event.id, 0)
             made = event_row(event, index, self._colours.role(event.author), event.id == self._held, temp_keys)
             self._cache[index] = made
@@ -157,8 +214,21 @@ class EventListModel(QAbstractTableModel):
         group = bisect_right(self._starts, row) - 1
         return group, row - self._starts[group]
 
-    def _group_of(self, index: int) -> int:
-        return bisect_right(self._groups, index, key=lambda group: group.first) - 1
+    def _group_of(self, position: int) -> int:
+        return bisect_right(self._groups, position, key=lambda group: group.first) - 1
+
+    def _count(self, group: InvocationGroup) -> None:
+        """Find out a group's times and tokens, if its events are here."""
+        if group.counted or group.unread or group.count > _LONGEST_COUNTED or self._groups is not self._all_groups:
+            return
+        events = [self._events.peek(index, ask=False) for index in range(group.first, group.first + group.count)]
+        if None in events:
+            return
+        counted = InvocationGroup(group.invocation_id, group.first, group.continued)
+        for event in events:
+            assert event is not None
+            counted.add(event)
+        group.tokens, group.started, group.ended, group.counted = counted.tokens, counted.started, counted.ended, True
 
     # filling it
 
@@ -174,6 +244,125 @@ class EventListModel(QAbstractTableModel):
             self._add(event)
         self._place_groups(0)
         self.endResetModel()
+
+    def set_long(self, events: SessionEvents, groups: list[InvocationGroup]) -> None:
+        """Show a long session, of whose events most are not read.
+
+        Args:
+            events: grows by `append_events` of this model only (`SessionEvents.twin`).
+            groups: all of its events, in order; the first ones may be `unread`, until `set_groups` tells more.
+        """
+        self.beginResetModel()
+        self._clear()
+        self._events = events
+        self._take_groups(groups)
+        self.endResetModel()
+
+    def set_groups(self, groups: list[InvocationGroup]) -> None:
+        """Tell which invocations the stored events of a long session belong to.
+
+        Args:
+            groups: of the events that `set_long` was given, in order.
+        """
+        self.regrouping.emit()
+        shown = self._shown
+        since = self._events.at_hand
+        self.beginResetModel()
+        self._take_groups(groups)
+        for index, event in enumerate(since, len(self._events) - len(since)):
+            self._group_in(self._all_groups, event.invocation_id, index).add(event)
+        self._place_groups(0)
+        if shown is not None:
+            self._show_only(shown)
+        self.endResetModel()
+        self.regrouped.emit()
+
+    def _take_groups(self, groups: list[InvocationGroup]) -> None:
+        self._all_groups = self._groups = groups
+        self._invocations = {group.invocation_id for group in groups if not group.unread}
+        self._place_groups(0)
+
+    def refresh(self, first: int, end: int) -> None:
+        """Show events that have come by now.
+
+        Args:
+            first, end: their places.
+        """
+        for index in range(first, end):
+            event = self._events.peek(index, ask=False)
+            if event is not None:
+                self._colours.role(event.author)
+                self.total_tokens = max(self.total_tokens, tokens_of(event))
+        low, high = self._position_after(first - 1), self._position_after(end - 1) - 1
+        if low <= high:
+            top, bottom = (
+                self._starts[self._group_of(low)],
+                self._starts[self._group_of(high)] + self._groups[self._group_of(high)].rows - 1,
+            )
+            self._changed(top, min(bottom, self._group_rows - 1))
+
+    # filtering
+
+    def set_filter(self, matches: Callable[[Event], bool] | None) -> None:
+        """Show only events that meet a filter: those that `add_hits` tells, and new ones for which `matches` is true.
+
+        Args:
+            matches: None shows all events again.
+        """
+        if matches is None and self._matches is None:
+            return
+        self.regrouping.emit()
+        self.beginResetModel()
+        self._matches = matches
+        if matches is None:
+            self._shown = None
+            self._groups = self._all_groups
+            self._place_groups(0)
+        else:
+            self._show_only(array("q"))
+        self.endResetModel()
+        self.regrouped.emit()
+        self.shown_changed.emit()
+
+    def add_hits(self, indices: Sequence[int]) -> None:
+        """Show these events, too.
+
+        Args:
+            indices: of events that meet the filter, ascending.
+        """
+        if self._shown is None or not indices:
+            return
+        if self._shown and indices[0] <= self._shown[-1]:
+            # Events that were committed meanwhile are shown already.
+            self.regrouping.emit()
+            self.beginResetModel()
+            self._show_only(array("q", sorted({*self._shown, *indices})))
+            self.endResetModel()
+            self.regrouped.emit()
+        else:
+            self._insert_shown([(index, self._all_groups[self._all_group_of(index)].invocation_id, None) for index in indices])
+        self.shown_changed.emit()
+
+    def _show_only(self, shown: array[int]) -> None:
+        self._shown = array("q")
+        self._groups = []
+        for index in shown:
+            self._group_shown(index, self._all_groups[self._all_group_of(index)].invocation_id, None)
+        self._place_groups(0)
+
+    def _all_group_of(self, index: int) -> int:
+        return bisect_right(self._all_groups, index, key=lambda group: group.first) - 1
+
+    def _group_shown(self, index: int, invocation_id: str, event: Event | None) -> None:
+        """Put an event that meets the filter at the end of those that do."""
+        assert self._shown is not None
+        group = self._group_in(self._groups, invocation_id, len(self._shown))
+        self._shown.append(index)
+        if event is not None:
+            group.add(event)
+        else:
+            group.counted = False
+            group.count += 1
 
     def append_events(self, events: Sequence[Event]) -> None:
         """Add events at the end; a final event takes the place of the text that its author was streaming.
@@ -204,7 +393,13 @@ class EventListModel(QAbstractTableModel):
         """Turn the growing row right below the events into this event without moving a row; return False where that cannot be done."""
         last = self._groups[-1] if self._groups else None
         first_growing = next(iter(self._growing), None)
-        if last is None or last.folded or last.invocation_id != event.invocation_id or first_growing != _stream_key(event):
+        if (
+            self._shown is not None
+            or last is None
+            or last.folded
+            or last.invocation_id != event.invocation_id
+            or first_growing != _stream_key(event)
+        ):
             return False
         del self._growing[first_growing]
         row = self._group_rows
@@ -215,44 +410,69 @@ class EventListModel(QAbstractTableModel):
         return True
 
     def _insert(self, events: list[Event]) -> None:
-        """Add events and their rows: first those that continue the last group, then all new groups at once."""
-        if not events:
+        """Add events, and the rows of those that are shown."""
+        first = len(self._events)
+        if self._shown is None:
+            self._insert_shown([(index, event.invocation_id, event) for index, event in enumerate(events, first)])
+            return
+        for event in events:
+            self._add(event)
+        assert self._matches is not None
+        shown = [(index, event.invocation_id, event) for index, event in enumerate(events, first) if self._matches(event)]
+        self._insert_shown(shown)
+        if shown:
+            self.shown_changed.emit()
+
+    def _insert_shown(self, new: Sequence[tuple[int, str, Event | None]]) -> None:
+        """Add events that are shown, and their rows: first those that continue the last group, then all new groups at once."""
+        if not new:
             return
         continuing = 0
         if self._groups:
             last = self._groups[-1].invocation_id
-            continuing = next((number for number, event in enumerate(events) if event.invocation_id != last), len(events))
+            continuing = next((number for number, (_, name, _) in enumerate(new) if name != last), len(new))
         if continuing:
             folded = self._groups[-1].folded
             if not folded:
                 self.beginInsertRows(QModelIndex(), self._group_rows, self._group_rows + continuing - 1)
-            for event in events[:continuing]:
-                self._add(event)
+            self._take_in(new[:continuing])
             if not folded:
                 self._group_rows += continuing
                 self.endInsertRows()
             self._changed(self._starts[-1], self._starts[-1])
-        opening = events[continuing:]
+        opening = new[continuing:]
         if opening:
-            headers = sum(1 for before, event in zip([None, *opening], opening, strict=False) if _opens_group(before, event))
+            names = [name for _, name, _ in opening]
+            headers = 1 + sum(1 for before, name in pairwise(names) if before != name)
             self.beginInsertRows(QModelIndex(), self._group_rows, self._group_rows + len(opening) + headers - 1)
             known = len(self._groups)
-            for event in opening:
-                self._add(event)
+            self._take_in(opening)
             self._place_groups(known)
             self.endInsertRows()
 
+    def _take_in(self, new: Sequence[tuple[int, str, Event | None]]) -> None:
+        for index, invocation_id, event in new:
+            if self._shown is not None:
+                self._group_shown(index, invocation_id, event)
+            else:
+                assert event is not None
+                self._add(event)
+
     def _add(self, event: Event) -> None:
-        if not self._groups or self._groups[-1].invocation_id != event.invocation_id:
-            continued = event.invocation_id in self._invocations
-            self._groups.append(InvocationGroup(event.invocation_id, len(self._events), continued))
-            self._invocations.add(event.invocation_id)
-        before = self._groups[-1].tokens
-        self._groups[-1].add(event)
-        self.total_tokens += self._groups[-1].tokens - before
+        group = self._group_in(self._all_groups, event.invocation_id, len(self._events))
+        before = group.tokens
+        group.add(event)
+        self.total_tokens += group.tokens - before
         self._colours.role(event.author)
-        self._index_by_id[event.id] = len(self._events)
         self._events.append(event)
+
+    def _group_in(self, groups: list[InvocationGroup], invocation_id: str, place: int) -> InvocationGroup:
+        """Return the group that the next event belongs to."""
+        if not groups or groups[-1].invocation_id != invocation_id or groups[-1].unread:
+            continued = invocation_id in self._invocations and groups is self._all_groups
+            groups.append(InvocationGroup(invocation_id, place, continued))
+            self._invocations.add(invocation_id)
+        return groups[-1]
 
     def _place_groups(self, first: int) -> None:
         """Compute where the groups from `first` on begin."""
@@ -370,7 +590,7 @@ class EventListModel(QAbstractTableModel):
         self.endResetModel()
 
     def _refresh(self, event_id: str) -> None:
-        index = self._index_by_id.get(event_id)
+        index = self._events.index_of(event_id)
         if index is None:
             return
         self._cache.pop(index, None)
@@ -451,10 +671,6 @@ class EventListModel(QAbstractTableModel):
 
 def _stream_key(event: Event) -> tuple[str, str, str | None]:
     return event.invocation_id, event.author, event.branch
-
-
-def _opens_group(before: Event | None, event: Event) -> bool:
-    return before is None or before.invocation_id != event.invocation_id
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:

@@ -57,6 +57,8 @@ class InvocationGroup:
         continued: whether an earlier group has the same invocation.
         count, tokens, started, ended: of these events; times in epoch seconds.
         folded: whether only the header is shown.
+        counted: whether tokens and times are known; of events that are not read, only the number is.
+        unread: which invocations these events belong to is not known yet.
     """
 
     invocation_id: str
@@ -67,6 +69,8 @@ class InvocationGroup:
     started: float = 0.0
     ended: float = 0.0
     folded: bool = False
+    counted: bool = True
+    unread: bool = False
 
     def add(self, event: Event) -> None:
         """Count one more event."""
@@ -92,9 +96,11 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
         group: the group.
         status: the invocation's status, or an empty text where it is not known.
     """
+    if group.unread:
+        return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
     name = f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation"
     facts = [f"{group.count:,} event{'' if group.count == 1 else 's'}"]
-    if group.count > 1:
+    if group.count > 1 and group.counted:
         facts.append(duration(group.ended - group.started))
     if group.tokens:
         facts.append(f"{group.tokens:,} tokens")
@@ -106,6 +112,11 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
         event_kind=status,
         folded=group.folded,
     )
+
+
+def unread_row(index: int) -> StreamRow:
+    """Return the row of an event that is still being read."""
+    return StreamRow("event", "…", number=f"{index + 1:,}", role="dim", author_role="dim", event_kind="being read")
 
 
 def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys: int) -> StreamRow:

@@ -86,7 +86,9 @@ class EventTable(QTableView):
         key = event.key()
         header = row >= 0 and self._events.is_header(row)
         if key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            self._go_to_event(0 if key == Qt.Key.Key_Home else self._events.event_count - 1)
+            found = self._events.shown_after(-1) if key == Qt.Key.Key_Home else self._events.shown_before(self._events.event_count)
+            if found is not None:
+                self._go_to_event(found)
         elif header and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.fold(row, key == Qt.Key.Key_Left)
         elif header and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
@@ -99,6 +101,8 @@ class EventTable(QTableView):
             return
         row = self._events.row_of_index(index)
         shown = row if row is not None else self._events.header_row_of_index(index)
+        if shown is None:
+            return
         self.setCurrentIndex(self._events.index(shown, Column.EVENT))
 
 
@@ -124,6 +128,7 @@ class EventStreamView(QWidget):
         self._unseen = 0
         self._selected: int | None = None
         self._by_program = False
+        self._kept: tuple[int | None, bool, int | None] | None = None
         self.table = EventTable(model)
         self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
         self._tail_button = QPushButton(self.table)
@@ -140,6 +145,8 @@ class EventStreamView(QWidget):
     def _connect_signals(self) -> None:
         model = self._model
         model.modelReset.connect(self._on_reset)
+        model.regrouping.connect(self._on_regrouping)
+        model.regrouped.connect(self._on_regrouped)
         model.rowsInserted.connect(self._on_rows_changed)
         model.rowsRemoved.connect(self._on_rows_changed)
         model.events_appended.connect(self._on_events_appended)
@@ -159,10 +166,15 @@ class EventStreamView(QWidget):
             self.table.selectionModel().clear()
             return
         row = self._model.row_of_index(index)
-        if row is None:
-            self._model.set_folded(self._model.header_row_of_index(index), False)
+        header = self._model.header_row_of_index(index)
+        if row is None and header is not None:
+            self._model.set_folded(header, False)
             row = self._model.row_of_index(index)
-        assert row is not None
+        if row is None:  # the filter leaves it out
+            self.table.selectionModel().clear()
+            self._selected = index
+            self.event_selected.emit(index)
+            return
         self._by_program = True
         self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
         self._by_program = False
@@ -191,7 +203,32 @@ class EventStreamView(QWidget):
 
     # what happens
 
+    def _on_regrouping(self) -> None:
+        """Remember what is looked at: its rows will be others."""
+        top = self.table.rowAt(0)
+        anchor = (
+            next((index for row in range(top, top + 3) if (index := self._model.index_at(row)) is not None), None) if top >= 0 else None
+        )
+        self._kept = (self._selected, self._following, anchor)
+
+    def _on_regrouped(self) -> None:
+        selected, following, anchor = self._kept or (None, True, None)
+        self._kept = None
+        row = self._model.row_of_index(selected) if selected is not None else None
+        self._selected = selected
+        self._by_program = True
+        if row is not None:
+            self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
+        self._by_program = False
+        top = self._model.row_of_index(anchor) if anchor is not None else None
+        if not following and top is not None:
+            self.table.scrollTo(self._model.index(top, Column.EVENT), QAbstractItemView.ScrollHint.PositionAtTop)
+        self.set_following(following)
+
     def _on_reset(self) -> None:
+        if self._kept is not None:
+            self._on_rows_changed()
+            return
         self._selected = None
         self._unseen = 0
         self._on_rows_changed()

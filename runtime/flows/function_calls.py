@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext
@@ -78,6 +79,8 @@ async def _run_call(
         if ctx.is_resumable:
             yield _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
         return
+    if isinstance(result, BaseModel):
+        result = result.model_dump(mode="json", exclude_none=True)
     response = result if isinstance(result, dict) else {"result": result}
     part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
     yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)

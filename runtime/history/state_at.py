@@ -12,10 +12,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.events.event import Event
+from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents
 from runtime.sessions.state import SCOPES, Change, Scope, State, same_value, scope_of
 
 _STRIDE = 256
 """Between two remembered states; the rest is folded again."""
+
+_MOST_REMEMBERED = 1_000_000
+"""Values in remembered states; beyond that every second state is forgotten."""
+
+_STRIDES_AT_ONCE = 16
+"""Read in one go: what a long session's steps are read in must not keep others waiting."""
+
+SOMEBODY_ELSE = -2
+"""In place of an event's index: another session wrote it."""
 
 _NOTHING = object()
 
@@ -58,13 +68,17 @@ class SharedWrite:
 
 @dataclass(slots=True)
 class _Fold:
-    """A state on its way through history; `complete`: the scopes of which every key is known."""
+    """A state on its way through history.
+
+    `complete`: the scopes of which every key is known; `writers`: key → index of the event that wrote it last, or `SOMEBODY_ELSE`.
+    """
 
     values: dict[str, Any]
     complete: set[Scope]
+    writers: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> _Fold:
-        return _Fold(dict(self.values), set(self.complete))
+        return _Fold(dict(self.values), set(self.complete), dict(self.writers))
 
 
 class History:
@@ -76,9 +90,12 @@ class History:
         shared: what others wrote to `user:` and `app:`, in commit order.
         present: the merged state as it is now, None if the events and the rest say everything.
         temp: `temp:` deltas by event id.
+        temp_places: with `steps`, where these events are: invocation id → index and event id, in order.
         fixed_from: for `user` and `app`: from which event on nobody can have written them unseen.
         patched: keys whose writer merged objects instead of replacing them.
         unsure: keys whose recorded writes do not explain their present value.
+        steps: in place of `events`, those of a long session, read when they are needed; `read_on` has to be called until it is read, and
+            finds `patched` and `unsure` itself.
     """
 
     def __init__(
@@ -89,32 +106,86 @@ class History:
         shared: Iterable[SharedWrite] = (),
         present: Mapping[str, Any] | None = None,
         temp: Mapping[str, Mapping[str, Any]] | None = None,
+        temp_places: Mapping[str, list[tuple[int, str]]] | None = None,
         fixed_from: Mapping[Scope, int] | None = None,
         patched: Iterable[str] = (),
         unsure: Iterable[str] = (),
+        steps: Steps | None = None,
     ) -> None:
         self._events = list(events)
+        self._steps: StepsOfEvents | LongSteps = StepsOfEvents(self._events) if steps is None else LongSteps(steps)
+        self._stride = _STRIDE
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
             self._shared.setdefault(write.before, []).append(write)
         # Up to 1.16 google-adk stored what was written to `temp:` in the event's delta.
         self._temp = {event.id: stored for event in self._events if (stored := _temp_part(event))} | dict(temp or {})
+        self._temp_places = {name: list(places) for name, places in (temp_places or {}).items()}
+        if self._temp and steps is None:
+            for index, event in enumerate(self._events):
+                if event.id in self._temp:
+                    self._temp_places.setdefault(event.invocation_id, []).append((index, event.id))
         self._patched = frozenset(patched)
         self._unsure = frozenset(unsure)
         written = {key for event in self._events for key in event.actions.state_delta if scope_of(key) != "temp"}
         written.update(key for writes in self._shared.values() for write in writes for key in write.delta)
         present = dict(present or {})
+        self._present = present
         # A session's own keys change with its events only: after the last one they are what they are now.
-        self._last = len(self._events) - 1
+        self._last = len(self._steps) - 1
         self._own_now = {key: value for key, value in present.items() if scope_of(key) == "session"}
-        self._keys = [*present, *(key for key in sorted(written) if key not in present)]
-        # Nothing recorded ever wrote these, so they have always had the value they have; for shared ones, from some event on.
-        self._constant = {key: value for key, value in present.items() if key not in written and key not in self._unsure}
+        self._set_written(written)
         self._fixed_from = dict(fixed_from or {})
         complete: set[Scope] = {"session"} if baseline is not None else set()
-        start = _Fold(dict(baseline) if baseline is not None else {}, complete)
-        self._apply_shared(start, -1)
-        self._remembered = [start]
+        self._start = _Fold(dict(baseline) if baseline is not None else {}, complete)
+        self._apply_shared(self._start, -1)
+        self._remembered = [self._start]
+        self._explanation = None if steps is None else Explanation()
+        if self._explanation is not None:
+            for write in self._shared.get(-1, ()):
+                self._explanation.add(write.delta)
+
+    def _set_written(self, written: Iterable[str]) -> None:
+        written = set(written)
+        self._keys = [*self._present, *(key for key in sorted(written) if key not in self._present)]
+        # Nothing recorded ever wrote these, so they have always had the value they have; for shared ones, from some event on.
+        self._constant = {key: value for key, value in self._present.items() if key not in written and key not in self._unsure}
+
+    @property
+    def is_read(self) -> bool:
+        """Whether `state_at` can answer: always, but for a long session."""
+        return self._explanation is None
+
+    @property
+    def read_count(self) -> int:
+        """How many of a long session's steps have been read."""
+        return min((len(self._remembered) - 1) * self._stride, len(self))
+
+    def __len__(self) -> int:
+        """Return how many events there are."""
+        return len(self._steps)
+
+    def read_on(self) -> None:
+        """Read some more of a long session's steps; for the thread that may read them."""
+        if self._explanation is None:
+            return
+        for _ in range(_STRIDES_AT_ONCE):
+            if len(self._remembered) * self._stride > len(self):
+                self._finish_reading(self._explanation)
+                return
+            self._remember_next(self._explanation)
+
+    def _finish_reading(self, explanation: Explanation) -> None:
+        first = (len(self._remembered) - 1) * self._stride
+        self._advance(self._remembered[-1], first - 1, len(self) - 1, explanation)
+        self._explanation = None
+        if "session" not in self._start.complete:
+            patched, unsure = explanation.result(self._present)
+            self._unsure = frozenset(unsure)
+            if patched:  # what was folded so far took them for plain values
+                self._patched = frozenset(patched)
+                self._remembered = [self._start]
+        self._set_written(explanation.keys)
 
     @property
     def events(self) -> Sequence[Event]:
@@ -128,9 +199,13 @@ class History:
             event: the next one.
             temp: the `temp:` keys it set.
         """
-        self._events.append(event)
+        if isinstance(self._steps, LongSteps):
+            self._steps.append(event)
+        else:
+            self._events.append(event)
         if temp:
             self._temp[event.id] = temp
+            self._temp_places.setdefault(event.invocation_id, []).append((len(self) - 1, event.id))
 
     def state_at(self, index: int) -> ScopedState:
         """Return the state right after an event was committed.
@@ -168,16 +243,31 @@ class History:
         Raises:
             IndexError: there is no such event.
         """
-        event = self._event(index)
+        step = self._step(index)
         before = self._fold(index - 1).copy()
         self._apply_shared(before, index)
-        known = {**self._known(before, index), **self._temp_at(index - 1, event.invocation_id)}
+        known = {**self._known(before, index), **self._temp_at(index - 1, step.invocation_id)}
         after = before.copy()
-        self._apply(after, event.actions.state_delta)
-        stored = [key for key in event.actions.state_delta if scope_of(key) != "temp"]
+        self._apply(after, step.delta, index)
+        stored = [key for key in step.delta if scope_of(key) != "temp"]
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
-        changes += [self._change(key, known, before, value) for key, value in self._temp.get(event.id, {}).items()]
+        changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items()]
         return changes
+
+    def writers_at(self, index: int) -> dict[str, int]:
+        """Return who wrote what `state_at` returns: key → index of the event, or `SOMEBODY_ELSE`.
+
+        A key that is not in it has had its value since before anything was recorded, or since the session's creation.
+
+        Args:
+            index: as `state_at` takes it.
+        """
+        writers = dict(self._fold(index).writers)
+        if index >= 0:
+            for place, event_id in self._temp_places.get(self._step(index).invocation_id, ()):
+                if place <= index:
+                    writers.update(dict.fromkeys(self._temp[event_id], place))
+        return writers
 
     def _change(self, key: str, known: Mapping[str, Any], before: _Fold, value: Any) -> Change:
         old = known.get(key, _NOTHING)
@@ -188,28 +278,39 @@ class History:
             return Change(key, None, value, "added")
         return Change(key, None, value, "written")
 
-    def _event(self, index: int) -> Event:
-        if index < 0:
+    def _step(self, index: int) -> Step:
+        if not 0 <= index < len(self):
             raise IndexError(index)
-        return self._events[index]
+        return self._steps.read(index, index + 1)[0]
 
     def _fold(self, index: int) -> _Fold:
         """Return the state after event `index`; not to be changed."""
-        if not -1 <= index < len(self._events):
+        if not -1 <= index < len(self):
             raise IndexError(index)
-        number = (index + 1) // _STRIDE
-        while len(self._remembered) <= number:
-            last = (len(self._remembered) - 1) * _STRIDE - 1
-            self._remembered.append(self._advance(self._remembered[-1], last, last + _STRIDE))
-        return self._advance(self._remembered[number], number * _STRIDE - 1, index)
+        while len(self._remembered) <= (index + 1) // self._stride:
+            self._remember_next()
+        number = (index + 1) // self._stride
+        return self._advance(self._remembered[number], number * self._stride - 1, index)
 
-    def _advance(self, start: _Fold, begin: int, end: int) -> _Fold:
+    def _remember_next(self, explanation: Explanation | None = None) -> None:
+        last = (len(self._remembered) - 1) * self._stride - 1
+        following = self._advance(self._remembered[-1], last, last + self._stride, explanation)
+        self._remembered.append(following)
+        if len(self._remembered) * len(following.values) > _MOST_REMEMBERED and len(self._remembered) % 2:
+            self._remembered = self._remembered[::2]
+            self._stride *= 2
+
+    def _advance(self, start: _Fold, begin: int, end: int, explanation: Explanation | None = None) -> _Fold:
         if begin == end:
             return start
         fold = start.copy()
-        for index in range(begin + 1, end + 1):
+        for index, step in enumerate(self._steps.read(begin + 1, end + 1), begin + 1):
             self._apply_shared(fold, index)
-            self._apply(fold, self._events[index].actions.state_delta)
+            self._apply(fold, step.delta, index)
+            if explanation is not None:
+                for write in self._shared.get(index, ()):
+                    explanation.add(write.delta)
+                explanation.add(step.delta)
         return fold
 
     def _apply_shared(self, fold: _Fold, index: int) -> None:
@@ -218,12 +319,16 @@ class History:
                 for key in [key for key in fold.values if scope_of(key) == write.complete]:
                     del fold.values[key]
                 fold.complete.add(write.complete)
-            self._apply(fold, write.delta)
+            self._apply(fold, write.delta, SOMEBODY_ELSE if index >= 0 else None)
 
-    def _apply(self, fold: _Fold, delta: Mapping[str, Any]) -> None:
+    def _apply(self, fold: _Fold, delta: Mapping[str, Any], writer: int | None) -> None:
         for key, value in delta.items():
             if key.startswith(State.TEMP_PREFIX):
                 continue
+            if key.startswith(State.TEMP_PREFIX):
+                continue
+            if writer is not None:
+                fold.writers[key] = writer
             if key not in self._patched:
                 fold.values[key] = value
             elif value is None:
@@ -236,20 +341,18 @@ class History:
         constant = {}
         for key, value in self._constant.items():
             scope = scope_of(key)
-            if scope not in fold.complete and (scope == "session" or index >= self._fixed_from.get(scope, len(self._events))):
+            if scope not in fold.complete and (scope == "session" or index >= self._fixed_from.get(scope, len(self))):
                 constant[key] = value
         return {**constant, **fold.values}
 
     def _temp_at(self, index: int, invocation_id: str | None = None) -> dict[str, Any]:
         """Return the `temp:` keys after an event, which live as long as its invocation."""
-        if index < 0:
+        if index < 0 or not self._temp_places:
             return {}
-        invocation_id = self._events[index].invocation_id if invocation_id is None else invocation_id
         temp: dict[str, Any] = {}
-        if self._temp:
-            for event in self._events[: index + 1]:
-                if event.invocation_id == invocation_id and event.id in self._temp:
-                    temp.update(self._temp[event.id])
+        for place, event_id in self._temp_places.get(invocation_id or self._step(index).invocation_id, ()):
+            if place <= index:
+                temp.update(self._temp[event_id])
         return temp
 
 
@@ -270,6 +373,43 @@ def merge_patch(old: Any, patch: Any) -> Any:
     return merged
 
 
+class Explanation:
+    """Finds the keys whose recorded writes do not simply end in the present value, from the writes one after the other."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+        self._merged: dict[str, Any] = {}
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """Every key that was written."""
+        return self._last.keys()
+
+    def add(self, delta: Mapping[str, Any]) -> None:
+        """Take in the next write."""
+        for key, value in delta.items():
+            self._last[key] = value
+            # Only objects can be merged: a plain value is what a merge leaves, too.
+            self._merged[key] = merge_patch(self._merged.get(key), value) if isinstance(value, dict) else value
+
+    def result(self, present: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+        """Return the keys that merge patches explain, and those that nothing explains.
+
+        Args:
+            present: the merged state now.
+        """
+        patched: set[str] = set()
+        unsure: set[str] = set()
+        for key, last in self._last.items():
+            now = present.get(key, _NOTHING)
+            if now is not _NOTHING and same_value(last, now):
+                continue
+            merged = self._merged[key]
+            explained = merged is None if now is _NOTHING else same_value(merged, now)
+            (patched if explained else unsure).add(key)
+        return patched, unsure
+
+
 def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> tuple[set[str], set[str]]:
     """Find the keys whose recorded writes do not simply end in the present value.
 
@@ -280,15 +420,8 @@ def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> 
     Returns:
         Keys that merge patches explain, and keys that nothing explains.
     """
-    patched: set[str] = set()
-    unsure: set[str] = set()
+    explanation = Explanation()
     for key, values in writes.items():
-        now = present.get(key, _NOTHING)
-        if now is not _NOTHING and same_value(values[-1], now):
-            continue
-        merged: Any = None
         for value in values:
-            merged = merge_patch(merged, value)
-        explained = merged is None if now is _NOTHING else same_value(merged, now)
-        (patched if explained else unsure).add(key)
-    return patched, unsure
+            explanation.add({key: value})
+    return explanation.result(present)

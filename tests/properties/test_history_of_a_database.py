@@ -73,8 +73,24 @@ def test_state_at_equals_a_plain_replay(layout: str, steps: list[Step]) -> None:
             assert {summary.key for summary in database.sessions()} == {SessionKey("app", *who) for who in replay.own}
             for who in replay.own:
                 key = SessionKey("app", *who)
-                _check(database.history(key), replay, who)
+                past = database.history(key)
+                _check(past, replay, who)
+                _check_long(database, key, past)
                 assert database.state(key) == {**replay.own[who], **replay.app, **replay.user[who[0]]}
+
+
+def _check_long(database: StoredDatabase, key: SessionKey, past: History) -> None:
+    """Read piece by piece, the past is the same."""
+    pages = database.pages(key)
+    assert [pages.decode(row) for row in pages.rows(0, len(pages))] == list(past.events)
+    long = database.long_history(key, pages)
+    while not long.is_read:
+        long.read_on()
+    for index in range(-1, len(pages)):
+        assert repr(long.state_at(index)) == repr(past.state_at(index))
+        assert long.writers_at(index) == past.writers_at(index)
+        if index >= 0:
+            assert repr(long.delta_at(index)) == repr(past.delta_at(index))
 
 
 def _check(history: History, replay: Replay, who: tuple[str, str]) -> None:

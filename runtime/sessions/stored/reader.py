@@ -16,9 +16,13 @@ from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
+from runtime.sessions.stored.copied_events import CopiedEvents
+from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
+from runtime.sessions.stored.event_pages import EventPages
 from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, parts, read_offset
 from runtime.sessions.stored.local_times import offset_text
+from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_past
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
@@ -143,6 +147,41 @@ class StoredDatabase:
             return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
+
+    def pages(self, key: SessionKey) -> EventPages:
+        """Return a session's events, to be read piece by piece.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        if not self._has_json:
+            return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
+        self._file.read(lambda connection: _stored_state(connection, key))
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite)
+
+    def long_history(self, key: SessionKey, pages: EventPages) -> History:
+        """Return a session's past without its events' steps: those are read by `History.read_on`.
+
+        Args:
+            key: the session.
+            pages: of it.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        if not self._has_json:
+            return self.history(key)
+
+        def read(connection: sqlite3.Connection) -> History:
+            return read_long_past(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
+
+        return self._file.read(read)
+
+    @property
+    def _has_json(self) -> bool:
+        """Whether the events stand there as JSON that SQLite can search."""
+        return self.layout.kind != "v0"
 
     def close(self) -> None:
         """Let go of the file."""

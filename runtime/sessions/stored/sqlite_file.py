@@ -40,7 +40,7 @@ _CLOCK_TICK = 0.02
 
 _LONGEST_VALUE = 512 * 1024 * 1024
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
-_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length"}
+_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower"}
 # Where SQLite's locks lie in a file.
 _LOCK_START, _LOCK_LENGTH = 0x40000000, 512
 

@@ -260,7 +260,12 @@ class _Machine:
         self.push(Record(name, tuple(self._pop_to_mark())))
 
     def _push_call(self, callee: Any, args: tuple[Any, ...]) -> None:
-        self.push(Record(callee.name if isinstance(callee, Record) else type(callee).__name__, args))
+        name = callee.name if isinstance(callee, Record) else type(callee).__name__
+        if name == "_codecs.encode" and len(args) == 2 and isinstance(args[0], str) and args[1] == "latin1":
+            # How bytes are written before protocol 3.
+            self.push(args[0].encode("latin-1"))
+        else:
+            self.push(Record(name, args))
 
     def build(self) -> None:
         state = self._pop()

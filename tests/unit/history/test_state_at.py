@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from runtime.events import Event, EventActions
-from runtime.history.state_at import History, SharedWrite, explain, merge_patch
+from runtime.history import state_at
+from runtime.history.state_at import SOMEBODY_ELSE, History, SharedWrite, explain, merge_patch
+from runtime.history.steps import StepsOfEvents
 from runtime.sessions.state import Change
 
 
@@ -95,6 +97,46 @@ def test_it_grows_with_a_running_session() -> None:
         assert history.state_at(number).session == {"k": number}
     assert history.state_at(3).temp == {"temp:n": 3}
     assert len(history.events) == 1000
+
+
+def test_who_wrote_a_value() -> None:
+    history = History(
+        [event(k=1), event(other=1), event(k=2)],
+        baseline={"first": 0},
+        shared=[SharedWrite(-1, {"user:x": 1}), SharedWrite(1, {"app:y": 2})],
+        temp={},
+    )
+    assert history.writers_at(-1) == {}
+    assert history.writers_at(1) == {"k": 0, "other": 1, "app:y": SOMEBODY_ELSE}
+    assert history.writers_at(2) == {"k": 2, "other": 1, "app:y": SOMEBODY_ELSE}
+
+
+def test_a_long_session_is_read_piece_by_piece_and_grows() -> None:
+    events = [event(**{f"k{number % 3}": {"n": number}, "patched": {str(number % 5): number}}) for number in range(10_000)]
+    present = {"k0": {"n": 9999}, "k1": {"n": 9997}, "k2": {"n": 9998}, "patched": {str(n): 9995 + n for n in range(5)}, "old": True}
+    long = History((), baseline=None, present=present, steps=StepsOfEvents(events))
+    plain = History(events, baseline=None, present=present, patched={"patched"})
+    rounds = 0
+    while not long.is_read:
+        long.read_on()
+        rounds += 1
+    assert rounds == 3
+    for index in (0, 255, 256, 5000, 9999):
+        assert long.state_at(index) == plain.state_at(index)
+        assert long.delta_at(index) == plain.delta_at(index)
+        assert long.writers_at(index) == plain.writers_at(index)
+    long.append(event(k0="new"), {"temp:t": 1})
+    assert long.state_at(10_000).session["k0"] == "new"
+    assert long.state_at(10_000).temp == {"temp:t": 1}
+    assert long.state_at(9_999).session["k0"] == {"n": 9999}
+
+
+def test_remembered_states_do_not_grow_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_at, "_MOST_REMEMBERED", 50)
+    history = History([event(**{f"k{number % 7}": number}) for number in range(5_000)], baseline={})
+    assert history.state_at(4_999).session == {f"k{number % 7}": number for number in range(4_993, 5_000)}
+    assert history.state_at(300).session == {f"k{number % 7}": number for number in range(294, 301)}
+    assert len(history._remembered) * 7 <= 57
 
 
 def test_any_state_of_a_long_session_is_quick() -> None:

@@ -67,6 +67,20 @@ def test_the_state_after_the_last_event_is_the_stored_one_where_it_is_known() ->
                 assert {k: v for k, v in scoped.merged().items() if k not in later} == {k: v for k, v in known.items() if k not in later}
 
 
+def test_events_are_paged_alike_in_every_layout() -> None:
+    for entry in DATABASES[::5]:
+        with StoredDatabase.open(str(fixtures_dir() / "open" / entry["file"])) as database:
+            for summary in database.sessions():
+                pages = database.pages(summary.key)
+                events = database.events(summary.key)
+                assert [pages.decode(row) for row in pages.rows(0, len(pages))] == events
+                assert [step.event_id for step in pages.read(0, len(pages))] == [event.id for event in events]
+                long, short = database.long_history(summary.key, pages), database.history(summary.key)
+                while not long.is_read:
+                    long.read_on()
+                assert long.state_at(len(events) - 1) == short.state_at(len(events) - 1)
+
+
 def _written_later_by_others(database: StoredDatabase, key: SessionKey) -> set[str]:
     history = database.history(key)
     last = len(history.events)

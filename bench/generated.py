@@ -1,0 +1,90 @@
+"""Session databases of any length for the benchmarks, as google-adk's DatabaseSessionService leaves them (layout v1)."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+APP, USER, SESSION = "order_desk", "maria", "s-1"
+START = 1_795_000_000.0
+PER_INVOCATION = 10
+_AUTHORS = ("order_desk", "pricing", "stock", "shipping")
+_WORDS = "boxes of paper by Friday with a discount for the twelve orders this year and express shipping to Porto".split()  # noqa: SIM905
+_SCHEMA = """
+CREATE TABLE adk_internal_metadata (key VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY (key));
+CREATE TABLE sessions (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, state TEXT NOT NULL,
+  create_time DATETIME NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id, id));
+CREATE TABLE app_states (app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name));
+CREATE TABLE user_states (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL,
+  update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id));
+CREATE TABLE events (id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
+  session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL, timestamp DATETIME NOT NULL, event_data TEXT,
+  PRIMARY KEY (id, app_name, user_id, session_id),
+  FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+CREATE INDEX idx_events_app_user_session_ts_id ON events (app_name, user_id, session_id, timestamp DESC, id DESC);
+INSERT INTO adk_internal_metadata VALUES ('schema_version', '1');
+"""
+
+
+def write_database(file: Path, count: int) -> None:
+    """Write one session of `count` events: median 700 bytes of JSON, three state keys each, ten events an invocation.
+
+    Args:
+        file: must not exist.
+        count: how many.
+    """
+    connection = sqlite3.connect(file)
+    connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA)
+    now = _time(START + count)
+    state = json.dumps(_delta(count - 1))
+    connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", (APP, USER, SESSION, state, _time(START), now))
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(count))
+    connection.commit()
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+
+
+def _rows(count: int) -> Iterator[tuple[str, ...]]:
+    for number in range(count):
+        data = event_data(number)
+        yield data["id"], APP, USER, SESSION, data["invocation_id"], _time(data["timestamp"]), json.dumps(data)
+
+
+def event_data(number: int) -> dict:
+    """Return the JSON of the event at a place: a user's message, calls, their results and answers in turn."""
+    chance = random.Random(number)
+    turn = number % PER_INVOCATION
+    author = "user" if turn == 0 else _AUTHORS[chance.randrange(len(_AUTHORS))]
+    call_id = f"call-{number - turn % 2}"
+    if turn == 0 or turn > 6:
+        part = {"text": " ".join(chance.choices(_WORDS, k=chance.randrange(30, 70)))}
+    elif turn % 2:
+        part = {"function_call": {"id": call_id, "name": "find_product", "args": {"name": _words(chance, 24), "quantity": turn}}}
+    else:
+        found = {"sku": f"PA4-{number % 97}", "price": 4.2, "text": _words(chance, 24)}
+        part = {"function_response": {"id": call_id, "name": "find_product", "response": found}}
+    return {
+        "content": {"parts": [part], "role": "user" if turn == 0 else "model"},
+        "usage_metadata": {"prompt_token_count": 180, "candidates_token_count": 40, "total_token_count": 220},
+        "invocation_id": f"e-{number // PER_INVOCATION:032d}",
+        "author": author,
+        "actions": {"state_delta": _delta(number), "artifact_delta": {}, "requested_auth_configs": {}},
+        "id": f"{chance.getrandbits(128):032x}",
+        "timestamp": START + number,
+    }
+
+
+def _delta(number: int) -> dict:
+    return {"step": number, "total": number * 4.2, "cart": [{"sku": f"PA4-{number % 97}", "quantity": number % 40}]}
+
+
+def _words(chance: random.Random, count: int) -> str:
+    return " ".join(chance.choices(_WORDS, k=count))
+
+
+def _time(epoch: float) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")

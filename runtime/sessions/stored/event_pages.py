@@ -1,0 +1,143 @@
+"""A stored session's events by their place in it: a piece is read when somebody looks at it, so that no session is too long.
+
+Every method reads at most the places it is asked for, in one short transaction; so others can read in between, and whoever asks can stop.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.history.steps import Step
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.copied_events import CopiedEvents
+from runtime.sessions.stored.decode import EventRow
+from runtime.sessions.stored.sqlite_file import SqliteFile
+
+# A search by the session's index would have to be sorted, and reads pages in another order than they lie in the file.
+_PIECE = (
+    "FROM events NOT INDEXED WHERE rowid BETWEEN :first AND :last"
+    " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+)
+_DELTA = "coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta'))"
+
+
+class Found(NamedTuple):
+    """A condition that SQLite checks.
+
+    Attributes:
+        sql: over the column `event_data`; its parameters have names that begin with `find_`.
+        parameters: their values.
+    """
+
+    sql: str
+    parameters: Mapping[str, Any]
+
+
+class EventPages:
+    """The events of one session, by place: 0 is the first that was committed.
+
+    The session may grow meanwhile; what is added later is not part of this.
+
+    Args:
+        file: the database.
+        key: the session.
+        decode: makes an event of a row.
+    """
+
+    def __init__(self, file: SqliteFile | CopiedEvents, key: SessionKey, decode: Callable[[EventRow], Event]) -> None:
+        self._file = file
+        self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
+        self.decode = decode
+        self._rowids: Sequence[int] = file.read(self._read_rowids)
+
+    def __len__(self) -> int:
+        """Return how many events there are."""
+        return len(self._rowids)
+
+    def rows(self, first: int, end: int) -> list[EventRow]:
+        """Return the rows of the places from `first` up to and without `end`, for `decode`.
+
+        Raises:
+            StorageError: events were deleted meanwhile.
+        """
+        rows: list[EventRow] = self._read(f"SELECT id, invocation_id, timestamp, event_data {_PIECE} ORDER BY rowid", first, end)
+        if len(rows) != max(min(end, len(self)) - first, 0):
+            raise StorageError("Events of this session were deleted by somebody else. Reload it.")
+        return rows
+
+    def row(self, connection: sqlite3.Connection, place: int) -> EventRow:
+        """Return one row, in a transaction that is going on."""
+        rowid = self._rowids[place]
+        row: EventRow = connection.execute(
+            "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?", (rowid,)
+        ).fetchone()
+        return row
+
+    def invocations(self, first: int, end: int) -> list[tuple[int, str]]:
+        """Return where, in a range of places, another invocation's events begin: place and invocation id, of the first place always."""
+        starts: list[tuple[int, str]] = []
+        before = None
+        for place, (invocation_id,) in enumerate(self._read(f"SELECT invocation_id {_PIECE} ORDER BY rowid", first, end), first):
+            if invocation_id != before:
+                starts.append((place, invocation_id))
+                before = invocation_id
+        return starts
+
+    def read(self, first: int, end: int) -> list[Step]:
+        """Return what the events of a range of places did to the state."""
+        try:
+            rows = self._read(f"SELECT id, invocation_id, {_DELTA} {_PIECE} ORDER BY rowid", first, end)
+        except StorageError:
+            # Some text is no JSON that SQLite understands; our own reader is more patient.
+            events = [self.decode(row) for row in self.rows(first, end)]
+            return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in events]
+        return [Step(event_id, invocation_id, _object(delta)) for event_id, invocation_id, delta in rows]
+
+    def find(self, condition: Found, first: int, end: int) -> list[int]:
+        """Return the places in a range whose events meet a condition."""
+        rows = self._read(f"SELECT rowid {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        return [self.place_of(rowid) for (rowid,) in rows]
+
+    def index_of(self, event_id: str) -> int | None:
+        """Return the place of the event with this id, None if there is none."""
+        query = "SELECT rowid FROM events WHERE id = :id AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+        found = self._file.read(lambda connection: connection.execute(query, {**self._names, "id": event_id}).fetchone())
+        place = self.place_of(found[0]) if found else len(self)
+        return place if place < len(self) else None
+
+    def place_of(self, rowid: int) -> int:
+        """Return how many of the session's events were committed before a row of the table."""
+        if isinstance(self._rowids, range):
+            return min(max(rowid - self._rowids.start, 0), len(self._rowids))
+        return bisect_left(self._rowids, rowid)
+
+    def _read(self, query: str, first: int, end: int, more: Mapping[str, Any] | None = None) -> list[Any]:
+        end = min(end, len(self))
+        if first >= end:
+            return []
+        parameters = {**self._names, **(more or {}), "first": self._rowids[first], "last": self._rowids[end - 1]}
+        return self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
+
+    def _read_rowids(self, connection: sqlite3.Connection) -> Sequence[int]:
+        of_session = "FROM events WHERE app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+        count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()
+        if count == 0:
+            return range(0)
+        if highest - lowest + 1 == count:  # no other session's events between them
+            return range(lowest, highest + 1)
+        found: Iterator[tuple[int]] = connection.execute(f"SELECT rowid {of_session}", self._names)
+        return array("q", sorted(rowid for (rowid,) in found))
+
+
+def _object(text: Any) -> Mapping[str, Any]:
+    if not isinstance(text, str) or text == "{}":
+        return {}
+    value = json.loads(text)
+    return value if isinstance(value, dict) else {}

@@ -29,7 +29,7 @@ BUSY_TIMEOUT = 30.0
 """Seconds that a commit waits for other writers, unless `connect_args={"timeout": …}` says otherwise."""
 
 _OTHER_LAYOUT = {
-    "v0": "has the older layout with pickled actions, which is only read. Convert it into a new file.",
+    "v0": "has the older layout with pickled actions, which is only read. Convert it into a new file: agent-inspector convert OLD NEW.",
     "sqlite": "has adk web's layout. Open it with SqliteSessionService, or with open_session_service, which finds out by itself.",
     "v1": "has the layout of DatabaseSessionService. Open it with that, or with open_session_service, which finds out by itself.",
 }

@@ -70,6 +70,10 @@ SQL = {
         f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
         " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
     ),
+    "copy_commit": (
+        f"INSERT INTO {COMMITS} (seq, app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
+        " VALUES (:seq, :app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
+    ),
     "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
     "newest_events": (
         "SELECT e.app_name, e.user_id, e.session_id, e.id, e.timestamp, e.event_data, EXISTS (SELECT 1 FROM"

@@ -38,7 +38,12 @@ def v0_columns(present: Collection[str]) -> list[str]:
 
 
 def decode_v0(row: Mapping[str, Any], offset: int) -> Event:
-    """Return the event of a v0 row. What cannot be read of it is kept in its custom_metadata and does nothing.
+    """Return the event of a v0 row; see `json_of_v0`."""
+    return parse_event(_json(json_of_v0(row, offset)))
+
+
+def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
+    """Return a v0 row as later layouts would have it. What cannot be read of it is kept in its custom_metadata and does nothing.
 
     Args:
         row: `v0_columns` by name.
@@ -66,7 +71,7 @@ def decode_v0(row: Mapping[str, Any], offset: int) -> Event:
     if unreadable:
         metadata = data.get("custom_metadata")
         data["custom_metadata"] = {**(metadata if isinstance(metadata, dict) else {}), UNREADABLE: unreadable}
-    return parse_event(_json(data))
+    return data
 
 
 def delta_of_v0(pickled: Any) -> dict[str, Any]:

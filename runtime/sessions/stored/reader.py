@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
@@ -26,6 +26,7 @@ from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_past
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
+T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
 
@@ -148,6 +149,14 @@ class StoredDatabase:
 
         return self._file.read(read)
 
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a piece of work that only reads on the file itself, for what the other methods do not offer.
+
+        Args:
+            work: see `SqliteFile.read`.
+        """
+        return self._file.read(work)
+
     def pages(self, key: SessionKey) -> EventPages:
         """Return a session's events, to be read piece by piece.
 
@@ -203,12 +212,13 @@ def _layout(connection: sqlite3.Connection, name: str) -> Layout:
         row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
         version = str(row[0]) if row else None
     layout = layout_of(tables, version, name)
-    return replace(layout, note=_note_on_times(connection)) if layout.kind == "v0" else layout
+    return replace(layout, note=_note_on_times(connection, layout.note)) if layout.kind == "v0" else layout
 
 
-def _note_on_times(connection: ReadingConnection) -> str:
+def _note_on_times(connection: ReadingConnection, note: str | None) -> str:
     zone = offset_text(read_offset(connection))
-    return f"Its events bear the local time of whoever wrote them, without a zone; by when its sessions were created that was {zone}."
+    times = f"Its events bear the writer's local time, without a zone; by when its sessions were created that was {zone}."
+    return f"{note} {times}" if note else times
 
 
 def _stored_state(connection: ReadingConnection, key: SessionKey) -> Any:

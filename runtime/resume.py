@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.events.event import Event
+from runtime.events.marks import is_state_edit
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -118,7 +119,7 @@ def events_of_call(agent: BaseAgent, events: Iterable[Event], branch: str | None
     above = {ancestor.name for ancestor in agent.ancestors()}
     found: list[Event] = []
     for event in events:
-        if is_replayed_checkpoint(event):
+        if is_replayed_checkpoint(event) or is_state_edit(event):
             continue
         if event.author in above and event.actions.agent_state is not None:
             found.clear()

@@ -80,7 +80,7 @@ def get_weather(city: str, tool_context: ToolContext) -> dict[str, Any]:
 
 def fetch_prices(item: str, tool_context: ToolContext) -> dict[str, Any]:
     """Looks up a price."""
-    cents = 500 if item == "paper" else 100
+    cents = 100 * len(item)
     tool_context.state[f"price_{item}"] = cents
     return {"item": item, "cents": cents}
 

@@ -7,11 +7,9 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, text_of, tokens_of
+from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
-
-EDITED = "inspector_edited"
-"""Key in an event's custom_metadata: what a person changed by hand before it happened."""
 
 Step = str | int | None
 """One step of a path: a key, an index, or None for `*`: every item."""

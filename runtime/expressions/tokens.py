@@ -85,3 +85,8 @@ def _unquoted(text: str) -> str:
     """Return what a quoted text stands for: `\\"` and `\\\\` are one character, every other backslash is kept, for patterns."""
     quote = text[0]
     return re.sub(r"\\(.)", lambda match: match[1] if match[1] in (quote, "\\") else match[0], text[1:-1], flags=re.DOTALL)
+
+
+def quoted(text: str) -> str:
+    """Return a text as an expression writes it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -14,10 +14,12 @@ from pydantic import BaseModel
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.tool_context import ToolContext
+from runtime.auth.auth_tool import as_auth_config, read_answer
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
 from runtime.flows.merge import merge
+from runtime.plugins.plugin_manager import CallFailure
 from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.tool_confirmation import ToolConfirmation
@@ -72,7 +74,9 @@ async def _run_call(
     agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
 ) -> AsyncGenerator[Event, None]:
     """Run one call and yield its result; nothing from a long-running tool that has none yet."""
-    context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=_confirmation(answer))
+    answer = _unwrapped(answer)
+    confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
+    context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
     result = await _result(agent, ctx, call, tools, context)
     tool = tools.get(call.name or "")
     if result is None and tool is not None and tool.is_long_running:
@@ -86,12 +90,12 @@ async def _run_call(
     yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)
 
 
-def _confirmation(answer: dict[str, Any] | None) -> ToolConfirmation | None:
-    """Return a person's answer to a confirmation; adk web sends it as a JSON text under `response`."""
+def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a person's answer; adk web sends it as a JSON text under `response`."""
     if answer is not None and set(answer) == {"response"} and isinstance(answer["response"], str):
         with contextlib.suppress(ValueError):
             answer = json.loads(answer["response"])
-    return ToolConfirmation.model_validate(answer) if isinstance(answer, dict) and "confirmed" in answer else None
+    return answer if isinstance(answer, dict) else None
 
 
 async def _result(
@@ -105,22 +109,36 @@ async def _result(
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
-    result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
-    if result is None:
+    failure: Exception | None = None
+    result = None
+    try:
+        result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
+    except CallFailure as wanted:
+        failure = wanted.error
+    if result is None and failure is None:
         result = await first_answer(agent.before_tool_callback, **named)
     if result is None:
         try:
+            if failure is not None:
+                raise failure
             result = await tool.run_async(args=args, tool_context=context)
         except Exception as error:
-            result = await ctx.plugin_manager.ask("on_tool_error_callback", **hooks, error=error)
-            if result is None:
-                result = await first_answer(agent.on_tool_error_callback, **named, error=error)
+            result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
             if result is None:
                 raise
     changed = await ctx.plugin_manager.ask("after_tool_callback", **hooks, result=result)
     if changed is None:
         changed = await first_answer(agent.after_tool_callback, **named, tool_response=result)
     return result if changed is None else changed
+
+
+async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:
+    """Return what a plugin or the agent gives in place of a failed tool's result; None if nobody does."""
+    try:
+        result = await ctx.plugin_manager.ask("on_tool_error_callback", **hooks)
+    except CallFailure as wanted:
+        raise wanted.error from hooks["error"]
+    return await first_answer(agent.on_tool_error_callback, **named) if result is None else result
 
 
 def _requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
@@ -132,7 +150,7 @@ def _requests(ctx: InvocationContext, event: Event, calls: Sequence[types.Functi
         asked = confirmation.model_dump(mode="json", exclude_none=True, by_alias=True)
         parts.append(_request_part(CONFIRMATION_CALL, {"originalFunctionCall": original, "toolConfirmation": asked}))
     for call_id, auth_config in event.actions.requested_auth_configs.items():
-        asked = auth_config if isinstance(auth_config, dict) else auth_config.model_dump(mode="json", exclude_none=True, by_alias=True)
+        asked = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
         parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": asked}))
     if not parts:
         return []

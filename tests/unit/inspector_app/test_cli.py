@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -356,7 +357,7 @@ def test_an_interrupt_is_130() -> None:
     process = start("run", STORY, "--message", "x", "--json", delay=0.5)
     assert process.stdout is not None
     process.stdout.readline()
-    process.send_signal(2)
+    process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "")
 
@@ -374,6 +375,11 @@ def test_a_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 
 
 def start(*arguments: str, delay: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inspector_app", *arguments]
+    # Whoever runs the tests in the background may have left interrupts ignored, and children inherit that.
+    code = (
+        "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " runpy.run_module('inspector_app', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", code, *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, env=environment(delay), stdout=pipe, stderr=pipe, text=True)

@@ -29,6 +29,7 @@ def open_session_service(target: str) -> BaseSessionService:
         kind = stored.layout.kind
     if kind == "v0":
         raise StorageError(
-            f"{file} has the older layout with pickled actions, which is only read. Convert it into a new file: agent-inspector convert OLD NEW."
+            f"{file} has the older layout with pickled actions, which is only read."
+            " Convert it into a new file: agent-inspector convert OLD NEW."
         )
     return SqliteSessionService(target) if kind == "sqlite" else DatabaseSessionService(target)

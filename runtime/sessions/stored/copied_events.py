@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 
 T = TypeVar("T")
+
+
+class Readable(Protocol):
+    """What can be read in one transaction: an SQLite file, a database on a server, or a copy in memory."""
+
+    def read(self, work: Callable[[Any], T]) -> T:
+        """Run a piece of work that only reads."""
+
+    def close(self) -> None:
+        """Let go of it."""
 
 
 class CopiedEvents:
@@ -35,8 +45,12 @@ class CopiedEvents:
         """Run a piece of work that only reads."""
         return work(self._connection)
 
-    def __del__(self) -> None:
+    def close(self) -> None:
+        """Let go of the copy."""
         self._connection.close()
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def _parts(key: SessionKey) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
-from runtime.sessions.stored.copied_events import CopiedEvents
+from runtime.sessions.stored.copied_events import CopiedEvents, Readable
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
 from runtime.sessions.stored.event_pages import EventPages
@@ -24,6 +24,7 @@ from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, par
 from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_past
+from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
 T = TypeVar("T")
@@ -54,10 +55,11 @@ class StoredDatabase:
         layout: what kind of database it is.
     """
 
-    def __init__(self, file: SqliteFile, layout: Layout) -> None:
-        self._file = file
+    def __init__(self, file: SqliteFile | ServerDatabase, layout: Layout) -> None:
+        self._file: Readable = file
         self.layout = layout
-        self._rows = EventRows(layout)
+        self._is_file = isinstance(file, SqliteFile)
+        self._rows = EventRows(layout) if self._is_file else ServerRows(layout)
 
     @classmethod
     def open(cls, target: str) -> StoredDatabase:
@@ -70,7 +72,11 @@ class StoredDatabase:
             ForeignDatabaseError: it is no session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
-        file = file_of(database_url(target))
+        url = database_url(target)
+        if url.get_backend_name() != "sqlite":
+            server = ServerDatabase(url)
+            return cls(server, server.layout())
+        file = file_of(url)
         if file is None:
             raise StorageError(f"{target} is not a database file.")
         return cls._open_file(file)
@@ -150,7 +156,7 @@ class StoredDatabase:
         return self._file.read(read)
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a piece of work that only reads on the file itself, for what the other methods do not offer.
+        """Run a piece of work that only reads on the database itself, for what the other methods do not offer.
 
         Args:
             work: see `SqliteFile.read`.
@@ -190,7 +196,7 @@ class StoredDatabase:
     @property
     def _has_json(self) -> bool:
         """Whether the events stand there as JSON that SQLite can search."""
-        return self.layout.kind != "v0"
+        return self._is_file and self.layout.kind != "v0"
 
     def close(self) -> None:
         """Let go of the file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from google.genai import types
 
@@ -55,7 +55,7 @@ def _check_can_resume(session: Session, invocation_id: str) -> None:
         raise ResumeError(f"Session {session.id} has no events to resume.")
     if first_message(session.events, invocation_id) is None:
         why = f"Session {session.id} has no such invocation."
-    elif all(event.invocation_id != invocation_id for event in _newest_first(session.events)):
+    elif all(event.invocation_id != invocation_id for event in without_rewound(session.events)):
         why = "It was taken back by a rewind."
     else:
         return
@@ -74,7 +74,7 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
     asked_by = call_event(ctx.session.events, answered_calls(ctx.user_content))
     if asked_by is not None:
         return root.find_agent(asked_by.author) or root
-    for event in _newest_first(ctx.session.events):
+    for event in reversed(without_rewound(ctx.session.events)):
         if event.author == "user" or event.actions.agent_state is not None or event.actions.end_of_agent:
             continue
         agent = root.find_agent(event.author)
@@ -94,7 +94,7 @@ def answered_calls(message: types.Content | None) -> set[str]:
 
 def call_event(events: Sequence[Event], call_ids: set[str]) -> Event | None:
     """Return the newest event that made one of these calls and was not taken back."""
-    for event in _newest_first(events) if call_ids else ():
+    for event in reversed(without_rewound(events)) if call_ids else ():
         if any(call.id in call_ids for call in event.get_function_calls()):
             return event
     return None
@@ -106,18 +106,6 @@ def first_message(events: Sequence[Event], invocation_id: str) -> types.Content 
         if event.author == "user" and event.content:
             return event.content
     return None
-
-
-def _newest_first(events: Sequence[Event]) -> Iterator[Event]:
-    """Yield the events backwards, without those that a rewind took back.
-
-    What was looked for mostly stands near the end of a session of thousands; only behind a rewind all of it must be read.
-    """
-    for index in range(len(events) - 1, -1, -1):
-        if events[index].actions.rewind_before_invocation_id is not None:
-            yield from reversed(without_rewound(events[: index + 1]))
-            return
-        yield events[index]
 
 
 def _is_reachable_by_transfer(agent: BaseAgent) -> bool:

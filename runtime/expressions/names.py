@@ -32,9 +32,12 @@ class View:
         self._json: dict[str, Any] | None = None
 
     def json(self) -> dict[str, Any]:
-        """Return the event's JSON."""
+        """Return the event's JSON; null where it holds another object, nothing if it has no JSON."""
         if self._json is None:
-            self._json = self.event.model_dump(mode="json", exclude_none=True)
+            try:
+                self._json = self.event.model_dump(mode="json", exclude_none=True, fallback=lambda other: None)
+            except ValueError:  # it contains itself, say
+                self._json = {}
         return self._json
 
 

@@ -10,9 +10,31 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from runtime.events.event import Event
+from runtime.sessions.garbage import collection_paused
 
 StoredRow = tuple[Any, ...]
-"""An event as a service keeps it: its id, its invocation id, and whatever else the service makes the event of."""
+"""An event as a service keeps it: its id, its invocation id, whatever else the service makes the event of, and last its JSON text or
+the event to be copied."""
+
+
+_AT_ONCE = 500
+
+
+class _Index:
+    """Where in a list what is.
+
+    Attributes:
+        count: how many of its items are looked through.
+        places: invocation id → indices.
+        rewinds: index → the invocation before which it takes everything back.
+    """
+
+    __slots__ = ("count", "places", "rewinds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.places: dict[str, list[int]] = {}
+        self.rewinds: dict[int, str] = {}
 
 
 class EventList(MutableSequence[Event]):
@@ -21,8 +43,6 @@ class EventList(MutableSequence[Event]):
     No subclass of `list`: C code reads a list's items past its methods, and would find rows where events should be.
 
     Attributes:
-        derived: what was computed from the events, for whoever wants to extend it as they grow instead of computing it again; emptied when
-            any of them is replaced, moved or removed.
         edited: anybody but a session service changed it: it is no longer what is stored.
 
     Args:
@@ -30,24 +50,43 @@ class EventList(MutableSequence[Event]):
         read: makes the event of a row; needed if there are rows.
     """
 
-    __slots__ = ("_indexed", "_items", "_places", "_read", "derived", "edited")
+    __slots__ = ("_derived", "_index", "_items", "_read", "edited")
 
     def __init__(self, items: Iterable[Event | StoredRow] = (), read: Callable[[StoredRow], Event] | None = None) -> None:
         self._items: list[Event | StoredRow] = list(items)
         self._read = read
-        self._places: dict[str, list[int]] = {}
-        self._indexed = 0
-        self.derived: dict[Any, Any] = {}
+        # Made when they are needed: thousands of listed sessions have no events.
+        self._index: _Index | None = None
+        self._derived: dict[Any, Any] | None = None
         self.edited = False
+
+    @property
+    def derived(self) -> dict[Any, Any]:
+        """What was computed from the events, for whoever wants to extend it as they grow instead of computing it again.
+
+        Gone when any of them is replaced, moved or removed.
+        """
+        if self._derived is None:
+            self._derived = {}
+        return self._derived
 
     def of_invocation(self, invocation_id: str) -> list[Event]:
         """Return an invocation's events in order; no other event is decoded."""
-        items, places = self._items, self._places
-        for index in range(self._indexed, len(items)):
-            item = items[index]
-            places.setdefault(item[1] if type(item) is tuple else cast(Event, item).invocation_id, []).append(index)
-        self._indexed = len(items)
-        return [self._at(index) for index in places.get(invocation_id, ())]
+        return [self._at(index) for index in self._indexed().places.get(invocation_id, ())]
+
+    def rewinds(self) -> dict[int, str]:
+        """Return where events stand that took something back, and before which invocation; no other event is decoded."""
+        return self._indexed().rewinds
+
+    def invocation_id(self, index: int) -> str:
+        """Return which invocation an event belongs to, without decoding it."""
+        item = self._items[index]
+        invocation_id: str = item[1] if type(item) is tuple else cast(Event, item).invocation_id
+        return invocation_id
+
+    def choose(self, indices: Iterable[int]) -> EventList:
+        """Return another list with some of the events."""
+        return EventList([self._items[index] for index in indices], self._read)
 
     def last_id(self) -> str | None:
         """Return the last event's id, without decoding it; None if there are no events."""
@@ -62,6 +101,20 @@ class EventList(MutableSequence[Event]):
         """Return another list of the same events."""
         return EventList(self._items, self._read)
 
+    def _indexed(self) -> _Index:
+        """Return where what is, brought up to date."""
+        found = self._index
+        if found is None:
+            found = self._index = _Index()
+        for index in range(found.count, len(self._items)):
+            found.places.setdefault(self.invocation_id(index), []).append(index)
+            if _may_rewind(self._items[index]):
+                target = self._at(index).actions.rewind_before_invocation_id
+                if target is not None:
+                    found.rewinds[index] = target
+        found.count = len(self._items)
+        return found
+
     def _at(self, index: SupportsIndex) -> Event:
         item = self._items[index]
         if type(item) is tuple:
@@ -71,9 +124,7 @@ class EventList(MutableSequence[Event]):
 
     def _edit(self) -> None:
         self.edited = True
-        self.derived.clear()
-        self._places.clear()
-        self._indexed = 0
+        self._derived = self._index = None
 
     # What a list can do
 
@@ -83,7 +134,8 @@ class EventList(MutableSequence[Event]):
     def __getitem__(self, index: slice[Any, Any, Any]) -> list[Event]: ...
     def __getitem__(self, index: SupportsIndex | slice[Any, Any, Any]) -> Event | list[Event]:
         if isinstance(index, slice):
-            return [self._at(each) for each in range(len(self._items))[index]]
+            with collection_paused():
+                return [self._at(each) for each in range(len(self._items))[index]]
         return self._at(index)
 
     @overload
@@ -104,6 +156,11 @@ class EventList(MutableSequence[Event]):
     def __iter__(self) -> Iterator[Event]:
         index = 0
         while index < len(self._items):
+            if type(self._items[index]) is tuple:
+                # More and more at once: who stops early gets few that he did not want, who goes on pays less for each.
+                with collection_paused():
+                    for ahead in range(index, min(index + max(1, min(index, _AT_ONCE)), len(self._items))):
+                        self._at(ahead)
             yield self._at(index)
             index += 1
 
@@ -160,6 +217,13 @@ class EventList(MutableSequence[Event]):
             events,
             serialization=core_schema.wrap_serializer_function_ser_schema(lambda value, dump: dump(list(value)), schema=events),
         )
+
+
+def _may_rewind(item: Event | StoredRow) -> bool:
+    content = item[-1] if type(item) is tuple else item
+    if isinstance(content, Event):
+        return content.actions.rewind_before_invocation_id is not None
+    return '"rewind' in content if isinstance(content, str) else True
 
 
 def events_of(events: Sequence[Event], invocation_id: str) -> list[Event]:

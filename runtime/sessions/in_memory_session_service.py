@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import time
 from bisect import bisect
@@ -16,9 +15,10 @@ from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
+from runtime.sessions.garbage import collection_paused
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import merge_scopes, scope_of, split_delta
+from runtime.sessions.state import independent, merge_scopes, scope_of, split_delta
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class InMemorySessionService(BaseSessionService):
             if key in self._sessions:
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             number = self._share(key, parts["app"], parts["user"])
-            self._sessions[key] = stored = _Stored(parts["session"], time.time(), copy.deepcopy(parts["session"]), number)
+            self._sessions[key] = stored = _Stored(parts["session"], time.time(), independent(parts["session"]), number)
             return self._copy(key, stored, [])
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
@@ -102,8 +102,8 @@ class InMemorySessionService(BaseSessionService):
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        with self._lock:
-            return ListSessionsResponse(
+        with self._lock, collection_paused():
+            return ListSessionsResponse.model_construct(
                 sessions=[
                     self._copy(key, stored, [])
                     for key, stored in self._sessions.items()
@@ -143,7 +143,7 @@ class InMemorySessionService(BaseSessionService):
         """See `BaseSessionService.first_state`."""
         with self._lock:
             stored = self._sessions.get(key)
-            return copy.deepcopy(stored.baseline) if stored else None
+            return independent(stored.baseline) if stored else None
 
     def past(self, key: SessionKey) -> SessionPast:
         """Return what is known of a session's past, for the debugger.
@@ -157,13 +157,13 @@ class InMemorySessionService(BaseSessionService):
                 raise SessionNotFoundError(f"Session not found: {key.session_id}")
             own = set(stored.commits)
             shared = [
-                (-1 if number <= stored.created else bisect(stored.commits, number), copy.deepcopy(visible))
+                (-1 if number <= stored.created else bisect(stored.commits, number), independent(visible))
                 for number, writer, delta in self._shared
                 if number not in own and (visible := _visible(key, writer, delta))
             ]
             # Not copied: what temp: keys hold may be any objects.
             temp = {event_id: dict(delta) for event_id, delta in stored.temp_deltas.items()}
-            return SessionPast(self._copy(key, stored, stored.events), copy.deepcopy(stored.baseline), shared, temp)
+            return SessionPast(self._copy(key, stored, stored.events), independent(stored.baseline), shared, temp)
 
     def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> int:
         """Write to the shared scopes; return the number of the commit."""
@@ -176,13 +176,7 @@ class InMemorySessionService(BaseSessionService):
 
     def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
-        session = Session(
-            id=key.session_id,
-            app_name=key.app_name,
-            user_id=key.user_id,
-            state=copy.deepcopy(state),
-            last_update_time=stored.last_update_time,
-        )
+        session = Session.trusted(*key.parts, independent(state), stored.last_update_time)
         session.events = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event)
         return session
 

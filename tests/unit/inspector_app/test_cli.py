@@ -160,6 +160,25 @@ def test_events_from_one_on(ordered: str, capsys: pytest.CaptureFixture[str]) ->
     assert answer_lines(capsys, "events", ordered, *SESSION, "--limit", "0") == []
 
 
+def test_events_where_a_condition_holds(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    events = answer_lines(capsys, "events", ordered, *SESSION)
+    calls = answer_lines(capsys, "events", ordered, *SESSION, "--where", 'kind == "tool call" and call == "ask_for_approval"')
+    assert [event["id"] for event in calls] == [
+        event["id"] for event in events if "ask_for_approval" in json.dumps(event) and "function_call" in json.dumps(event)
+    ]
+    changed = answer_lines(capsys, "events", ordered, *SESSION, "--where", 'state["approval"] changed')
+    assert [event["actions"]["state_delta"]["approval"] for event in changed] == ["asked for"]
+    first = answer_lines(
+        capsys, "events", ordered, *SESSION, "--where", 'author == "order_desk"', "--limit", "1", "--after", events[2]["id"]
+    )
+    assert first == events[3:4]
+
+
+def test_a_condition_that_cannot_be_read_is_wrong_usage_and_says_where(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", ordered, *SESSION, "--where", "autor == 1"]) == 2
+    assert "did you mean `author`?" in capsys.readouterr().err
+
+
 def test_state_now_and_then(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     now = answer(capsys, "state", ordered, *SESSION)
     assert now["session"]["approval"] == "asked for"

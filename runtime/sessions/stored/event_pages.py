@@ -16,8 +16,8 @@ from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.steps import Step
 from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.copied_events import Readable
 from runtime.sessions.stored.decode import EventRow
-from runtime.sessions.stored.sqlite_file import SqliteFile
 
 # A search by the session's index would have to be sorted, and reads pages in another order than they lie in the file.
 _PIECE = (
@@ -50,7 +50,7 @@ class EventPages:
         decode: makes an event of a row.
     """
 
-    def __init__(self, file: SqliteFile, key: SessionKey, decode: Callable[[EventRow], Event]) -> None:
+    def __init__(self, file: Readable, key: SessionKey, decode: Callable[[EventRow], Event]) -> None:
         self._file = file
         self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
         self.decode = decode

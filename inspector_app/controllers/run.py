@@ -137,9 +137,9 @@ class RunController(QObject):
         interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
-            selected = session.events[index].invocation_id
+            selected = session.events.peek(index, ask=False)
             for invocation in interrupted:
-                if invocation.invocation_id == selected:
+                if selected is not None and invocation.invocation_id == selected.invocation_id:
                     return invocation
         return interrupted[-1] if interrupted else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from pathlib import Path
 
+from inspector_app.controllers.long_session import LONG, TAIL
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.events.event import Event
@@ -65,6 +66,10 @@ class Source(abc.ABC):
         """Return what waits for a person in a session."""
         return pending_items(await self.events(key))
 
+    async def event_count(self, key: SessionKey) -> int:
+        """Return how many events a session has, if that is known without reading them; else 0."""
+        return 0
+
     @abc.abstractmethod
     async def close(self) -> None:
         """Let go of it."""
@@ -80,6 +85,7 @@ class DatabaseSource(Source):
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
         self.can_write = stored.layout.kind != "v0"
+        self.layout_kind = stored.layout.kind
         self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
@@ -104,6 +110,23 @@ class DatabaseSource(Source):
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         return await self._worker.call(self._stored.events, key)
+
+    async def pending(self, key: SessionKey) -> list[PendingItem]:
+        """See `Source.pending`; of a long session only its last events are looked at."""
+        return pending_items(await self._worker.call(self._latest_events, key))
+
+    def _latest_events(self, key: SessionKey) -> list[Event]:
+        if self.layout_kind == "v0":
+            return self._stored.events(key)
+        pages = self._stored.pages(key)
+        first = max(len(pages) - TAIL, 0) if len(pages) > LONG else 0
+        return [pages.decode(row) for row in pages.rows(first, len(pages))]
+
+    async def event_count(self, key: SessionKey) -> int:
+        """See `Source.event_count`."""
+        if self.layout_kind == "v0":
+            return 0
+        return len(await self._worker.call(self._stored.pages, key))
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

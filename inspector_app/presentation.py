@@ -6,31 +6,37 @@ The kinds are those of the event stream; each comes with a word and an icon, so 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from google.genai import types
 
 from inspector_app.values import preview, visible
 from runtime.events import Event
+from runtime.events.kinds import (
+    CONFIRMATION_TOOL,
+    CREDENTIAL_TOOL,
+    INPUT_TOOL,
+    REQUEST_TOOLS,
+    TRANSFER_TOOL,
+    Kind,
+    asks_a_person,
+    kind_of,
+    text_of,
+    text_of_content,
+    tokens_of,
+)
 
-Kind = Literal[
-    "user input",
-    "answer",
-    "streaming",
-    "thought",
-    "tool call",
-    "tool result",
-    "state change",
-    "transfer",
-    "escalate",
-    "checkpoint",
-    "end of agent",
-    "error",
-    "waiting",
-    "rewind",
-    "compaction",
-    "code",
-    "empty",
+__all__ = [
+    "ICONS",
+    "Kind",
+    "Presentation",
+    "describe",
+    "failure_of",
+    "is_answer_to_person",
+    "short_id",
+    "signature",
+    "text_of",
+    "tokens_of",
 ]
 
 ICONS: dict[Kind, str] = {
@@ -56,11 +62,6 @@ ICONS: dict[Kind, str] = {
 SUMMARY_LIMIT = 300
 """Longest summary in characters: more than the widest window shows on one line."""
 
-TRANSFER_TOOL = "transfer_to_agent"
-CONFIRMATION_TOOL = "adk_request_confirmation"
-CREDENTIAL_TOOL = "adk_request_credential"
-INPUT_TOOL = "adk_request_input"
-
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
@@ -85,36 +86,24 @@ def describe(event: Event) -> Presentation:
     Args:
         event: committed or partial.
     """
-    if event.error_code or event.error_message:
-        return _present("error", _error_text(event), "bad")
-    if event.actions.rewind_before_invocation_id:
-        return _present("rewind", f"rewind: taken back from invocation {short_id(event.actions.rewind_before_invocation_id)} on", "warn")
+    kind = kind_of(event)
+    if kind == "error":
+        return _present(kind, _error_text(event), "bad")
+    if kind == "rewind":
+        return _present(kind, f"rewind: taken back from invocation {short_id(event.actions.rewind_before_invocation_id or '')} on", "warn")
     if event.actions.compaction:
-        return _present("compaction", "summary of earlier events: " + _texts(event.actions.compaction.compacted_content), "dim")
+        return _present(kind, "summary of earlier events: " + text_of_content(event.actions.compaction.compacted_content), "dim")
     calls, responses = event.get_function_calls(), event.get_function_responses()
     if calls:
-        return _calls(event, calls)
+        return _calls(kind, event, calls)
     if responses:
-        return _responses(event, responses)
-    return _said(event) or _acted(event)
+        return _responses(kind, event, responses)
+    return _said(kind, event) or _acted(kind, event)
 
 
 def is_answer_to_person(response: types.FunctionResponse) -> bool:
     """Return whether this response is a person's answer to a request of the runtime's own (confirmation, credential, input)."""
-    return response.name in (CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL)
-
-
-def tokens_of(event: Event) -> int:
-    """Return the tokens that the model counted for this event, prompt included; 0 where it counted none."""
-    usage = event.usage_metadata
-    if usage is None:
-        return 0
-    return usage.total_token_count or (usage.prompt_token_count or 0) + (usage.candidates_token_count or 0)
-
-
-def text_of(event: Event, *, thoughts: bool = False) -> str:
-    """Return the event's text parts joined: what was said, or (with `thoughts`) what was only thought."""
-    return _joined(event.content, thoughts=thoughts)
+    return response.name in REQUEST_TOOLS
 
 
 def writer_name(event: Event) -> str:
@@ -143,17 +132,16 @@ def _error_text(event: Event) -> str:
     return ": ".join(part for part in (event.error_code, event.error_message) if part)
 
 
-def _calls(event: Event, calls: list[types.FunctionCall]) -> Presentation:
-    targets = [str((call.args or {}).get("agent_name", "?")) for call in calls if call.name == TRANSFER_TOOL]
-    if len(targets) == len(calls):
-        return _present("transfer", f"transfer → {', '.join(targets)}")
-    if calls[0].name in (CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL):
-        return _present("waiting", "   ‖   ".join(_request(call) for call in calls), "warn", _REQUEST_ICONS[calls[0].name])
+def _calls(kind: Kind, event: Event, calls: list[types.FunctionCall]) -> Presentation:
+    if kind == "transfer":
+        return _present(kind, f"transfer → {', '.join(str((call.args or {}).get('agent_name', '?')) for call in calls)}")
+    if kind == "waiting":
+        return _present(kind, "   ‖   ".join(_request(call) for call in calls), "warn", _REQUEST_ICONS[calls[0].name or ""])
     later = event.long_running_tool_ids or ()
     texts = [_call(call) + (" · answers later" if call.id in later else "") for call in calls]
     said = text_of(event).strip()
     icon = "hourglass-half" if any(call.id in later for call in calls) else None
-    return _present("tool call", "   ‖   ".join(texts) + (f"   ·   {said}" if said else ""), icon=icon)
+    return _present(kind, "   ‖   ".join(texts) + (f"   ·   {said}" if said else ""), icon=icon)
 
 
 _REQUEST_ICONS = {CONFIRMATION_TOOL: "hand", CREDENTIAL_TOOL: "key", INPUT_TOOL: "keyboard"}
@@ -189,21 +177,19 @@ def _request(call: types.FunctionCall) -> str:
     return f"asks: {args.get('message') or 'input'}"
 
 
-def _responses(event: Event, responses: list[types.FunctionResponse]) -> Presentation:
-    names = {response.name for response in responses}
-    if names == {TRANSFER_TOOL}:
-        return _present("transfer", f"transfer → {event.actions.transfer_to_agent or 'done'}")
-    asking = event.actions.requested_tool_confirmations.keys() | event.actions.requested_auth_configs.keys()
-    if asking and all(response.id in asking for response in responses):
-        return _present("waiting", "   ·   ".join(f"{response.name} waits for an answer" for response in responses), "warn")
-    text = "   ·   ".join(_response(response, response.id in asking) for response in responses)
-    if event.actions.escalate:
-        return _present("escalate", f"{text}   ·   escalate: the loop ends")
-    if event.actions.transfer_to_agent:
-        return _present("transfer", f"{text}   ·   transfer → {event.actions.transfer_to_agent}")
-    if any(failure_of(response) is not None and response.id not in asking for response in responses):
-        return _present("tool result", text, "bad", ICONS["error"])
-    return _present("tool result", text)
+def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]) -> Presentation:
+    if all(response.name == TRANSFER_TOOL for response in responses):
+        return _present(kind, f"transfer → {event.actions.transfer_to_agent or 'done'}")
+    if kind == "waiting":
+        return _present(kind, "   ·   ".join(f"{response.name} waits for an answer" for response in responses), "warn")
+    text = "   ·   ".join(_response(response, asks_a_person(event, response)) for response in responses)
+    if kind == "escalate":
+        return _present(kind, f"{text}   ·   escalate: the loop ends")
+    if kind == "transfer":
+        return _present(kind, f"{text}   ·   transfer → {event.actions.transfer_to_agent}")
+    if any(failure_of(response) is not None and not asks_a_person(event, response) for response in responses):
+        return _present(kind, text, "bad", ICONS["error"])
+    return _present(kind, text)
 
 
 def failure_of(response: types.FunctionResponse) -> str | None:
@@ -229,12 +215,12 @@ def _response(response: types.FunctionResponse, asking: bool) -> str:
     return f"{name} → {preview(only, 160)}"
 
 
-def _said(event: Event) -> Presentation | None:
+def _said(kind: Kind, event: Event) -> Presentation | None:
     """Return how an event with content that is no call reads; None where it says nothing."""
     parts = (event.content.parts if event.content else None) or []
-    code = [text for part in parts if (text := _code(part))]
-    if code:
-        return _present("code", "   ·   ".join(filter(None, [text_of(event).strip(), *code])))
+    if kind == "code":
+        code = [text for part in parts if (text := _code(part))]
+        return _present(kind, "   ·   ".join(filter(None, [text_of(event).strip(), *code])))
     said = text_of(event)
     media = "   ".join(text for part in parts if (text := _media(part)))
     spoken = event.output_transcription or event.input_transcription
@@ -242,48 +228,32 @@ def _said(event: Event) -> Presentation | None:
     thought = text_of(event, thoughts=True).strip()
     if not said and not thought:
         return None
-    if event.partial:
-        return _present("streaming", said or thought, "text" if said else "dim")
-    if not said:
-        return _present("thought", thought, "dim")
-    if event.author == "user":
-        return _present("user input", said)
-    if event.actions.escalate:
-        return _present("escalate", f"{said}   ·   escalate: the loop ends")
-    return _present("answer", said)
+    if kind == "streaming":
+        return _present(kind, said or thought, "text" if said else "dim")
+    if kind == "thought":
+        return _present(kind, thought, "dim")
+    return _present(kind, f"{said}   ·   escalate: the loop ends" if kind == "escalate" else said)
 
 
-def _acted(event: Event) -> Presentation:
+def _acted(kind: Kind, event: Event) -> Presentation:
     """Return how an event without content reads: by what it does."""
     actions = event.actions
-    if actions.transfer_to_agent:
-        return _present("transfer", f"transfer → {actions.transfer_to_agent}")
-    if actions.escalate:
-        return _present("escalate", "escalate: the loop ends")
-    if actions.end_of_agent:
-        return _present("end of agent", f"end of {event.author}", "dim")
-    if actions.agent_state is not None:
-        return _present("checkpoint", f"checkpoint {preview(actions.agent_state, 200)}", "dim")
+    if kind == "transfer":
+        return _present(kind, f"transfer → {actions.transfer_to_agent}")
+    if kind == "escalate":
+        return _present(kind, "escalate: the loop ends")
+    if kind == "end of agent":
+        return _present(kind, f"end of {event.author}", "dim")
+    if kind == "checkpoint":
+        return _present(kind, f"checkpoint {preview(actions.agent_state, 200)}", "dim")
     changed = []
     if actions.state_delta:
         changed.append("state: " + ", ".join(f"{key[:60]} = {preview(value, 60)}" for key, value in list(actions.state_delta.items())[:8]))
     if actions.artifact_delta:
         changed.append("saved: " + ", ".join(f"{name[:80]} v{version}" for name, version in list(actions.artifact_delta.items())[:8]))
     if changed:
-        return _present("state change", "   ·   ".join(changed), "dim")
-    if event.partial:
-        return _present("streaming", "…", "dim")
-    return _present("empty", "no content and no change", "dim")
-
-
-def _joined(content: types.Content | None, *, thoughts: bool) -> str:
-    if content is None or not content.parts:
-        return ""
-    return "".join(part.text for part in content.parts if part.text and bool(part.thought) == thoughts)
-
-
-def _texts(content: types.Content) -> str:
-    return _joined(content, thoughts=False)
+        return _present(kind, "   ·   ".join(changed), "dim")
+    return _present(kind, "…" if kind == "streaming" else "no content and no change", "dim")
 
 
 def _code(part: types.Part) -> str | None:

@@ -127,6 +127,11 @@ class InvocationContext(BaseModel):
         return self._shared
 
     @property
+    def depth(self) -> int:
+        """How many agents called each other to get here; 0 for the Runner's own context."""
+        return self._depth
+
+    @property
     def is_resumable(self) -> bool:
         """Whether this invocation keeps checkpoints and pauses at long-running calls."""
         return self.resumability_config is not None and self.resumability_config.is_resumable

@@ -3,46 +3,101 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Literal
+from typing import Any, Literal
 
+from runtime.debugger import stepping
+from runtime.debugger.agent_calls import AgentCall, AgentCalls
+from runtime.debugger.breakpoints import Breakpoint, Breakpoints, When
+from runtime.debugger.calls import ModelCall, ToolCall
+from runtime.debugger.hold import Hold, Report, describe, running_agents
+from runtime.debugger.stepping import Goal, Moment, Place, Reason
 from runtime.events.event import Event
+from runtime.events.kinds import Kind
+from runtime.sessions.state import apply_delta
 
 DebuggerState = Literal["idle", "running", "paused", "stopping", "finished"]
+
+_PLACES: dict[Place, When] = {"event": "event", "before model": "before model", "before tool": "before tool", "error": "error"}
+
+
+class _Waiting:
+    """A hold that is in force, or waits in line behind one that is."""
+
+    def __init__(self, hold: Hold, call: AgentCall | None, is_in_run: bool) -> None:
+        self.hold = hold
+        self.call = call
+        self.is_in_run = is_in_run
+        self.released = asyncio.Event()
 
 
 class Debugger:
     """A gate between a run's events and whoever watches them.
 
     The Runner commits an event before it yields it, and the agent goes on only when the next event is asked for. So holding after an event
-    means: that event is committed, and the agent has not moved on.
+    means: that event is committed, and the agent has not moved on. With the `Interception` plugin in the Runner, agents are also held where
+    they begin and end, and before they call a model or a tool; without it every step is one event.
+
+    Several agents can come to a hold at once, on parallel branches or as tools: one hold is in force at a time, the others wait in line.
 
     One Debugger watches one run. Its methods are called from the event loop's thread.
 
     Args:
         paused: hold at the first event.
-        on_change: called after each change of `state`.
+        breakpoints: where to hold, or log; those of the agent.
+        state: the session's merged state before the run, for conditions that ask for state; the plugin knows it by itself.
+        on_change: called after each change of `state` or `hold`.
+        on_report: called with what logpoints say, and the like.
+        on_inner_event: called with each event, partial ones too, of agents that run as tools, and with the ids of the function calls that
+            lead to it. Such events are not among those that `run` yields.
     """
 
-    def __init__(self, *, paused: bool = False, on_change: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        paused: bool = False,
+        breakpoints: Breakpoints | None = None,
+        state: Mapping[str, Any] | None = None,
+        on_change: Callable[[], None] | None = None,
+        on_report: Callable[[Report], None] | None = None,
+        on_inner_event: Callable[[Event, tuple[str | None, ...]], None] | None = None,
+    ) -> None:
+        self.breakpoints = breakpoints if breakpoints is not None else Breakpoints()
+        self.calls = AgentCalls()
         self._state: DebuggerState = "idle"
-        self._held: Event | None = None
-        self._hold_next = paused
-        self._may_go_on = asyncio.Event()
+        self._line: list[_Waiting] = []  # the first is in force
         self._is_held = asyncio.Event()
+        self._last_event: Event | None = None
+        self._goal: Goal | None = stepping.next_event("start") if paused else None
+        self._known_state: dict[str, Any] | None = dict(state) if state is not None else None
+        self._from: dict[str, AgentCall | None] = {}  # event id → who yielded it, while it is on its way here
+        self._told: BaseException | None = None
         self._on_change = on_change
+        self._on_report = on_report
+        self._on_inner_event = on_inner_event
         self._pulling: asyncio.Task[object] | None = None  # set while the agent, not our consumer, is at work
+        self._cut_off = False
 
     @property
     def state(self) -> DebuggerState:
-        """`idle` before the run, `running`, `paused` at `held`, `stopping` while the agent's `finally` blocks run, `finished`."""
+        """`idle` before the run, `running`, `paused` at `hold`, `stopping` while the agent's `finally` blocks run, `finished`."""
         return self._state
 
     @property
+    def hold(self) -> Hold | None:
+        """The hold that is in force; None while the agent runs."""
+        return self._line[0].hold if self._line and self._state == "paused" else None
+
+    @property
+    def waiting(self) -> tuple[Hold, ...]:
+        """The holds that wait in line; the next one is in force when the agent is let go."""
+        return tuple(waiting.hold for waiting in self._line[1:])
+
+    @property
     def held(self) -> Event | None:
-        """The committed event that the agent is held at; None while it runs."""
-        return self._held
+        """While held, the last committed event of the run, which the agent is at or behind; None while it runs, or if there is none yet."""
+        return self._last_event if self.hold is not None else None
 
     async def run(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """Yield the events of a run, holding where it was asked for.
@@ -56,72 +111,264 @@ class Debugger:
         try:
             async with aclosing(events):
                 while self._state != "stopping":
-                    event = await self._pull(events)
+                    try:
+                        event = await self._pull(events)
+                    except Exception as error:
+                        await self._look_at_failure(error)
+                        raise
                     if event is None:
                         return
-                    holds = self._hold_next and not event.partial
-                    if holds:
-                        self._hold(event)
+                    waiting = None if event.partial else self._arrive(event)
                     yield event
-                    if holds:
-                        await self._may_go_on.wait()
+                    if waiting is not None:
+                        await waiting.released.wait()
         finally:
-            self._held = None
+            self._line.clear()
+            self.calls.clear()
             self._is_held.clear()
             self._change("finished")
 
     async def _pull(self, events: AsyncGenerator[Event, None]) -> Event | None:
         """Return the next event; None at the end, also when `stop` cut it off."""
-        self._pulling = asyncio.current_task()
+        task = self._pulling = asyncio.current_task()
         try:
             return await anext(events, None)
         except asyncio.CancelledError:
-            if self._state != "stopping":
+            if not self._cut_off:
                 raise
-            self._pulling.uncancel()  # type: ignore[union-attr]  # the run is over, not whoever watches it
             return None
         finally:
             self._pulling = None
+            if self._cut_off and task is not None:
+                task.uncancel()  # the run is over, not whoever watches it; also if the agent swallowed the cancellation
+                self._cut_off = False
 
     def pause(self) -> None:
-        """Hold at the next committed event."""
-        self._hold_next = True
+        """Hold as soon as possible: at the next committed event, or before the next call."""
+        self._goal = stepping.anything()
 
     def step(self) -> None:
-        """Let the agent go on to its next committed event."""
-        self._hold_next = True
-        self._release()
+        """Let the agent go on to the next committed event."""
+        self._go(stepping.next_event())
+
+    def step_over(self) -> None:
+        """Let the agent go on to the next event at its own level: the agents it calls run through."""
+        self._go(stepping.over(self._held_call()))
+
+    def step_into(self) -> None:
+        """Let the agent go on to the next model call, tool call or sub-agent, but not past its end."""
+        self._go(stepping.into(self._held_call()))
+
+    def step_out(self) -> None:
+        """Let the agent go on to its end; it is held before its caller goes on."""
+        self._go(stepping.out(self._held_call()))
+
+    def run_to(self, kind: Kind) -> None:
+        """Let the agent go on to the next event of a kind.
+
+        Args:
+            kind: one of `runtime.events.kinds.KINDS`.
+        """
+        self._go(stepping.to_kind(kind))
 
     def resume(self) -> None:
-        """Let the agent go on."""
-        self._hold_next = False
-        self._release()
+        """Let the agent go on, to the next breakpoint."""
+        self._go(None)
 
     def stop(self) -> None:
         """End the run: whatever the agent awaits is cancelled, and every `finally` of it runs. Nothing happens without a run."""
+        if self._state not in ("running", "paused"):
+            return
+        self._is_held.clear()
+        self._change("stopping")
+        for waiting in self._line:
+            if waiting.is_in_run:  # the others are inside the agent, which is cancelled: let go, they would make their call
+                waiting.released.set()
+        if self._pulling is not None:
+            self._cut_off = True
+            self._pulling.cancel()
+
+    async def wait_until_held(self) -> Hold:
+        """Return the hold that is in force, as soon as there is one."""
+        while (hold := self.hold) is None:  # it may have been let go again before we came to look
+            await self._is_held.wait()
+        return hold
+
+    def begin(self, state: Mapping[str, Any]) -> None:
+        """Take note of the session's state, as the run begins; called by the plugin."""
+        self._known_state = dict(state)
+
+    def expect(self, event: Event, call: AgentCall | None) -> None:
+        """Take note of who yields an event that is about to be committed; called by the plugin."""
+        if not event.partial:
+            self._from[event.id] = call
+
+    async def reach(
+        self,
+        place: Place,
+        call: AgentCall | None,
+        *,
+        stands_for: Event | None = None,
+        state: Mapping[str, Any] | None = None,
+        tool: str = "",
+        held_call: ModelCall | ToolCall | None = None,
+        error: BaseException | None = None,
+    ) -> None:
+        """Hold an agent at a place inside it, if that is asked for; called by the plugin, returns when the agent may go on.
+
+        Args:
+            place: where it is.
+            call: the agent's.
+            stands_for: an event with what is about to happen, for conditions.
+            state: the state that conditions see.
+            tool: the tool's name, if it is about one.
+            held_call: what may be looked at and changed.
+            error: what was raised.
+        """
+        if self._state not in ("running", "paused"):
+            return
+        if error is not None:
+            self._told = error
+        reason, met = self._why(Moment(place, call), stands_for, state, tool)
+        if reason is None:
+            return
+        hold = self._hold(place, reason, met, call, tool=tool, held_call=held_call, error=error)
+        await self._wait_in_line(_Waiting(hold, call, is_in_run=False))
+
+    async def reach_inner_event(self, event: Event, call: AgentCall | None, call_ids: tuple[str | None, ...]) -> None:
+        """Take an event of an agent that runs as a tool; called by the plugin, returns when the agent may go on."""
+        if self._on_inner_event is not None:
+            self._on_inner_event(event, call_ids)
+        if event.partial or self._state not in ("running", "paused"):
+            return
+        reason, met = self._why(Moment("event", call, event), event, None)
+        if reason is not None:
+            hold = self._hold("event", reason, met, call, event=event, inner=True)
+            await self._wait_in_line(_Waiting(hold, call, is_in_run=False))
+
+    def tell(self, report: Report) -> None:
+        """Pass a report on; called by the plugin."""
+        if self._on_report is not None:
+            self._on_report(report)
+
+    def _arrive(self, event: Event) -> _Waiting | None:
+        """Take a committed event; return the hold it is held by, if it is."""
+        call = self._from.pop(event.id, None)
+        self._last_event = event
+        waiting = None
         if self._state in ("running", "paused"):
-            self._change("stopping")
-            self._may_go_on.set()
-            if self._pulling is not None:
-                self._pulling.cancel()
+            reason, met = self._why(Moment("event", call, event), event, self._known_state)
+            if reason is not None:
+                waiting = _Waiting(self._hold("event", reason, met, call, event=event), call, is_in_run=True)
+                self._queue(waiting)
+        if self._known_state is not None:
+            apply_delta(self._known_state, event.actions.state_delta)
+        return waiting
 
-    async def wait_until_paused(self) -> Event:
-        """Return the event the agent is held at, as soon as it is held."""
-        await self._is_held.wait()
-        assert self._held is not None  # set before _is_held
-        return self._held
+    async def _look_at_failure(self, error: Exception) -> None:
+        """Hold at the end of a failed run, unless that failure was held already where it happened."""
+        shown: BaseException | None = error
+        while shown is not None and shown is not self._told:
+            shown = shown.__cause__ or shown.__context__
+        if shown is not None or self._state not in ("running", "paused"):
+            return
+        author = self._last_event.author if self._last_event else "agent"
+        stands_for = Event(author=author, error_code=type(error).__name__, error_message=str(error))
+        reason, met = self._why(Moment("error", None), stands_for, self._known_state)
+        if reason is not None:
+            waiting = _Waiting(self._hold("error", reason, met, None, error=error), None, is_in_run=True)
+            self._queue(waiting)
+            await waiting.released.wait()
 
-    def _hold(self, event: Event) -> None:
-        self._held = event
-        self._may_go_on.clear()
-        self._is_held.set()
-        self._change("paused")
+    def _why(
+        self, moment: Moment, event: Event | None, state: Mapping[str, Any] | None, tool: str = ""
+    ) -> tuple[Reason | None, Breakpoint | None]:
+        """Return why to hold at a moment: the command it is the goal of, or the breakpoint that is met; logpoints are told of."""
+        met = self._met(moment, event, state, tool) if event is not None and len(self.breakpoints) else None
+        if self._goal is not None and self._goal.reached(moment):
+            reason = self._goal.reason
+            self._goal = None
+            return reason, met
+        return ("breakpoint" if met is not None else None), met
 
-    def _release(self) -> None:
+    def _met(self, moment: Moment, event: Event, state: Mapping[str, Any] | None, tool: str) -> Breakpoint | None:
+        places: list[When] = [_PLACES[moment.place]] if moment.place in _PLACES else []
+        if moment.place == "event" and (event.error_code or event.error_message):
+            places.append("error")
+        first = None
+        for when in places:
+            for one in self.breakpoints.met(when, event, state, tool):
+                if one.log:
+                    self.tell(Report("log", one.message(event, state), event, one.id))
+                else:
+                    first = first or one
+        for one in self.breakpoints:
+            if one.problem:
+                self.tell(Report("problem", f"Breakpoint {one.id}: {one.problem}", event, one.id))
+        return first
+
+    def _hold(
+        self,
+        place: Place,
+        reason: Reason,
+        met: Breakpoint | None,
+        call: AgentCall | None,
+        *,
+        event: Event | None = None,
+        inner: bool = False,
+        tool: str = "",
+        held_call: ModelCall | ToolCall | None = None,
+        error: BaseException | None = None,
+    ) -> Hold:
+        agent = call.agent if call else event.author if event else None
+        why = f"breakpoint {met.id} ({met})" if met is not None else {"start": "held at the start", "pause": "paused"}.get(reason, reason)
+        text = f"{describe(place, agent, tool, error)}; {why}."
+        return Hold(
+            place,
+            reason,
+            text[0].upper() + text[1:] if agent is None else text,
+            agent,
+            call.branch if call else event.branch if event else None,
+            event,
+            inner,
+            held_call,
+            error,
+            met.id if met is not None else None,
+            running_agents(self.calls.beside(call)) if call else (),
+        )
+
+    def _held_call(self) -> AgentCall | None:
+        return self._line[0].call if self._line else None
+
+    def _queue(self, waiting: _Waiting) -> None:
+        self._line.append(waiting)
+        if len(self._line) == 1:
+            self._is_held.set()
+            self._change("paused")
+
+    async def _wait_in_line(self, waiting: _Waiting) -> None:
+        self._queue(waiting)
+        try:
+            await waiting.released.wait()
+        finally:
+            if waiting in self._line:  # the agent was cancelled while it was held
+                self._leave_line(waiting)
+
+    def _go(self, goal: Goal | None) -> None:
+        self._goal = goal
         if self._state == "paused":
-            self._held = None
+            self._line[0].released.set()
+            self._leave_line(self._line[0])
+
+    def _leave_line(self, waiting: _Waiting) -> None:
+        was_in_force = self._line[0] is waiting
+        self._line.remove(waiting)
+        if not was_in_force or self._state != "paused":
+            return
+        if self._line:
+            self._change("paused")
+        else:
             self._is_held.clear()
-            self._may_go_on.set()
             self._change("running")
 
     def _change(self, state: DebuggerState) -> None:

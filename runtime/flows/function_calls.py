@@ -17,6 +17,7 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
 from runtime.flows.merge import merge
+from runtime.plugins.plugin_manager import CallFailure
 from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.tool_confirmation import ToolConfirmation
@@ -102,22 +103,36 @@ async def _result(
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
-    result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
-    if result is None:
+    failure: Exception | None = None
+    result = None
+    try:
+        result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
+    except CallFailure as wanted:
+        failure = wanted.error
+    if result is None and failure is None:
         result = await first_answer(agent.before_tool_callback, **named)
     if result is None:
         try:
+            if failure is not None:
+                raise failure
             result = await tool.run_async(args=args, tool_context=context)
         except Exception as error:
-            result = await ctx.plugin_manager.ask("on_tool_error_callback", **hooks, error=error)
-            if result is None:
-                result = await first_answer(agent.on_tool_error_callback, **named, error=error)
+            result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
             if result is None:
                 raise
     changed = await ctx.plugin_manager.ask("after_tool_callback", **hooks, result=result)
     if changed is None:
         changed = await first_answer(agent.after_tool_callback, **named, tool_response=result)
     return result if changed is None else changed
+
+
+async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:
+    """Return what a plugin or the agent gives in place of a failed tool's result; None if nobody does."""
+    try:
+        result = await ctx.plugin_manager.ask("on_tool_error_callback", **hooks)
+    except CallFailure as wanted:
+        raise wanted.error from hooks["error"]
+    return await first_answer(agent.on_tool_error_callback, **named) if result is None else result
 
 
 def _requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:

@@ -12,6 +12,18 @@ class PluginError(KnownError, RuntimeError):
     """A plugin's hook raised; the text names plugin and hook, the cause is chained."""
 
 
+class CallFailure(Exception):  # it carries an error, and is none itself
+    """Raised by a plugin's `before_tool_callback` to let the call fail as if the tool had raised.
+
+    Attributes:
+        error: what the agent sees.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class PluginManager:
     """The plugins of one Runner.
 
@@ -29,15 +41,19 @@ class PluginManager:
         for plugin in plugins or []:
             self.register_plugin(plugin)
 
-    def register_plugin(self, plugin: BasePlugin) -> None:
-        """Add a plugin behind the present ones.
+    def register_plugin(self, plugin: BasePlugin, *, first: bool = False) -> None:
+        """Add a plugin.
+
+        Args:
+            plugin: one more.
+            first: it is asked before the present ones, not after them.
 
         Raises:
             ValueError: the name is taken.
         """
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"A plugin named {plugin.name!r} is registered already.")
-        self.plugins.append(plugin)
+        self.plugins.insert(0 if first else len(self.plugins), plugin)
         self._takers.clear()
 
     def get_plugin(self, name: str) -> BasePlugin | None:
@@ -56,12 +72,15 @@ class PluginManager:
 
         Raises:
             PluginError: a hook raised.
+            CallFailure: a hook lets the call fail that it was asked about.
         """
         if not self.plugins:
             return None
         for plugin in self._taking(hook):
             try:
                 answer = await getattr(plugin, hook)(**arguments)
+            except CallFailure:
+                raise
             except Exception as error:
                 raise PluginError(f"Plugin {plugin.name!r} failed in {hook}: {error}") from error
             if answer is not None:

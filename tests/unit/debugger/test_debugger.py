@@ -50,6 +50,12 @@ async def collect(debugger: Debugger, events: AsyncGenerator[Event, None], seen:
         seen.append(event)
 
 
+async def held_event(debugger: Debugger) -> Event:
+    event = (await debugger.wait_until_held()).event
+    assert event is not None
+    return event
+
+
 async def test_it_runs_through_when_nobody_holds_it() -> None:
     run, seen, states = Watched(), [], []  # type: ignore[var-annotated]
     debugger = Debugger(on_change=lambda: states.append(debugger.state))
@@ -72,7 +78,7 @@ async def test_held_at_n_means_n_is_committed_and_the_agent_has_not_moved_on() -
     async with asyncio.TaskGroup() as group:
         group.create_task(collect(debugger, runner.run_async(user_id="u", session_id="s", new_message=message("go")), seen))
         for number in range(3):
-            held = await debugger.wait_until_paused()
+            held = await held_event(debugger)
             assert (debugger.state, debugger.held) == ("paused", held)
             assert texts([held]) == [str(number)]
             assert texts((await stored(runner)).events)[-1] == str(number)
@@ -92,7 +98,7 @@ async def test_partial_events_are_never_held() -> None:
     debugger, seen = Debugger(paused=True), []  # type: ignore[var-annotated]
     async with asyncio.TaskGroup() as group:
         group.create_task(collect(debugger, events(), seen))
-        assert texts([await debugger.wait_until_paused()]) == ["the whole"]
+        assert texts([await held_event(debugger)]) == ["the whole"]
         debugger.resume()
     assert len(seen) == 3
 
@@ -102,10 +108,10 @@ async def test_pause_holds_at_the_next_event_and_resume_lets_go() -> None:
     debugger = Debugger(paused=True)
     async with asyncio.TaskGroup() as group:
         group.create_task(collect(debugger, run.events(), seen))
-        await debugger.wait_until_paused()
+        await held_event(debugger)
         debugger.resume()
         debugger.pause()
-        assert texts([await debugger.wait_until_paused()]) == ["1"]
+        assert texts([await held_event(debugger)]) == ["1"]
         debugger.resume()
     assert texts(seen) == ["0", "1", "2", "3", "4"]
 
@@ -115,7 +121,7 @@ async def test_stop_while_held_closes_the_agent() -> None:
     debugger = Debugger(paused=True)
     async with asyncio.TaskGroup() as group:
         group.create_task(collect(debugger, run.events(), seen))
-        await debugger.wait_until_paused()
+        await held_event(debugger)
         debugger.stop()
     assert (debugger.state, run.closed, texts(seen)) == ("finished", True, ["0"])
 
@@ -131,7 +137,7 @@ async def test_stop_cancels_what_the_agent_awaits_and_whoever_watches_goes_on() 
 
     async with asyncio.TaskGroup() as group:
         watcher = group.create_task(watch())
-        await debugger.wait_until_paused()
+        await held_event(debugger)
         debugger.step()
         await run.blocked.wait()
         debugger.stop()

@@ -1,0 +1,245 @@
+"""Model and tool calls that are held: what a person sees of them, and what may be done in their place."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from google.genai import types
+from pydantic import BaseModel, ValidationError
+
+from runtime.errors.known_error import KnownError
+from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.models.llm_request import LlmRequest
+from runtime.models.llm_response import LlmResponse
+from runtime.sessions.state import same_value, storable
+
+_NOT_JSON = "(not editable: a Python object)"
+
+
+class CallEditError(KnownError, ValueError):
+    """What a person put in the place of a request, an answer, arguments or a result does not fit; the text says why."""
+
+
+class RaisedByHandError(KnownError, RuntimeError):
+    """A person let a tool call fail."""
+
+
+class ToolCall:
+    """A tool call that is held, or failed.
+
+    Attributes:
+        name: the tool's.
+        call_id: the function call's.
+        args: what it is called with; changed by `edit_args` only.
+        error: what it raised, if it is held at its failure.
+        result: given in place of its own; None if it shall run.
+        failure: raised in place of running it; None if it shall run.
+        edits: what was changed by hand so far, as it is marked in the event.
+    """
+
+    def __init__(self, name: str, call_id: str | None, args: Mapping[str, Any], error: Exception | None = None) -> None:
+        self.name = name
+        self.call_id = call_id
+        self.args: dict[str, Any] = copy.deepcopy(dict(args))
+        self.error = error
+        self.result: dict[str, Any] | None = None
+        self.failure: Exception | None = None
+        self._first_args = self.args
+
+    def edit_args(self, args: Mapping[str, Any]) -> None:
+        """Call it with other arguments.
+
+        Raises:
+            CallEditError: they are no JSON object, or the tool has failed already.
+        """
+        if self.error is not None:
+            raise CallEditError(f"{self.name} has been called already; give a result in its place, or let it fail.")
+        self.args = _json_object(args, "arguments")
+        self.result = self.failure = None
+
+    def give_result(self, result: Mapping[str, Any]) -> None:
+        """Give a result in its place; the tool does not run.
+
+        Raises:
+            CallEditError: it is no JSON object.
+        """
+        self.result, self.failure = _json_object(result, "result"), None
+
+    def fail(self, message: str) -> None:
+        """Let it fail; the tool does not run, and the agent sees an exception of that text."""
+        self.result, self.failure = None, RaisedByHandError(message)
+
+    def reset(self) -> None:
+        """Take back what was changed."""
+        self.args, self.result, self.failure = self._first_args, None, None
+
+    @property
+    def edits(self) -> dict[str, Any]:  # noqa: D102  # see the class
+        edits: dict[str, Any] = {}
+        if not same_value(self.args, self._first_args):
+            edits["arguments"] = {"before": self._first_args, "after": self.args}
+        if self.result is not None:
+            edits["result"] = self.result
+        if self.failure is not None:
+            edits["failure"] = str(self.failure)
+        if edits and self.error is not None:
+            edits["error"] = f"{type(self.error).__name__}: {self.error}"
+        return {"tool": self.name, **edits} if edits else {}
+
+
+class ModelCall:
+    """A model call that is held, or failed.
+
+    Attributes:
+        request: what will be sent; changed by `edit_request` only.
+        error: what it raised, if it is held at its failure.
+        response: given in place of the model's; None if the model shall be called.
+    """
+
+    def __init__(self, request: LlmRequest, error: Exception | None = None) -> None:
+        self.request = request
+        self.error = error
+        self.response: LlmResponse | None = None
+        self._first = request_json(request)
+        self._edited: dict[str, Any] | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return the whole request as JSON: `model`, `contents` and `config` (instruction, tools, schemas, sampling)."""
+        return copy.deepcopy(self._edited if self._edited is not None else self._first)
+
+    def edit_request(self, edited: Mapping[str, Any]) -> None:
+        """Send another request.
+
+        Args:
+            edited: the JSON of `json`, changed. What is not changed stays the object it is.
+
+        Raises:
+            CallEditError: it is no request, or the model has failed already.
+        """
+        if self.error is not None:
+            raise CallEditError("The model has been called already; give an answer in its place.")
+        wanted = _json_object(edited, "request")
+        changed_request(self.request, self._first, wanted)
+        self._edited, self.response = wanted, None
+
+    def answer(self, answer: str | Mapping[str, Any]) -> None:
+        """Answer in the model's place.
+
+        Args:
+            answer: a text, or the JSON of an `LlmResponse` (`{"content": {"role": "model", "parts": […]}}`).
+
+        Raises:
+            CallEditError: it is no response.
+        """
+        if isinstance(answer, str):
+            self.response = LlmResponse(content=types.Content(role="model", parts=[types.Part(text=answer)]))
+            return
+        try:
+            response = LlmResponse.model_validate(_json_object(answer, "answer"))
+        except ValidationError as error:
+            raise CallEditError(f"This is no answer of a model: {_first_problem(error)}") from None
+        if not (response.content and response.content.parts) and not response.error_code:
+            raise CallEditError("An answer needs content with at least one part, or an error_code.")
+        self.response = response.model_copy(update={"partial": None})
+
+    def reset(self) -> None:
+        """Take back what was changed."""
+        self._edited = self.response = None
+
+    def apply(self) -> None:
+        """Change the request as it was edited."""
+        if self._edited is not None and self.response is None:
+            changed = changed_request(self.request, self._first, self._edited)
+            self.request.model, self.request.contents, self.request.config = changed.model, changed.contents, changed.config
+
+    @property
+    def edits(self) -> dict[str, Any]:
+        """What was changed by hand, as it is marked in the event; empty if nothing was."""
+        if self.response is not None:
+            failed = {"error": f"{type(self.error).__name__}: {self.error}"} if self.error is not None else {}
+            return {"answer": True, **failed}
+        changes = _differences(self._first, self._edited) if self._edited is not None else []
+        return {"request": changes} if changes else {}
+
+
+def request_json(request: LlmRequest) -> dict[str, Any]:
+    """Return a request as JSON; what is no JSON in it (a response schema that is a class, say) is named, not shown."""
+    config = {}
+    for name in sorted(request.config.model_fields_set):
+        value = getattr(request.config, name)
+        if value is not None:
+            config[name] = _field_json(request.config, name)
+    contents = [content.model_dump(mode="json", exclude_none=True) for content in request.contents]
+    return {"model": request.model, "contents": contents, "config": config}
+
+
+def _field_json(config: types.GenerateContentConfig, name: str) -> Any:
+    try:
+        dumped = config.model_dump(mode="json", include={name}, exclude_none=True).get(name)
+        return storable(dumped, name)
+    except Exception:  # whatever pydantic, or the object's own code, raises
+        value = getattr(config, name)
+        if isinstance(value, type) and issubclass(value, BaseModel):
+            return f"{_NOT_JSON[:-1]}, {value.__name__})"
+        return _NOT_JSON
+
+
+def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mapping[str, Any]) -> LlmRequest:
+    """Return a request with what differs between two JSON forms of it.
+
+    Raises:
+        CallEditError: the result is no request.
+    """
+    unknown = sorted(after.keys() - {"model", "contents", "config"})
+    if unknown:
+        raise CallEditError(f"A request has model, contents and config; not {', '.join(unknown)}.")
+    update: dict[str, Any] = {}
+    try:
+        if after.get("model") != before.get("model"):
+            update["model"] = LlmRequest.model_validate({"model": after.get("model")}).model
+        if not same_value(after.get("contents"), before.get("contents")):
+            update["contents"] = LlmRequest.model_validate({"contents": after.get("contents", [])}).contents
+        config = _json_object(after.get("config", {}), "config")
+        changed = {name: value for name, value in config.items() if not same_value(value, before["config"].get(name))}
+        gone = {name: None for name in before["config"] if name not in config}
+        if changed or gone:
+            checked = types.GenerateContentConfig.model_validate(changed)
+            fields = {name: getattr(checked, name) for name in checked.model_fields_set}
+            update["config"] = request.config.model_copy(update={**fields, **gone})
+    except ValidationError as error:
+        raise CallEditError(f"This is no request: {_first_problem(error)}") from None
+    return request.model_copy(update=update)
+
+
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what differs, by place: the model, each content, each field of the config."""
+    old, new = _places(before), _places(after)
+    return [
+        {"path": path, "before": old.get(path), "after": new.get(path)}
+        for path in dict.fromkeys([*old, *new])
+        if not same_value(old.get(path), new.get(path))
+    ]
+
+
+def _places(request: Mapping[str, Any]) -> dict[str, Any]:
+    places = {"model": request.get("model")}
+    places |= {f"contents[{index}]": content for index, content in enumerate(request.get("contents") or [])}
+    return places | {f"config.{name}": value for name, value in (request.get("config") or {}).items()}
+
+
+def _json_object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise CallEditError(f"The {what} must be a JSON object, not {json.dumps(value, default=lambda other: type(other).__name__)[:60]}.")
+    try:
+        copied: dict[str, Any] = storable(dict(value), what)
+    except UnstorableValueError as error:
+        raise CallEditError(str(error)) from None
+    return copied
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"

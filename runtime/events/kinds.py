@@ -1,0 +1,152 @@
+"""What kind of event an event is: the one classification, for the window, filters and breakpoints. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from google.genai import types
+
+from runtime.events.event import Event
+
+Kind = Literal[
+    "user input",
+    "answer",
+    "streaming",
+    "thought",
+    "tool call",
+    "tool result",
+    "state change",
+    "transfer",
+    "escalate",
+    "checkpoint",
+    "end of agent",
+    "error",
+    "waiting",
+    "rewind",
+    "compaction",
+    "code",
+    "empty",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+TRANSFER_TOOL = "transfer_to_agent"
+CONFIRMATION_TOOL = "adk_request_confirmation"
+CREDENTIAL_TOOL = "adk_request_credential"
+INPUT_TOOL = "adk_request_input"
+REQUEST_TOOLS = frozenset({CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL})
+
+
+def kind_of(event: Event) -> Kind:
+    """Return an event's kind.
+
+    What stops or redirects the flow comes before what is said, and what is said before what only changes state.
+
+    Args:
+        event: committed or partial.
+    """
+    if event.error_code or event.error_message:
+        return "error"
+    if event.actions.rewind_before_invocation_id:
+        return "rewind"
+    if event.actions.compaction:
+        return "compaction"
+    if event.content and event.content.parts:
+        calls = event.get_function_calls()
+        if calls:
+            return _kind_of_calls(calls)
+        responses = event.get_function_responses()
+        if responses:
+            return _kind_of_responses(event, responses)
+        said = _kind_of_said(event, event.content.parts)
+        if said is not None:
+            return said
+    if _is_transcribed(event):
+        return _kind_of_speech(event)
+    return _kind_of_actions(event)
+
+
+def asks_a_person(event: Event, response: types.FunctionResponse) -> bool:
+    """Return whether a tool's response is only the placeholder of a question to a person."""
+    return response.id in event.actions.requested_tool_confirmations or response.id in event.actions.requested_auth_configs
+
+
+def text_of(event: Event, *, thoughts: bool = False) -> str:
+    """Return the event's text parts joined: what was said, or (with `thoughts`) what was only thought."""
+    return text_of_content(event.content, thoughts=thoughts)
+
+
+def text_of_content(content: types.Content | None, *, thoughts: bool = False) -> str:
+    """Return a content's text parts joined: what was said, or (with `thoughts`) what was only thought."""
+    if content is None or not content.parts:
+        return ""
+    return "".join(part.text for part in content.parts if part.text and bool(part.thought) == thoughts)
+
+
+def tokens_of(event: Event) -> int:
+    """Return the tokens that the model counted for this event, prompt included; 0 where it counted none."""
+    usage = event.usage_metadata
+    if usage is None:
+        return 0
+    return usage.total_token_count or (usage.prompt_token_count or 0) + (usage.candidates_token_count or 0)
+
+
+def _kind_of_calls(calls: list[types.FunctionCall]) -> Kind:
+    if all(call.name == TRANSFER_TOOL for call in calls):
+        return "transfer"
+    return "waiting" if calls[0].name in REQUEST_TOOLS else "tool call"
+
+
+def _kind_of_responses(event: Event, responses: list[types.FunctionResponse]) -> Kind:
+    if all(response.name == TRANSFER_TOOL for response in responses):
+        return "transfer"
+    if all(asks_a_person(event, response) for response in responses):
+        return "waiting"
+    if event.actions.escalate:
+        return "escalate"
+    return "transfer" if event.actions.transfer_to_agent else "tool result"
+
+
+def _kind_of_said(event: Event, parts: list[types.Part]) -> Kind | None:
+    """Return the kind of an event whose content is no call; None where it says nothing."""
+    said = thought = False
+    for part in parts:
+        if part.executable_code is not None or part.code_execution_result is not None:
+            return "code"
+        if part.inline_data is not None or part.file_data is not None:
+            said = True
+        elif part.text and not part.text.isspace():
+            said, thought = said or not part.thought, thought or bool(part.thought)
+    if said:
+        return _kind_of_speech(event)
+    if _is_transcribed(event) or not thought:
+        return None
+    return "streaming" if event.partial else "thought"
+
+
+def _is_transcribed(event: Event) -> bool:
+    spoken = event.output_transcription or event.input_transcription
+    return bool(spoken and spoken.text)
+
+
+def _kind_of_speech(event: Event) -> Kind:
+    if event.partial:
+        return "streaming"
+    if event.author == "user":
+        return "user input"
+    return "escalate" if event.actions.escalate else "answer"
+
+
+def _kind_of_actions(event: Event) -> Kind:
+    """Return the kind of an event without content: by what it does."""
+    actions = event.actions
+    if actions.transfer_to_agent:
+        return "transfer"
+    if actions.escalate:
+        return "escalate"
+    if actions.end_of_agent:
+        return "end of agent"
+    if actions.agent_state is not None:
+        return "checkpoint"
+    if actions.state_delta or actions.artifact_delta:
+        return "state change"
+    return "streaming" if event.partial else "empty"

@@ -1,0 +1,38 @@
+r"""Conditions over events: one language for breakpoints, the stream's filter and `events --where`.
+
+    expression = all , { "or" , all } ;
+    all        = negation , { "and" , negation } ;
+    negation   = { "not" } , ( "(" , expression , ")" | test ) ;
+    test       = value , [ comparison ] ;                      (* a value alone: it is there, and not null, false, 0 or empty *)
+    comparison = ( "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" , "in" | "contains" ) , value
+               | ( "~" | "matches" ) , string                  (* a regular expression is found in the text *)
+               | "changed" ;                                   (* of a state path *)
+    value      = string | number | "true" | "false" | "null" | list | path ;
+    list       = "[" , [ item , { "," , item } ] , "]" ;       (* item: string, number, true, false or null *)
+    path       = name , { "." , ( name | string | "*" ) | "[" , ( string | integer | "*" ) , "]" } ;
+    name       = letter or "_" , { letter | digit | "_" | "-" } ;
+    string     = '"' … '"' | "'" … "'" ;                       (* \" and \\ are one character; other backslashes stay, for patterns *)
+
+Names: `author`, `kind` (the stream's words, such as "tool call"), `text`, `thought`, `branch`, `invocation`, `id`, `time` (epoch seconds),
+`partial`, `final`, `model`, `transfer` (to whom), `escalate`, `end_of_agent`, `edited` (by hand); `error` (or `error.code`,
+`error.message`); `tokens` or `tokens.total`, `.prompt`, `.answer`, `.thoughts`, `.cached`; `call.NAME.args.X` and `response.NAME.X` (`call`
+and `response` alone: the names; `call.*`: all); `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY` (alone: the keys);
+`state["KEY"]`: after the event; `json.…`: anything else of the event's JSON (alone: its text).
+
+    author == "billing" and kind == "tool call"
+    call.pay.args.amount > 5000 and not (call.pay.args.to in ["rent", "tax"])
+    state["cart"] changed            state["user:plan"] == "gold"
+    text contains "refund"           text ~ "(?i)\brefunds?\b"
+    call.order.args.items[*].price >= 100
+    response.*.error or error        tokens.total > 20000
+
+A path may stand for several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a value
+that is not there. Numbers compare by value; texts by letter case except with `contains` and `in`. Nothing is ever run: only plain JSON is
+looked at, with a bounded number of steps.
+"""
+
+from runtime.expressions.errors import ExpressionError, ExpressionTooCostlyError
+from runtime.expressions.expression import Expression, Template, parse
+from runtime.expressions.names import EDITED
+
+__all__ = ["EDITED", "Expression", "ExpressionError", "ExpressionTooCostlyError", "Template", "parse"]

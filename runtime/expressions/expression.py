@@ -1,0 +1,115 @@
+"""Conditions over events, and texts with values of events in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.expressions.errors import ExpressionError
+from runtime.expressions.names import View
+from runtime.expressions.parser import Operand, Reader
+
+_VALUE_LIMIT = 500
+
+
+class Expression:
+    """A condition over an event; made by `parse`.
+
+    Attributes:
+        source: as a person wrote it.
+        uses_state: it asks for state, so it needs `state_before` to be exact.
+    """
+
+    __slots__ = ("_test", "source", "uses_state")
+
+    def __init__(self, source: str) -> None:
+        reader = Reader(source)
+        self.source = source
+        self._test = reader.expression()
+        self.uses_state = reader.uses_state
+
+    def matches(self, event: Event, state_before: Mapping[str, Any] | None = None) -> bool:
+        """Return whether the condition holds for an event.
+
+        Args:
+            event: committed or partial.
+            state_before: the state before it, keys with prefixes. Without it, state is known where the event itself sets it, and each key
+                it sets counts as changed.
+
+        Raises:
+            ExpressionTooCostlyError: it takes more steps than allowed.
+        """
+        return self._test(View(event, state_before))
+
+    def __repr__(self) -> str:
+        return f"Expression({self.source!r})"
+
+
+def parse(text: str) -> Expression:
+    """Read an expression.
+
+    Args:
+        text: what a person wrote; see the package for the grammar.
+
+    Raises:
+        ExpressionError: says where it cannot be read, and what was expected there.
+    """
+    return Expression(text)
+
+
+class Template:
+    """A text with values of an event in it, for logpoints: `paid {call.pay.args.amount} to {call.pay.args.to}`.
+
+    Args:
+        source: braces hold a path as in expressions; `{{` and `}}` are braces.
+
+    Raises:
+        ExpressionError: says where it cannot be read.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._pieces: list[str | Operand] = []
+        at = 0
+        for match in re.finditer(r"\{\{|\}\}|\{([^{}]*)\}|[{}]", source):
+            self._pieces.append(source[at : match.start()])
+            at = match.end()
+            if match[0] in ("{", "}"):
+                raise ExpressionError("this brace has no other half; write it twice for the character.", match.start())
+            self._pieces.append(match[0][0] if match[1] is None else _operand(match[1], match.start() + 1))
+        self._pieces.append(source[at:])
+
+    def fill(self, event: Event, state_before: Mapping[str, Any] | None = None) -> str:
+        """Return the text for an event; a value that is not there is `-`, several are separated by commas.
+
+        Args:
+            event: where the values are.
+            state_before: the state before it, keys with prefixes.
+
+        Raises:
+            ExpressionTooCostlyError: it takes more steps than allowed.
+        """
+        view = View(event, state_before)
+        return "".join(piece if isinstance(piece, str) else _shown(piece, view) for piece in self._pieces)
+
+
+def _operand(source: str, offset: int) -> Operand:
+    try:
+        return Reader(source).value()
+    except ExpressionError as error:
+        raise ExpressionError(error.problem, error.position + offset) from None
+
+
+def _shown(operand: Operand, view: View) -> str:
+    texts = [_text(value) for value in operand.each(view)]
+    return ", ".join(texts) or "-"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, skipkeys=True, default=lambda other: "?")
+    return text if len(text) <= _VALUE_LIMIT else text[:_VALUE_LIMIT] + "…"

@@ -1,0 +1,171 @@
+"""The names that expressions know, and how each is looked up in an event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.events.kinds import kind_of, text_of, tokens_of
+from runtime.expressions.budget import Budget
+from runtime.expressions.values import NOTHING, plain
+
+EDITED = "inspector_edited"
+"""Key in an event's custom_metadata: what a person changed by hand before it happened."""
+
+Step = str | int | None
+"""One step of a path: a key, an index, or None for `*`: every item."""
+
+
+class View:
+    """One event as an expression sees it.
+
+    Args:
+        event: the event.
+        state_before: the state before it was committed, keys with prefixes; None if nobody knows it.
+    """
+
+    __slots__ = ("_json", "budget", "event", "state_before")
+
+    def __init__(self, event: Event, state_before: Mapping[str, Any] | None = None) -> None:
+        self.event = event
+        self.state_before = state_before
+        self.budget = Budget()
+        self._json: dict[str, Any] | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return the event's JSON."""
+        if self._json is None:
+            self._json = self.event.model_dump(mode="json", exclude_none=True)
+        return self._json
+
+
+Simple = Callable[[Event], Any]
+
+SIMPLE: dict[str, Simple] = {
+    "author": lambda event: event.author,
+    "branch": lambda event: event.branch,
+    "edited": lambda event: EDITED in (event.custom_metadata or {}),
+    "end_of_agent": lambda event: bool(event.actions.end_of_agent),
+    "escalate": lambda event: bool(event.actions.escalate),
+    "final": lambda event: event.is_final_response(),
+    "id": lambda event: event.id,
+    "invocation": lambda event: event.invocation_id,
+    "kind": kind_of,
+    "model": lambda event: event.model_version,
+    "partial": lambda event: bool(event.partial),
+    "text": text_of,
+    "thought": lambda event: text_of(event, thoughts=True),
+    "time": lambda event: event.timestamp,
+    "transfer": lambda event: event.actions.transfer_to_agent,
+}
+"""Names that stand for one value, null where the event has none."""
+
+
+def _error(event: Event) -> dict[str, Any]:
+    return {"code": event.error_code, "message": event.error_message}
+
+
+def _error_text(event: Event) -> str | None:
+    return ": ".join(part for part in (event.error_code, event.error_message) if part) or None
+
+
+def _tokens(event: Event) -> dict[str, Any]:
+    usage = event.usage_metadata
+    return {
+        "total": tokens_of(event),
+        "prompt": (usage.prompt_token_count if usage else None) or 0,
+        "answer": (usage.candidates_token_count if usage else None) or 0,
+        "thoughts": (usage.thoughts_token_count if usage else None) or 0,
+        "cached": (usage.cached_content_token_count if usage else None) or 0,
+    }
+
+
+RECORDS: dict[str, tuple[Simple, Simple, tuple[str, ...]]] = {
+    "error": (_error_text, _error, ("code", "message")),
+    "tokens": (tokens_of, _tokens, ("total", "prompt", "answer", "thoughts", "cached")),
+}
+"""Names that stand for one value by themselves and have fields: the value, the fields, and their names."""
+
+OBJECTS: dict[str, Simple] = {
+    "artifact": lambda event: event.actions.artifact_delta,
+    "checkpoint": lambda event: event.actions.agent_state,
+    "delta": lambda event: event.actions.state_delta,
+    "metadata": lambda event: event.custom_metadata,
+}
+"""Names of objects with keys of any name; by themselves they stand for their keys."""
+
+
+def _calls(event: Event, name: Step) -> Iterator[Any]:
+    for call in event.get_function_calls():
+        if name is None or call.name == name:
+            yield {"name": call.name, "id": call.id, "args": call.args or {}}
+
+
+def _responses(event: Event, name: Step) -> Iterator[Any]:
+    for response in event.get_function_responses():
+        if name is None or response.name == name:
+            yield response.response or {}
+
+
+def _call_names(event: Event) -> Iterator[Any]:
+    return (call.name for call in event.get_function_calls())
+
+
+def _response_names(event: Event) -> Iterator[Any]:
+    return (response.name for response in event.get_function_responses())
+
+
+NAMED: dict[str, tuple[Callable[[Event], Iterator[Any]], Callable[[Event, Step], Iterator[Any]]]] = {
+    "call": (_call_names, _calls),
+    "response": (_response_names, _responses),
+}
+"""Names of things that an event has several of, each with a name: their names, and those of one name (None: all)."""
+
+ALL_NAMES = sorted([*SIMPLE, *RECORDS, *OBJECTS, *NAMED, "state", "json"])
+
+
+def state_after(view: View, key: str) -> Any:
+    """Return a state key's value after the event; NOTHING if it is not there, or not known."""
+    delta = view.event.actions.state_delta
+    if key in delta:
+        return plain(delta[key])
+    before = view.state_before
+    return plain(before[key]) if before is not None and key in before else NOTHING
+
+
+def state_before(view: View, key: str) -> Any:
+    """Return a state key's value before the event; NOTHING if it was not there, or is not known."""
+    before = view.state_before
+    return plain(before[key]) if before is not None and key in before else NOTHING
+
+
+def walk(value: Any, steps: tuple[Step, ...], budget: Budget) -> Iterator[Any]:
+    """Yield what a path leads to inside a value: one value, none, or with `*` any number.
+
+    Args:
+        value: plain JSON.
+        steps: the path.
+        budget: steps are taken off.
+    """
+    for number, step in enumerate(steps):
+        if step is None:
+            if type(value) is not dict and type(value) is not list:
+                return
+            budget.spend(len(value))
+            for item in value.values() if type(value) is dict else value:
+                yield from walk(plain(item), steps[number + 1 :], budget)
+            return
+        value = one_step(value, step)
+        if value is NOTHING:
+            return
+    yield value
+
+
+def one_step(value: Any, step: str | int) -> Any:
+    """Return an object's value for a key, or a list's item; NOTHING if there is none."""
+    if type(value) is dict:
+        return plain(value.get(step, NOTHING)) if type(step) is str else NOTHING
+    if type(value) is list and type(step) is int and -len(value) <= step < len(value):
+        return plain(value[step])
+    return NOTHING

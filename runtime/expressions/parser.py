@@ -1,0 +1,359 @@
+"""Reading an expression into functions; the grammar stands in the package's docstring."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runtime.events.kinds import KINDS
+from runtime.expressions import names
+from runtime.expressions.errors import ExpressionError
+from runtime.expressions.names import Step, View, walk
+from runtime.expressions.pattern import Pattern
+from runtime.expressions.tokens import Token, tokens
+from runtime.expressions.values import COMPARISONS, NOTHING, different, equal, is_true, plain
+
+Test = Callable[[View], bool]
+
+MAX_DEPTH = 40
+_RESERVED = frozenset(("and", "or", "not", "in", "contains", "matches", "changed"))
+_CONSTANTS = {"true": True, "false": False, "null": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side of a comparison.
+
+    Attributes:
+        each: what it stands for in an event: a value, none, or several.
+        single: the same for what always stands for one value.
+        literal: its value if it is written down; else NOTHING.
+        name: the name that its path begins with.
+        steps: the rest of the path.
+    """
+
+    each: Callable[[View], Iterable[Any]]
+    single: Callable[[View], Any] | None = None
+    literal: Any = NOTHING
+    name: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+class Reader:
+    """Reads one expression.
+
+    Args:
+        source: what a person wrote.
+
+    Attributes:
+        uses_state: the expression asks for state, so that `state_before` matters.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._tokens = tokens(source)
+        self._at = 0
+        self._depth = 0
+        self.uses_state = False
+
+    def expression(self) -> Test:
+        """Read all of it as a condition.
+
+        Raises:
+            ExpressionError: says where, and what was expected.
+        """
+        test = self._either()
+        self._end("`and`, `or`, a comparison or the end")
+        return test
+
+    def value(self) -> Operand:
+        """Read all of it as one value.
+
+        Raises:
+            ExpressionError: says where, and what was expected.
+        """
+        operand = self._operand()
+        self._end("the end")
+        return operand
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._at]
+
+    def _next(self) -> Token:
+        token = self._token
+        self._at += token.kind != "end"
+        return token
+
+    def _take(self, *texts: str) -> Token | None:
+        token = self._token
+        return self._next() if token.kind in ("sign", "name") and token.text in texts else None
+
+    def _expected(self, what: str) -> ExpressionError:
+        return ExpressionError(f"expected {what}, found {self._token}.", self._token.position)
+
+    def _end(self, what: str) -> None:
+        if self._token.kind != "end":
+            raise self._expected(what)
+
+    def _either(self) -> Test:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise ExpressionError(f"parentheses are nested deeper than {MAX_DEPTH}.", self._token.position)
+        tests = [self._all()]
+        while self._take("or"):
+            tests.append(self._all())
+        self._depth -= 1
+        return tests[0] if len(tests) == 1 else lambda view: any(test(view) for test in tests)
+
+    def _all(self) -> Test:
+        tests = [self._not()]
+        while self._take("and"):
+            tests.append(self._not())
+        return tests[0] if len(tests) == 1 else lambda view: all(test(view) for test in tests)
+
+    def _not(self) -> Test:
+        negated = False
+        while self._take("not"):
+            negated = not negated
+        test = self._test()
+        return (lambda view: not test(view)) if negated else test
+
+    def _test(self) -> Test:
+        if self._take("("):
+            test = self._either()
+            if not self._take(")"):
+                raise self._expected("`)`")
+            return test
+        left = self._operand()
+        sign = self._token
+        if self._take("~", "matches"):
+            return self._match(left)
+        if self._take("changed"):
+            return _changed(left, sign)
+        operator = self._operator()
+        if operator is None:
+            return _truth(left)
+        right_token = self._token
+        right = self._operand()
+        for known, given, token in ((left, right, right_token), (right, left, sign)):
+            if known.name == "kind" and not known.steps:
+                _check_kinds(given.literal, token)
+        return _comparison(left, operator, right)
+
+    def _operator(self) -> str | None:
+        if self._take("not"):
+            if not self._take("in"):
+                raise self._expected("`in`")
+            return "not in"
+        token = self._take(*COMPARISONS)
+        return token.text if token else None
+
+    def _match(self, left: Operand) -> Test:
+        token = self._next()
+        if token.kind != "string":
+            self._at -= token.kind != "end"
+            raise self._expected('a pattern, such as "refund|cancel"')
+        pattern = Pattern(token.value, token.position + 1)
+        each = left.each
+        return lambda view: any(pattern.found_in(text, view.budget) for text in each(view) if type(text) is str)
+
+    def _operand(self) -> Operand:
+        token = self._next()
+        if token.kind in ("string", "number"):
+            return _literal(token.value)
+        if token.kind == "sign" and token.text == "[":
+            return _literal(self._list())
+        if token.kind == "name" and token.text in _CONSTANTS:
+            return _literal(_CONSTANTS[token.text])
+        if token.kind == "name" and token.text not in _RESERVED:
+            return self._path(token)
+        self._at -= token.kind != "end"
+        raise self._expected('a name, such as `author`, or a value, such as "text" or 5')
+
+    def _list(self) -> list[Any]:
+        items: list[Any] = []
+        while not self._take("]"):
+            if items and not self._take(","):
+                raise self._expected("`,` or `]`")
+            token = self._next()
+            if token.kind in ("string", "number"):
+                items.append(token.value)
+            elif token.kind == "name" and token.text in _CONSTANTS:
+                items.append(_CONSTANTS[token.text])
+            else:
+                self._at -= token.kind != "end"
+                raise self._expected('a value, such as "text" or 5')
+        return items
+
+    def _path(self, first: Token) -> Operand:
+        steps: list[Step] = []
+        places: list[Token] = []
+        while True:
+            places.append(self._token)
+            if self._take("."):
+                steps.append(self._key())
+            elif self._take("["):
+                steps.append(self._index())
+            else:
+                break
+        return self._named(first, tuple(steps), places)
+
+    def _key(self) -> Step:
+        token = self._next()
+        if token.kind == "sign" and token.text == "*":
+            return None
+        if token.kind not in ("name", "string"):
+            self._at -= token.kind != "end"
+            raise self._expected("a name after the dot")
+        return str(token.value)
+
+    def _index(self) -> Step:
+        token = self._next()
+        step: Step = None
+        if token.kind == "string" or (token.kind == "number" and type(token.value) is int):
+            step = token.value
+        elif token.text != "*":
+            self._at -= token.kind != "end"
+            raise self._expected('a key, such as ["cart"], a number or *')
+        if not self._take("]"):
+            raise self._expected("`]`")
+        return step
+
+    def _named(self, token: Token, steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
+        name = token.text
+        if name in names.SIMPLE:
+            if steps:
+                raise ExpressionError(f"`{name}` has no fields.", places[0].position)
+            get = names.SIMPLE[name]
+            return _single(lambda view: plain(get(view.event)), name)
+        if name in names.RECORDS:
+            return _record(name, steps, places)
+        if name in names.OBJECTS:
+            return _object(name, steps)
+        if name in names.NAMED:
+            return _several(name, steps, places)
+        if name == "json":
+            if not steps:
+                return _single(lambda view: view.event.model_dump_json(exclude_none=True), name)
+            return Operand(lambda view: walk(view.json(), steps, view.budget), None, NOTHING, name, steps)
+        if name == "state":
+            self.uses_state = True
+            return _state(steps, places)
+        near = difflib.get_close_matches(name, names.ALL_NAMES, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"the names are {', '.join(names.ALL_NAMES)}."
+        raise ExpressionError(f"there is no name `{name[:60]}`; {hint} (A text stands in quotes.)", token.position)
+
+
+def _literal(value: Any) -> Operand:
+    return Operand(lambda view: (value,), lambda view: value, value)
+
+
+def _single(get: Callable[[View], Any], name: str, steps: tuple[Step, ...] = ()) -> Operand:
+    return Operand(lambda view: (get(view),), get, NOTHING, name, steps)
+
+
+def _record(name: str, steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
+    whole, fields, known = names.RECORDS[name]
+    if not steps:
+        return _single(lambda view: whole(view.event), name)
+    field = steps[0]
+    if field not in known or not isinstance(field, str):
+        raise ExpressionError(f"`{name}` has the fields {', '.join(known)}.", places[0].position)
+    if len(steps) > 1:
+        raise ExpressionError(f"`{name}.{field}` has no fields.", places[1].position)
+    return _single(lambda view: plain(fields(view.event)[field]), name, steps)
+
+
+def _object(name: str, steps: tuple[Step, ...]) -> Operand:
+    get = names.OBJECTS[name]
+    if not steps:
+        return Operand(lambda view: list(get(view.event) or ()), None, NOTHING, name)
+    return Operand(lambda view: walk(plain(get(view.event)), steps, view.budget), None, NOTHING, name, steps)
+
+
+def _several(name: str, steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
+    all_names, of_name = names.NAMED[name]
+    if not steps:
+        return Operand(lambda view: all_names(view.event), None, NOTHING, name)
+    first, rest = steps[0], steps[1:]
+    if isinstance(first, int):
+        raise ExpressionError(f"expected a name, as in {name}.NAME, or * for all.", places[0].position)
+
+    def each(view: View) -> Iterable[Any]:
+        for item in of_name(view.event, first):
+            yield from walk(plain(item), rest, view.budget)
+
+    return Operand(each, None, NOTHING, name, steps)
+
+
+def _state(steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
+    key = steps[0] if steps else None
+    if not isinstance(key, str):
+        raise ExpressionError('expected a key, as in state["cart"].', places[0].position)
+
+    def each(view: View) -> Iterable[Any]:
+        value = names.state_after(view, key)
+        return () if value is NOTHING else walk(value, steps[1:], view.budget)
+
+    return Operand(each, None, NOTHING, "state", steps)
+
+
+def _changed(operand: Operand, sign: Token) -> Test:
+    if operand.name != "state" or None in operand.steps:
+        raise ExpressionError('only state changes, as in state["cart"] changed.', sign.position)
+    key, rest = str(operand.steps[0]), operand.steps[1:]
+
+    def changed(view: View) -> bool:
+        if key not in view.event.actions.state_delta:
+            return False
+        if view.state_before is None:
+            return True
+        old, new = names.state_before(view, key), names.state_after(view, key)
+        before = next(iter(walk(old, rest, view.budget)), NOTHING)
+        after = next(iter(walk(new, rest, view.budget)), NOTHING)
+        if before is NOTHING or after is NOTHING:
+            return before is not after
+        return type(before) is not type(after) or not equal(before, after, view.budget)
+
+    return changed
+
+
+def _truth(operand: Operand) -> Test:
+    single, each = operand.single, operand.each
+    if single is not None:
+        return lambda view: is_true(single(view))
+    return lambda view: any(is_true(value) for value in each(view))
+
+
+def _comparison(left: Operand, operator: str, right: Operand) -> Test:
+    compare = COMPARISONS[operator]
+    one, value, single, each = left.single, right.literal, left.single, left.each
+    if operator in ("in", "not in") and type(value) is list:
+        wanted = operator == "in"
+        return lambda view: any(any(equal(item, other, view.budget) for other in value) == wanted for item in each(view))
+    if single is not None and type(value) is str and compare in (equal, different):
+        wanted = compare is equal
+        return lambda view: (single(view) == value) == wanted
+    if one is not None and value is not NOTHING:
+        return lambda view: compare(one(view), value, view.budget)
+
+    def test(view: View) -> bool:
+        others = list(right.each(view))
+        view.budget.spend(len(others))
+        for item in left.each(view):
+            view.budget.spend(len(others))
+            if any(compare(item, other, view.budget) for other in others):
+                return True
+        return False
+
+    return test
+
+
+def _check_kinds(value: Any, token: Token) -> None:
+    for kind in value if type(value) is list else [value]:
+        if type(kind) is str and kind not in KINDS:
+            near = difflib.get_close_matches(kind, KINDS, 1)
+            hint = f'did you mean "{near[0]}"?' if near else f"the kinds are {', '.join(KINDS)}."
+            raise ExpressionError(f"there is no kind {kind[:60]!r}; {hint}", token.position)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 from runtime.events.event import Event
 from runtime.expressions import Expression, ExpressionError, ExpressionTooCostlyError, parse
 
-_OPERATORS = ("==", "!=", "<", ">", "=~", "(", " and ", " or ", "not ", " in ")
+_OPERATORS = (" changed", " contains ", " matches ", "call.", "response.", "==", "!=", "<", ">", "=~", "(", " and ", " or ", "not ", " in ")
+
+
+# With these in it, an expression can hold for an event in which a text of it does not stand.
+_NOT_ALL = re.compile(r"\b(or|not|in)\b|!=")
+_LITERAL = re.compile(r"""\b(?:author|transfer|call(?:\.[\w*]+)+|response(?:\.[\w*]+)+)\s*==?\s*"([^"\\]+)\"""")
+_NAMED = re.compile(r"\b(?:call|response|delta|artifact)\.(\w+)")
 
 
 class FilterError(ValueError):
@@ -33,7 +40,18 @@ class EventFilter:
     def encodings(self) -> list[str]:
         """How the text looked for may stand in an event's JSON: as it is, or with everything but ASCII escaped."""
         assert self.needle is not None
-        return list(dict.fromkeys(json.dumps(self.needle, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)))
+        return _encodings(self.needle)
+
+    @property
+    def needles(self) -> list[list[str]]:
+        """Texts that stand in the JSON of every event that gets through: of each group one. Empty where that cannot be told."""
+        if self.needle is not None:
+            return [self.encodings]
+        if _NOT_ALL.search(self.text):
+            return []
+        found = [match[1] for match in _LITERAL.finditer(self.text)]
+        found += [match[1] for match in _NAMED.finditer(self.text)]
+        return [_encodings(text) for text in dict.fromkeys(found)]
 
     def matches(self, event: Event) -> bool:
         """Return whether an event gets through."""
@@ -44,6 +62,10 @@ class EventFilter:
                 return False
         text = event.model_dump_json(exclude_none=True).lower()
         return any(encoding.lower() in text for encoding in self.encodings)
+
+
+def _encodings(text: str) -> list[str]:
+    return list(dict.fromkeys(json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)))
 
 
 def read_filter(text: str) -> EventFilter | None:

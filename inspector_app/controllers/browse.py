@@ -88,7 +88,7 @@ class OpenSession:
         if self.events.index_of(committed.event.id) is not None:
             return False
         self.events.append(committed.event)
-        history = self.history or (self.long.history if self.long else None)
+        history = self.long.history if self.long is not None else self.history
         if history is not None:
             history.append(committed.event, committed.temp)
         return True

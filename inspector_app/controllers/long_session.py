@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
+from inspector_app.event_filter import EventFilter
 from inspector_app.presentation import writer_name
 from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.session_events import PAGE, SessionEvents
@@ -14,7 +16,7 @@ from runtime.history.invocations import Invocation, invocations
 from runtime.history.state_at import History, ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
-from runtime.sessions.stored.event_pages import EventPages, Found
+from runtime.sessions.stored.event_pages import EventPages, containing
 from runtime.sessions.stored.reader import StoredDatabase
 
 LONG = 2_000
@@ -23,7 +25,7 @@ LONG = 2_000
 TAIL = 1_000
 """Events at the end that are looked through for what waits."""
 
-CHUNK = 20_000
+FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
 """Places that are looked through in one go."""
 
 MOST_NAMED = 100
@@ -89,10 +91,30 @@ class LongSession:
         assert self._pages is not None
         return await self._front.call(self._pages.index_of, event_id)
 
-    async def find(self, condition: Found, first: int) -> tuple[list[int], int]:
-        """Return the places from `first` on whose events meet a condition, as far as was looked, and where to look next."""
-        assert self._pages_behind is not None
-        return await self._back.call(self._pages_behind.find, condition, first, first + CHUNK), min(first + CHUNK, len(self._pages_behind))
+    async def filter(self, wanted: EventFilter) -> AsyncGenerator[tuple[list[int], float], None]:
+        """Look through the stored events.
+
+        Args:
+            wanted: what for.
+
+        Yields:
+            The places found since the last time, ascending, and how much has been looked through, from 0 to 1.
+        """
+        pages = self._pages
+        assert pages is not None
+        needles = wanted.needles
+        chunk = FIRST_CHUNK
+        first = 0
+        while first < len(pages) and not self.closed:
+            end = min(first + (chunk if needles else DECODED_CHUNK), len(pages))
+            yield await self._front.call(_find, pages, wanted, needles, first, end), end / len(pages)
+            first, chunk = end, CHUNK
+
+    async def find_calls(self, ids: set[str], first: int, end: int, *, calls: bool) -> list[int]:
+        """Return the places in a range whose events have a call, or a response, with one of these ids."""
+        pages = self._pages
+        assert pages is not None
+        return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
 
     async def latest_invocations(self) -> list[Invocation]:
         """Return the invocations among the last events."""
@@ -160,6 +182,26 @@ class LongSession:
         databases = list(self._databases)
         self._front.close(databases[0].close if databases else None)
         self._back.close(databases[1].close if len(databases) > 1 else None)
+
+
+def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
+    if not needles:
+        return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]
+    found = pages.find(containing(needles), first, end)
+    if wanted.needle is not None:
+        return found
+    return [place for place in found if wanted.matches(pages.decode(pages.rows(place, place + 1)[0]))]
+
+
+def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: bool) -> list[int]:
+    places = pages.find(containing([[json.dumps(name)[1:-1] for name in ids]]), first, end)
+    found = []
+    for place in places:
+        event = pages.decode(pages.rows(place, place + 1)[0])
+        halves = event.get_function_calls() if calls else event.get_function_responses()
+        if any(half.id in ids for half in halves):
+            found.append(place)
+    return found
 
 
 def writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:

@@ -26,6 +26,7 @@ class ValueDelegate(QStyledItemDelegate):
         self._bold = QFont(self._font)
         self._bold.setBold(True)
         self._mono = theme.mono_font()
+        self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return a fixed height, and the width the text wants."""
@@ -53,6 +54,9 @@ class ValueDelegate(QStyledItemDelegate):
             return
         if node.mark in _GROUNDS and not selected:
             painter.fillRect(rect, theme.color(_GROUNDS[node.mark]))
+        if column == 2:
+            self._text(painter, rect, node.writer, "dim", self._small)
+            return
         text = node.shown_key if column == 0 else node.text
         quiet = column == 1 and node.mark in ("unknown", "null")
         self._text(painter, rect, text, "dim" if quiet else "text", self._font if column == 0 or quiet else self._mono)

@@ -39,6 +39,21 @@ class Found(NamedTuple):
     parameters: Mapping[str, Any]
 
 
+def containing(texts: Sequence[Sequence[str]]) -> Found:
+    """Return the condition that of each group of texts one stands somewhere in the stored JSON, without regard to ASCII case."""
+    parameters: dict[str, str] = {}
+    groups = []
+    for group in texts:
+        terms = []
+        for text in group:
+            name = f"find_{len(parameters)}"
+            escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            parameters[name] = f"%{escaped}%"
+            terms.append(f"event_data LIKE :{name} ESCAPE '\\'")
+        groups.append(f"({' OR '.join(terms)})")
+    return Found(" AND ".join(groups), parameters)
+
+
 class EventPages:
     """The events of one session, by place: 0 is the first that was committed.
 

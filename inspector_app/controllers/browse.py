@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.long_session import LONG, LongSession, writers
+from inspector_app.controllers.long_session import LongSession, writers
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.qt_models.event_rows import InvocationGroup
@@ -134,6 +134,7 @@ class BrowseController(QObject):
         self._cursor = cursor
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
+        self._listed: dict[str, list[SessionSummary]] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
@@ -160,6 +161,7 @@ class BrowseController(QObject):
         except Exception as error:
             self.database_failed.emit(target, error)
             return None
+        self._listed[target] = sessions
         self.database_listed.emit(source, sessions)
         self._tasks.spawn(self._scan(source, sessions), f"Looking for pending work in {source.title}")
         return source
@@ -177,6 +179,7 @@ class BrowseController(QObject):
     async def close_database(self, target: str) -> None:
         """Close what was opened as `target`."""
         source = self._sources.pop(target, None)
+        self._listed.pop(target, None)
         if source is None:
             return
         if self._cursor.session is not None and self._cursor.session.database == target:
@@ -207,7 +210,7 @@ class BrowseController(QObject):
         self._arrived_while_loading.clear()
         self.session_loading.emit(address)
         try:
-            if await source.event_count(address.key) > LONG:
+            if await source.is_long(address.key):
                 await self._load_long(address, source)
                 return
             history = await source.history(address.key)
@@ -232,7 +235,7 @@ class BrowseController(QObject):
         self._on_event_changed(self._cursor.event_index)
 
     async def _load_long(self, address: SessionAddress, source: Source) -> None:
-        long = LongSession(source.target, address.key)
+        long = LongSession(source.target, address.key, source.listed_count(address.key))
         events, groups = await long.open(self._on_pages_wanted)
         if self._cursor.session != address:
             long.close()
@@ -317,7 +320,7 @@ class BrowseController(QObject):
 
     async def most_interesting(self, source: Source) -> SessionKey | None:
         """Return the session to show first: the newest one in which something waits, else the newest one."""
-        newest_first = sorted(await source.sessions(), key=lambda summary: summary.last_update_time, reverse=True)
+        newest_first = sorted(self._listed.get(source.target, ()), key=lambda summary: summary.last_update_time, reverse=True)
         for summary in newest_first[:MAX_TRIED]:
             if summary.event_count > MAX_TRIED_EVENTS:
                 break

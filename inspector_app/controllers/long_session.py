@@ -41,11 +41,13 @@ class LongSession:
     Args:
         target: the database.
         key: the session.
+        count: how many events it was listed with.
     """
 
-    def __init__(self, target: str, key: SessionKey) -> None:
+    def __init__(self, target: str, key: SessionKey, count: int | None = None) -> None:
         self._target = target
         self._key = key
+        self._count = count
         self._front = Worker(f"reader of {key.session_id}")
         self._back = Worker(f"past of {key.session_id}")
         self._databases: list[StoredDatabase] = []
@@ -79,7 +81,7 @@ class LongSession:
     def _connect(self) -> EventPages:
         database = StoredDatabase.open(self._target)
         self._databases.append(database)
-        return database.pages(self._key)
+        return database.pages(self._key, self._count)
 
     async def rows(self, first: int, end: int) -> list[Any]:
         """Return the rows of a range of places."""

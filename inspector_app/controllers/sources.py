@@ -66,9 +66,13 @@ class Source(abc.ABC):
         """Return what waits for a person in a session."""
         return pending_items(await self.events(key))
 
-    async def event_count(self, key: SessionKey) -> int:
-        """Return how many events a session has, if that is known without reading them; else 0."""
-        return 0
+    def listed_count(self, key: SessionKey) -> int | None:
+        """Return how many events a session had when it was listed last."""
+        return None
+
+    async def is_long(self, key: SessionKey) -> bool:
+        """Return whether a session is too long to be read at once."""
+        return False
 
     @abc.abstractmethod
     async def close(self) -> None:
@@ -90,6 +94,7 @@ class DatabaseSource(Source):
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None
+        self._counts: dict[SessionKey, int] = {}
         super().__init__()
 
     @classmethod
@@ -105,7 +110,13 @@ class DatabaseSource(Source):
 
     async def sessions(self) -> list[SessionSummary]:
         """See `Source.sessions`."""
-        return await self._worker.call(self._stored.sessions)
+        listed = await self._worker.call(self._stored.sessions)
+        self._counts = {summary.key: summary.event_count for summary in listed}
+        return listed
+
+    def listed_count(self, key: SessionKey) -> int | None:
+        """See `Source.listed_count`."""
+        return self._counts.get(key)
 
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
@@ -116,17 +127,14 @@ class DatabaseSource(Source):
         return pending_items(await self._worker.call(self._latest_events, key))
 
     def _latest_events(self, key: SessionKey) -> list[Event]:
-        if self.layout_kind == "v0":
+        if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
             return self._stored.events(key)
-        pages = self._stored.pages(key)
-        first = max(len(pages) - TAIL, 0) if len(pages) > LONG else 0
-        return [pages.decode(row) for row in pages.rows(first, len(pages))]
+        pages = self._stored.pages(key, self._counts.get(key))
+        return [pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))]
 
-    async def event_count(self, key: SessionKey) -> int:
-        """See `Source.event_count`."""
-        if self.layout_kind == "v0":
-            return 0
-        return len(await self._worker.call(self._stored.pages, key))
+    async def is_long(self, key: SessionKey) -> bool:
+        """See `Source.is_long`."""
+        return self.layout_kind != "v0" and await self._worker.call(self._stored.count_up_to, key, LONG + 1) > LONG
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

@@ -84,6 +84,11 @@ class StreamController(QObject):
         if self._filter is not None:
             self._begin(self._filter)
 
+    @property
+    def filtering(self) -> bool:
+        """Whether a search is going on."""
+        return self._search is not None
+
     def clear(self) -> None:
         """Show no session."""
         self._stop_search()

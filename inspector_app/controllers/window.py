@@ -86,6 +86,11 @@ class WindowController(QObject):
         self._connect_signals()
         self._show_run()
 
+    @property
+    def filtering(self) -> bool:
+        """Whether the stream's filter is still looking for hits."""
+        return self._stream.filtering
+
     # opening
 
     async def open_paths(self, paths: list[str]) -> None:

@@ -48,18 +48,21 @@ class EventListModel(QAbstractTableModel):
     line of the table. Of a long session's events only those are here that somebody looks at: the others' rows are filled when they come.
 
     Attributes:
-        total_tokens: counted by the model for all events.
+        total_tokens: counted by the model for all events; of a long session only for those that came since it was opened.
+        most_tokens: of one event that has been seen.
 
     Signals:
         events_appended (int): that many events were added at the end.
         regrouping, regrouped: rows are about to move, and have moved, while the events stay the same.
         shown_changed: another number of events meets the filter.
+        refreshed: events of a long session have come.
     """
 
     events_appended = Signal(int)
     regrouping = Signal()
     regrouped = Signal()
     shown_changed = Signal()
+    refreshed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +84,7 @@ class EventListModel(QAbstractTableModel):
         self._statuses: dict[str, str] = {}
         self._temp_counts: dict[str, int] = {}
         self._cache: dict[int, StreamRow] = {}
-        self.total_tokens = 0
+        self.total_tokens = self.most_tokens = 0
 
     # what is in it
 
@@ -255,6 +258,11 @@ class EventListModel(QAbstractTableModel):
         self.beginResetModel()
         self._clear()
         self._events = events
+        for index in range(len(events) - 1, -1, -1):
+            event = events.peek(index, ask=False)
+            if event is None:
+                break
+            self._meet(event)
         self._take_groups(groups)
         self.endResetModel()
 
@@ -277,6 +285,11 @@ class EventListModel(QAbstractTableModel):
         self.endResetModel()
         self.regrouped.emit()
 
+    def _meet(self, event: Event) -> None:
+        """Take in what a column's width depends on."""
+        self._colours.role(event.author)
+        self.most_tokens = max(self.most_tokens, tokens_of(event))
+
     def _take_groups(self, groups: list[InvocationGroup]) -> None:
         self._all_groups = self._groups = groups
         self._invocations = {group.invocation_id for group in groups if not group.unread}
@@ -291,8 +304,7 @@ class EventListModel(QAbstractTableModel):
         for index in range(first, end):
             event = self._events.peek(index, ask=False)
             if event is not None:
-                self._colours.role(event.author)
-                self.total_tokens = max(self.total_tokens, tokens_of(event))
+                self._meet(event)
         low, high = self._position_after(first - 1), self._position_after(end - 1) - 1
         if low <= high:
             top, bottom = (
@@ -300,6 +312,7 @@ class EventListModel(QAbstractTableModel):
                 self._starts[self._group_of(high)] + self._groups[self._group_of(high)].rows - 1,
             )
             self._changed(top, min(bottom, self._group_rows - 1))
+        self.refreshed.emit()
 
     # filtering
 
@@ -463,7 +476,7 @@ class EventListModel(QAbstractTableModel):
         before = group.tokens
         group.add(event)
         self.total_tokens += group.tokens - before
-        self._colours.role(event.author)
+        self._meet(event)
         self._events.append(event)
 
     def _group_in(self, groups: list[InvocationGroup], invocation_id: str, place: int) -> InvocationGroup:

@@ -116,7 +116,7 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
 
 def unread_row(index: int) -> StreamRow:
     """Return the row of an event that is still being read."""
-    return StreamRow("event", "…", number=f"{index + 1:,}", role="dim", author_role="dim", event_kind="being read")
+    return StreamRow("event", "…", number=f"{index + 1:,}", icon="ellipsis", role="dim", author_role="dim", event_kind="being read")
 
 
 def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys: int) -> StreamRow:

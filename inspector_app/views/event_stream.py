@@ -60,7 +60,7 @@ class EventTable(QTableView):
         small = QFontMetrics(theme.small_font())
         normal = QFontMetrics(self.font())
         number = f"{max(self._events.event_count, 100):,}"
-        tokens = f"{max(self._events.total_tokens, 1000):,}"
+        tokens = f"{max(self._events.most_tokens, 1000):,}"
         authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
         for column, width in {
             Column.GUTTER: 24,
@@ -71,7 +71,7 @@ class EventTable(QTableView):
             Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
         }.items():
             self.setColumnWidth(column, width)
-        self.setColumnHidden(Column.TOKENS, self._events.total_tokens == 0)
+        self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
@@ -157,6 +157,7 @@ class EventStreamView(QWidget):
         model.regrouped.connect(self._on_regrouped)
         model.rowsInserted.connect(self._on_rows_changed)
         model.rowsRemoved.connect(self._on_rows_changed)
+        model.refreshed.connect(self.table.fit_columns)
         model.events_appended.connect(self._on_events_appended)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
         self.table.customContextMenuRequested.connect(self._on_context_menu)

@@ -63,13 +63,14 @@ class EventPages:
         file: the database.
         key: the session.
         decode: makes an event of a row.
+        count: how many events it had when it was last looked at; spares counting them where no other session has any.
     """
 
-    def __init__(self, file: SqliteFile, key: SessionKey, decode: Callable[[EventRow], Event]) -> None:
+    def __init__(self, file: SqliteFile, key: SessionKey, decode: Callable[[EventRow], Event], count: int | None = None) -> None:
         self._file = file
         self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
         self.decode = decode
-        self._rowids: Sequence[int] = file.read(self._read_rowids)
+        self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count))
 
     def __len__(self) -> int:
         """Return how many events there are."""
@@ -139,7 +140,10 @@ class EventPages:
         parameters = {**self._names, **(more or {}), "first": self._rowids[first], "last": self._rowids[end - 1]}
         return self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
 
-    def _read_rowids(self, connection: sqlite3.Connection) -> Sequence[int]:
+    def _read_rowids(self, connection: sqlite3.Connection, listed: int | None) -> Sequence[int]:
+        lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+        if lowest is not None and highest - lowest + 1 == listed:
+            return range(lowest, highest + 1)
         of_session = "FROM events WHERE app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
         count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()
         if count == 0:

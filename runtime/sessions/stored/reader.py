@@ -145,14 +145,23 @@ class StoredDatabase:
 
         return self._file.read(read)
 
-    def pages(self, key: SessionKey) -> EventPages:
+    def count_up_to(self, key: SessionKey, limit: int) -> int:
+        """Return how many events a session has; `limit` stands for that many or more."""
+        query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {_OF_SESSION} LIMIT ?)"
+        return int(self._file.read(lambda connection: connection.execute(query, (*_parts(key), limit)).fetchone())[0])
+
+    def pages(self, key: SessionKey, count: int | None = None) -> EventPages:
         """Return a session's events, to be read piece by piece.
+
+        Args:
+            key: the session.
+            count: how many events it was listed with, if that is known.
 
         Raises:
             SessionNotFoundError: there is no such session.
         """
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, self._decode)
+        return EventPages(self._file, key, self._decode, count)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.

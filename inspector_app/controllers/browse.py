@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,10 @@ MAX_SCANNED = 2_000
 
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""
+
+
+FREEZE_EVERY = 2_000
+"""Events that arrived while running, until the garbage collector is told to leave them alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +290,10 @@ class BrowseController(QObject):
         if self.session is None:
             self._arrived_while_loading.extend(batch)
             return
+        if len(self.session.events.at_hand) // FREEZE_EVERY != (len(self.session.events.at_hand) + len(batch)) // FREEZE_EVERY:
+            # Events have no cycles and stay: left to the collector, it would walk over all of them again and again, for 100 ms each time.
+            gc.collect(0)
+            gc.freeze()
         added = [committed.event for committed in batch if self.session.append(committed)]
         if added:
             self.events_added.emit(added)

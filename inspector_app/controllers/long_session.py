@@ -189,17 +189,16 @@ class LongSession:
 def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
     if not needles:
         return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]
-    found = pages.find(containing(needles), first, end)
     if wanted.needle is not None:
-        return found
-    return [place for place in found if wanted.matches(pages.decode(pages.rows(place, place + 1)[0]))]
+        return pages.find(containing(needles), first, end)
+    found = pages.rows_with(containing(needles), first, end)
+    return [place for place, row in found if wanted.matches(pages.decode(row))]
 
 
 def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: bool) -> list[int]:
-    places = pages.find(containing([[json.dumps(name)[1:-1] for name in ids]]), first, end)
     found = []
-    for place in places:
-        event = pages.decode(pages.rows(place, place + 1)[0])
+    for place, row in pages.rows_with(containing([[json.dumps(name)[1:-1] for name in ids]]), first, end):
+        event = pages.decode(row)
         halves = event.get_function_calls() if calls else event.get_function_responses()
         if any(half.id in ids for half in halves):
             found.append(place)

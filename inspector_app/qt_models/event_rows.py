@@ -159,6 +159,10 @@ class AuthorColours:
         """The agents so far, in the order they first spoke."""
         return list(self._roles)
 
+    def knows(self, author: str) -> bool:
+        """Return whether the author has a colour already."""
+        return author == "user" or author in self._roles
+
     def role(self, author: str) -> str:
         """Return the author's colour role."""
         if author == "user":

@@ -16,6 +16,11 @@ _MARGIN = 6
 _GAP = 14
 
 
+# Put together once: Qt's enums are slow, and this is done for every cell.
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+
+
 class StreamDelegate(QStyledItemDelegate):
     """Paints one cell; a header is painted across its row, each cell its own piece of it."""
 
@@ -23,6 +28,7 @@ class StreamDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._view = view
         self._font = QFont(QApplication.font())
+        self._metrics = QFontMetrics(self._font)
         self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -87,9 +93,9 @@ class StreamDelegate(QStyledItemDelegate):
         inner = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         painter.setFont(font)
         painter.setPen(theme.color(role))
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+        if font is self._font:  # what stands in the narrow columns always fits
+            text = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, _RIGHT if right else _LEFT, text)
 
     def _icon(self, painter: QPainter, centre: QPoint, name: str, role: str, size: int) -> None:
         drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())

@@ -120,6 +120,12 @@ class EventPages:
         rows = self._read(f"SELECT rowid {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
         return [self.place_of(rowid) for (rowid,) in rows]
 
+    def rows_with(self, condition: Found, first: int, end: int) -> list[tuple[int, EventRow]]:
+        """Return places and rows in a range whose events meet a condition."""
+        columns = "rowid, id, invocation_id, timestamp, event_data"
+        rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        return [(self.place_of(rowid), row) for rowid, *row in rows]
+
     def index_of(self, event_id: str) -> int | None:
         """Return the place of the event with this id, None if there is none."""
         query = "SELECT rowid FROM events WHERE id = :id AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"

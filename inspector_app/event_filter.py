@@ -38,9 +38,9 @@ class EventFilter:
 
     @property
     def encodings(self) -> list[str]:
-        """How the text looked for may stand in an event's JSON: as it is, or with everything but ASCII escaped."""
+        """How the text looked for may stand in an event's JSON: in a value, all but ASCII escaped or not, or as a piece of JSON itself."""
         assert self.needle is not None
-        return _encodings(self.needle)
+        return list(dict.fromkeys([*_encodings(self.needle), self.needle]))
 
     @property
     def needles(self) -> list[list[str]]:

@@ -51,9 +51,11 @@ class Bench:
         self.rounds = rounds
 
     def message(self, text: str = "go") -> Any:
+        """Return a user's message."""
         return self.n.types.Content(role="user", parts=[self.n.types.Part(text=text)])
 
     def event(self, author: str, number: int, *, partial: bool = False) -> Any:
+        """Return an event of about 700 bytes of JSON with three state keys."""
         types = self.n.types
         return self.n.Event(
             author=author,
@@ -64,6 +66,7 @@ class Bench:
         )
 
     def emitter(self, count: int, *, partial: bool = False) -> Any:
+        """Return an agent that yields so many events."""
         bench = self
 
         class Emitter(self.n.BaseAgent):  # type: ignore[name-defined,misc]
@@ -74,6 +77,7 @@ class Bench:
         return Emitter(name="emitter")
 
     def assistant(self) -> Any:
+        """Return an agent whose fake model calls a tool and then answers."""
         bench = self
 
         class FakeLlm(self.n.BaseLlm):  # type: ignore[name-defined,misc]
@@ -102,6 +106,7 @@ class Bench:
         return count, time.perf_counter() - begin
 
     async def fresh(self, agent: Any, service: Any = None, *, resumable: bool = False) -> Any:
+        """Return a Runner on a new session."""
         service = service or self.n.InMemorySessionService()
         await service.create_session(app_name="app", user_id="u", session_id="s")
         app = self.n.App(name="app", root_agent=agent, resumability_config=self.n.ResumabilityConfig(is_resumable=resumable))

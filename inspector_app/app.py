@@ -24,7 +24,7 @@ from inspector_app.controllers.run import RunController
 from inspector_app.controllers.window import WindowController
 from inspector_app.crash import CrashHooks
 from inspector_app.cursor import Cursor
-from inspector_app.messages import BusHandler, MessageBus
+from inspector_app.messages import BusHandler, Message, MessageBus
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 
@@ -62,15 +62,16 @@ class Inspector(QObject):
     Args:
         app: the QApplication.
         settings: what is remembered.
+        messages: where everything is said.
         trust: load agents without asking.
     """
 
     closed = Signal()
 
-    def __init__(self, app: QApplication, settings: Settings, *, trust: bool = False) -> None:
+    def __init__(self, app: QApplication, settings: Settings, messages: MessageBus, *, trust: bool = False) -> None:
         super().__init__()
         self.settings = settings
-        self.messages = MessageBus(self)
+        self.messages = messages
         self.tasks = Tasks(self.messages.error)
         self.cursor = Cursor(self)
         self.agents = AgentController(settings, trust_all=trust, parent=self)
@@ -167,23 +168,30 @@ def save_screenshot(
         resume: press Resume, and wait until the invocation has ended.
 
     Returns:
-        The exit status: 1 if the picture could not be written.
+        The exit status: 1 if something could not be opened, failed, or the picture could not be written; stderr says what.
     """
 
+    problems: list[str] = []
+
+    def on_message(message: Message) -> None:
+        if message.severity == "error":
+            problems.append(message.text)
+
     async def render(inspector: Inspector) -> int:
+        inspector.messages.posted.connect(on_message)
         inspector.show(size)
         await inspector.open(paths)
         if resume:
             inspector.run.resume()
         await inspector.tasks.wait_until_idle()
         await asyncio.sleep(SETTLE_SECONDS)
-        saved = inspector.window.grab().save(out_png)
+        if not inspector.window.grab().save(out_png):
+            problems.append(f"{out_png} could not be written.")
         closed = _closing(inspector)
         inspector.close()
         await closed
-        if not saved:
-            sys.stderr.write(f"agent-inspector: {out_png} could not be written.\n")
-        return 0 if saved else 1
+        sys.stderr.writelines(f"agent-inspector: {problem}\n" for problem in problems)
+        return 1 if problems else 0
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as folder:
@@ -211,9 +219,10 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
     app.setQuitOnLastWindowClosed(False)  # the run is ended first, then the loop
     look.apply(app, theme or settings.theme)  # type: ignore[arg-type]  # one of its three words
     loop = InspectorLoop(app)
-    inspector = Inspector(app, settings, trust=trust)
-    hooks = CrashHooks(inspector.messages)
+    messages = MessageBus()
+    hooks = CrashHooks(messages)
     hooks.install()
+    inspector = Inspector(app, settings, messages, trust=trust)
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -25,7 +25,7 @@ WINDOW = "inspector_app.commands.window"
 EPILOG = """\
 headless, for scripts (each has its own --help, and --json):
   agent-inspector sessions DB
-  agent-inspector events DB --app A --user U --session S [--limit N] [--after EVENT_ID]
+  agent-inspector events DB --app A --user U --session S [--where EXPR] [--limit N] [--after EVENT_ID]
   agent-inspector state DB --app A --user U --session S [--at EVENT_ID]
   agent-inspector invocations DB --app A --user U --session S
   agent-inspector run AGENT --message TEXT [--db DB] [--app A] [--user U] [--session S] [--state JSON] [--streaming]
@@ -108,6 +108,9 @@ def _sessions_parser() -> argparse.ArgumentParser:
 
 def _events_parser() -> argparse.ArgumentParser:
     parser = _command("events", f"{READING}:events", "List a session's events in commit order.", _database, _stored_session)
+    parser.add_argument(
+        "--where", metavar="EXPR", help="""only events for which this holds, such as 'kind == "tool call"'; see the README"""
+    )
     parser.add_argument("--limit", type=_count, metavar="N", help="at most N events")
     parser.add_argument("--after", metavar="EVENT_ID", help="only what was committed after this event")
     return parser

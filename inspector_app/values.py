@@ -100,6 +100,8 @@ def _scalar(value: Any, left: int) -> str:
 
 def plain_tooltip(text: str, limit: int = 2000) -> str:
     """Return a tooltip that shows `text` literally: Qt would read HTML in it, and load what it names."""
+    if not text:
+        return ""  # no tooltip, not an empty one
     cut = text if len(text) <= limit else text[:limit] + "…"
     return f'<div style="white-space: pre-wrap">{html.escape(visible_lines(cut))}</div>'
 

@@ -16,13 +16,14 @@ def lazy_exports(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
 
     Args:
         package: the package's `__name__`.
-        modules: exported name → full name of the module that defines it.
+        modules: exported name → full name of the module that defines it; with `:name` if it is defined under another name.
     """
 
     def load(name: str) -> Any:
         module = modules.get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(module), name)
+        module, _, defined_as = module.partition(":")
+        return getattr(importlib.import_module(module), defined_as or name)
 
     return load

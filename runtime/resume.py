@@ -7,6 +7,7 @@ run what the last round ran.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.events.event import Event
+from runtime.events.marks import is_state_edit
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -32,7 +34,7 @@ class Checkpoints:
         states: agent name → its last checkpoint.
         ended: agent name → whether its end is committed; False if it began.
         escalated: names of the loops that were told to stop.
-        seen: agent name → every checkpoint it committed, for telling replayed ones.
+        seen: agent name → every checkpoint it committed since it was called, for telling replayed ones.
     """
 
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class Checkpoints:
         self.states.pop(agent_name, None)
         self.ended.pop(agent_name, None)
         self.escalated.discard(agent_name)
+        self.seen.pop(agent_name, None)
 
 
 def read_checkpoints(events: Iterable[Event], root: BaseAgent | None) -> Checkpoints:
@@ -98,8 +101,47 @@ CREDENTIAL_CALL = "adk_request_credential"
 REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, "adk_request_input"})
 """Function calls that ask a person; no model ever sees them."""
 
+SET_ANSWER_CALL = "set_model_response"
+"""Function call by which a model that has tools gives its answer in the shape of the agent's output schema."""
+
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"
 """Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again."""
+
+
+def events_of_call(agent: BaseAgent, events: Iterable[Event], branch: str | None) -> list[Event]:
+    """Return what happened since an agent was called: after its ancestors' last checkpoint, on its branch, answers from outside included.
+
+    Args:
+        agent: whose call.
+        events: of one invocation, in commit order.
+        branch: the agent's.
+    """
+    above = {ancestor.name for ancestor in agent.ancestors()}
+    found: list[Event] = []
+    for event in events:
+        if is_replayed_checkpoint(event) or is_state_edit(event):
+            continue
+        if event.author in above and event.actions.agent_state is not None:
+            found.clear()
+        elif event.branch == branch or event.author == "user":
+            found.append(event)
+    return found
+
+
+def transferred_to(agent: BaseAgent, events: Sequence[Event]) -> BaseAgent | None:
+    """Return the agent that this one had handed over to, if that is where its call stood.
+
+    Args:
+        agent: who may have handed over.
+        events: of its call.
+    """
+    said = [event for event in events if event.author != "user"]
+    if not said or (said[-1].author == agent.name and not said[-1].actions.transfer_to_agent):
+        return None
+    for event in reversed(said):
+        if event.author == agent.name and event.actions.transfer_to_agent:
+            return agent.root_agent.find_agent(event.actions.transfer_to_agent)
+    return None
 
 
 @dataclass(slots=True)
@@ -112,6 +154,7 @@ class Turn:
         waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
         pauses: the turn cannot go on before an answer from outside, also if everything in `to_run` returns.
         answered: the agent's final response is committed: no model call is needed.
+        set_answer: an answer given by `set_model_response` is committed, but not yet as the agent's words; JSON text.
     """
 
     to_run: list[types.FunctionCall] = field(default_factory=list)
@@ -119,6 +162,7 @@ class Turn:
     waiting: list[types.FunctionCall] = field(default_factory=list)
     pauses: bool = False
     answered: bool = False
+    set_answer: str | None = None
 
 
 def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
@@ -163,6 +207,7 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
     turn.waiting.extend(requests.values())
     turn.pauses = bool(turn.waiting) or any(call.id in long_running for call in turn.to_run)
     turn.answered = not turn.to_run and not turn.waiting and _is_answer(events[-1], agent_name)
+    turn.set_answer = next(filter(None, map(answer_set, events[start + 1 :])), None)
     return turn
 
 
@@ -175,6 +220,14 @@ def _collect_answers(
         original = requested_call_id(request)
         if original:
             answers[original] = given[request_id]
+
+
+def answer_set(event: Event) -> str | None:
+    """Return the answer that a result event took, as JSON text; None if it took none."""
+    for response in event.get_function_responses():
+        if response.name == SET_ANSWER_CALL and response.response and "result" in response.response:
+            return json.dumps(response.response["result"], ensure_ascii=False)
+    return None
 
 
 def requested_call_id(request: types.FunctionCall) -> str | None:

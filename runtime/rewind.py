@@ -13,23 +13,28 @@ from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.errors.not_found_error import InvocationNotFoundError
 from runtime.events.event import Event
 from runtime.history.state_at import History, explain
+from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session
 from runtime.sessions.state import same_value, scope_of
 
 logger = logging.getLogger(__name__)
 
 
-def without_rewound(events: Sequence[Event]) -> list[Event]:
-    """Return the events that no rewind took back, the rewinds themselves left out."""
-    kept: list[Event] = []
-    for event in events:
-        target = event.actions.rewind_before_invocation_id
+def without_rewound(events: Sequence[Event]) -> EventList:
+    """Return the events that no rewind took back, the rewinds themselves left out; the same object where there was no rewind."""
+    events = events if isinstance(events, EventList) else EventList(events)
+    rewinds = events.rewinds()
+    if not rewinds:
+        return events
+    kept: list[int] = []
+    for index in range(len(events)):
+        target = rewinds.get(index)
         if target is None:
-            kept.append(event)
+            kept.append(index)
             continue
-        first = next((index for index, old in enumerate(kept) if old.invocation_id == target), len(kept))
+        first = next((place for place, old in enumerate(kept) if events.invocation_id(old) == target), len(kept))
         del kept[first:]
-    return kept
+    return events.choose(kept)
 
 
 def start_of(events: Sequence[Event], invocation_id: str) -> int:

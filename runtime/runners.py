@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import queue
-import threading
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.llm_agent import LlmAgent
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
+from runtime.apps.llm_event_summarizer import LlmEventSummarizer
+from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from runtime.compaction import events_to_sum_up
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_invocation_id
+from runtime.invocation_start import agent_to_run, answered_calls, call_event, first_message, which_invocation
+from runtime.memory.feed import remember_event, remember_session
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from runtime.models.base_llm import BaseLlm
+from runtime.models.registry import LLMRegistry
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
-from runtime.rewind import restore_artifacts, start_of, state_to_restore, without_rewound
+from runtime.rewind import restore_artifacts, start_of, state_to_restore
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
+from runtime.sync_run import in_own_loop
+from runtime.system_events import StateEditError, cancelled_calls, state_edit, state_edit_undone
 from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
@@ -47,6 +55,8 @@ class Runner:
         memory_service: remembers across sessions.
         credential_service: keeps credentials.
         auto_create_session: a session that does not exist is created instead of refused.
+        feed_memory: tell the memory service what happened after each committed `event` or each `invocation` that reached its end or a
+            pause; None: never. What goes wrong there is logged and fails nothing (seed: event-loop-pattern, step 7 of the Runner).
 
     Raises:
         ValueError: neither an app nor a name and an agent were given, or both.
@@ -64,6 +74,7 @@ class Runner:
         memory_service: Any | None = None,
         credential_service: Any | None = None,
         auto_create_session: bool = False,
+        feed_memory: Literal["event", "invocation"] | None = None,
     ) -> None:
         if app is None:
             if app_name is None or agent is None:
@@ -80,6 +91,8 @@ class Runner:
         self.memory_service = memory_service
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
+        self.feed_memory = feed_memory if memory_service is not None else None
+        self._running: dict[tuple[str, str], InvocationContext] = {}  # by user and session
 
     async def run_async(
         self,
@@ -114,15 +127,87 @@ class Runner:
             Exception: what an agent, callback, tool or service raised; what was committed before stays.
         """
         session = await self._load(user_id, session_id)
-        ctx = self._new_context(session, self._which_invocation(session, invocation_id, new_message), new_message, run_config)
+        resumed_id = which_invocation(session, invocation_id, new_message, is_resumable=self._is_resumable)
+        ctx = self._new_context(session, resumed_id, new_message, run_config)
         if new_message is not None:
             await self._append_message(ctx, new_message, state_delta)
-        ctx.agent = self._find_agent_to_run(ctx)
+        ctx.agent = agent_to_run(self.agent, ctx)
         if ctx.end_of_agents.get(ctx.agent.name):
             return
-        async with aclosing(self._run_with_plugins(ctx)) as events:
-            async for event in events:
-                yield event
+        self._running[user_id, session_id] = ctx
+        try:
+            async with aclosing(self._run_with_plugins(ctx)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            if self._running.get((user_id, session_id)) is ctx:
+                del self._running[user_id, session_id]
+
+    async def edit_state(self, *, user_id: str, session_id: str, changes: dict[str, Any]) -> Event:
+        """Set state keys by hand, as a committed event by `system`; also while a run of this Runner is held in that session.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            changes: key with scope prefix → JSON value; None clears a key.
+
+        Returns:
+            The committed event; it remembers what was there before, for `undo_state_edit`.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            StateEditError: nothing is changed, or a key cannot be edited.
+            UnstorableValueError: a value is no JSON.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        event = state_edit(changes, ctx.shared.committed_state, ctx.invocation_id)
+        await self._commit(ctx, event)
+        return event
+
+    async def undo_state_edit(self, *, user_id: str, session_id: str, event_id: str) -> Event:
+        """Take back what `edit_state` did, by the inverse event.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            event_id: of the edit.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            StateEditError: there is no such edit, or a key was changed again since.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        edit = next((event for event in ctx.session.events if event.id == event_id), None)
+        if edit is None:
+            raise StateEditError(f"Session {session_id} has no event {event_id}.")
+        event = state_edit_undone(edit, ctx.shared.committed_state, ctx.invocation_id)
+        await self._commit(ctx, event)
+        return event
+
+    async def cancel_open_calls(
+        self, *, user_id: str, session_id: str, invocation_id: str, edits: dict[str, Any] | None = None
+    ) -> list[Event]:
+        """Give the calls that a stopped run left without a result one that says "cancelled", so that the conversation can go on.
+
+        A resumed run then does not call them again. Calls that wait for a person or a long-running job keep waiting.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            invocation_id: of the run that was stopped.
+            edits: what was changed by hand in these calls: `Interception.unmarked_edits`.
+
+        Returns:
+            The committed events; none if every call has its result.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        events = cancelled_calls(ctx.session.events, invocation_id, edits)
+        for event in events:
+            await self._commit(ctx, event)
+        return events
 
     async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
         """Take back an invocation and everything after it.
@@ -139,7 +224,8 @@ class Runner:
             SessionNotFoundError: there is no such session.
             InvocationNotFoundError: the session has no such invocation, or it was taken back already.
         """
-        session = await self._load(user_id, session_id)
+        ctx = await self._context_for_edit(user_id, session_id)
+        session = ctx.session
         start = start_of(session.events, rewind_before_invocation_id)
         state_delta = state_to_restore(session, await self.session_service.first_state(session.key), start)
         actions = EventActions(
@@ -147,7 +233,7 @@ class Runner:
             state_delta=state_delta,
             artifact_delta=await restore_artifacts(self.artifact_service, session, start),
         )
-        await self.session_service.append_event(session, Event(invocation_id=new_invocation_id(), author="user", actions=actions))
+        await self._commit(ctx, Event(invocation_id=new_invocation_id(), author="user", actions=actions))
 
     async def run_debug(
         self,
@@ -231,7 +317,7 @@ class Runner:
             state_delta=state_delta,
             run_config=run_config,
         )
-        return _in_own_loop(events)
+        return in_own_loop(events)
 
     async def close(self) -> None:
         """Close the plugins. The services belong to whoever made them."""
@@ -245,9 +331,14 @@ class Runner:
         """Close the Runner."""
         await self.close()
 
+    async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
+        """Return the context of the run in a session, or a new one over the session as it is stored."""
+        running = self._running.get((user_id, session_id))
+        return running or self._new_context(await self._load(user_id, session_id), None, None, None)
+
     async def _load(self, user_id: str, session_id: str) -> Session:
         service, app_name = self.session_service, self.app_name
-        session = await service.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
             session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
@@ -261,43 +352,6 @@ class Runner:
     def _is_resumable(self) -> bool:
         return self.resumability_config is not None and self.resumability_config.is_resumable
 
-    def _which_invocation(self, session: Session, invocation_id: str | None, message: types.Content | None) -> str | None:
-        """Return the id of the invocation to resume; None for a new one.
-
-        Raises:
-            ResumeError: there is nothing to run or to resume.
-        """
-        events = without_rewound(session.events)
-        answered = _answered_calls(message)
-        call_event = _call_event(events, answered) if answered else None
-        if answered and call_event is None:
-            raise ResumeError(
-                f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for."
-            )
-        if not self._is_resumable:
-            if message is None:
-                raise ResumeError(
-                    f"Running an agent requires a new_message or a resumable app. Session: {session.id}, user: {session.user_id}. To resume"
-                    " invocations, make the app with ResumabilityConfig(is_resumable=True)."
-                )
-            return None
-        if call_event is not None:
-            return call_event.invocation_id
-        if invocation_id is None:
-            if message is None:
-                raise ResumeError(
-                    "Running an agent requires either a new_message or an invocation_id to resume a previous invocation."
-                    f" Session: {session.id}, user: {session.user_id}."
-                )
-            return None
-        if message is None and not session.events:
-            raise ResumeError(f"Session {session.id} has no events to resume.")
-        if message is None and _first_message(events, invocation_id) is None:
-            taken_back = any(event.invocation_id == invocation_id for event in session.events)
-            why = "It was taken back by a rewind." if taken_back else f"Session {session.id} has no such invocation."
-            raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. {why}")
-        return invocation_id
-
     def _new_context(
         self, session: Session, resumed_id: str | None, message: types.Content | None, run_config: RunConfig | None
     ) -> InvocationContext:
@@ -309,13 +363,13 @@ class Runner:
             artifact_service=self.artifact_service,
             memory_service=self.memory_service,
             credential_service=self.credential_service,
-            user_content=message or (_first_message(session.events, resumed_id) if resumed_id else None),
+            user_content=message or (first_message(session.events, resumed_id) if resumed_id else None),
             run_config=run_config or RunConfig(),
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
         ctx.shared.committed_state = dict(session.state)
-        past = [event for event in session.events if event.invocation_id == resumed_id] if resumed_id else []
+        past = events_of(session.events, resumed_id) if resumed_id else []
         if past:
             found = read_checkpoints(past, self.agent)
             ctx.shared.resumed = found
@@ -331,34 +385,16 @@ class Runner:
             raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
         if message.role is None:
             message = message.model_copy(update={"role": "user"})
-        call_event = _call_event(ctx.session.events, _answered_calls(message))
+        asked_by = call_event(ctx.session.events, answered_calls(message))
         event = Event(
             invocation_id=ctx.invocation_id,
             author="user",
             content=message,
-            branch=call_event.branch if call_event else None,
+            branch=asked_by.branch if asked_by else None,
             actions=EventActions(state_delta=dict(state_delta or {})),
         )
         await self._commit(ctx, event)
         ctx.user_content = message
-
-    def _find_agent_to_run(self, ctx: InvocationContext) -> BaseAgent:
-        """Return the agent to begin with: the root if it is being resumed, else who asked or spoke last, else the root."""
-        root = self.agent
-        if root.name in ctx.end_of_agents:
-            return root
-        answered = _answered_calls(ctx.user_content)
-        said = without_rewound(ctx.session.events)
-        call_event = _call_event(said, answered) if answered else None
-        if call_event is not None:
-            return root.find_agent(call_event.author) or root
-        for event in reversed(said):
-            if event.author == "user" or event.actions.agent_state is not None or event.actions.end_of_agent:
-                continue
-            agent = root.find_agent(event.author)
-            if agent is not None and _is_reachable_by_transfer(agent):
-                return agent
-        return root
 
     async def _run_with_plugins(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         instead = await self.plugin_manager.ask("before_run_callback", invocation_context=ctx)
@@ -371,7 +407,25 @@ class Runner:
                 async for event in events:
                     yield event
         await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
+        if self.feed_memory == "invocation":
+            await remember_session(self.memory_service, ctx.session)
+        await self._sum_up(ctx)
         self._warn_of_lost_writes(ctx)
+
+    async def _sum_up(self, ctx: InvocationContext) -> None:
+        """Commit a summary of old events, if the app wants one now; that it fails is logged: the run itself has succeeded."""
+        config = self.app.events_compaction_config if self.app else None
+        if config is None:
+            return
+        try:
+            events = events_to_sum_up(config, ctx.session.events, resumable=self._is_resumable)
+            if events:
+                summarizer = config.summarizer or LlmEventSummarizer(_first_model(self.agent))
+                summary = await summarizer.maybe_summarize_events(events=events)
+                if summary is not None:
+                    await self._commit(ctx, summary)
+        except Exception as error:
+            logger.error("Session %s could not be summed up: %s: %s", ctx.session.id, type(error).__name__, error, exc_info=error)
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
@@ -404,10 +458,13 @@ class Runner:
         """Append an event to the session. The only place that does."""
         delta = event.actions.state_delta
         temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
-        await self.session_service.append_event(ctx.session, event)
-        committed = ctx.shared.committed_state
-        apply_delta(committed, event.actions.state_delta)
-        apply_delta(committed, temp)
+        async with ctx.shared.committing:
+            await self.session_service.append_event(ctx.session, event)
+            committed = ctx.shared.committed_state
+            apply_delta(committed, event.actions.state_delta)
+            apply_delta(committed, temp)
+        if self.feed_memory == "event":
+            await remember_event(self.memory_service, ctx.session, event)
 
     def _forget_local_writes(self, ctx: InvocationContext) -> None:
         """Make the state what was committed last (seed-readings: "local writes included")."""
@@ -451,69 +508,12 @@ class InMemoryRunner(Runner):
             agent=agent,
             plugins=plugins,
             session_service=InMemorySessionService(),
+            artifact_service=InMemoryArtifactService(),
+            memory_service=InMemoryMemoryService(),
         )
 
 
-def _answered_calls(message: types.Content | None) -> set[str]:
-    return {
-        part.function_response.id
-        for part in (message.parts if message else None) or []
-        if part.function_response and part.function_response.id
-    }
-
-
-def _call_event(events: Sequence[Event], call_ids: set[str]) -> Event | None:
-    """Return the newest event that made one of these calls."""
-    for event in reversed(events) if call_ids else ():
-        if any(call.id in call_ids for call in event.get_function_calls()):
-            return event
-    return None
-
-
-def _first_message(events: Sequence[Event], invocation_id: str) -> types.Content | None:
-    for event in events:
-        if event.invocation_id == invocation_id and event.author == "user" and event.content:
-            return event.content
-    return None
-
-
-def _is_reachable_by_transfer(agent: BaseAgent) -> bool:
-    """Return whether every agent up to the root is an LlmAgent that allows transfers."""
-    return all(
-        hasattr(above, "disallow_transfer_to_parent") and not above.disallow_transfer_to_parent for above in (agent, *agent.ancestors())
-    )
-
-
-_END = object()
-
-
-def _in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
-    """Drive an async generator from synchronous code, one item per request, in a thread of its own."""
-    items: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
-
-    async def pump() -> None:
-        async with aclosing(events):
-            while await asyncio.to_thread(wanted.get):
-                items.put(await anext(events, _END))
-
-    def work() -> None:
-        try:
-            asyncio.run(pump())
-        except BaseException as error:
-            items.put(error)
-
-    thread = threading.Thread(target=work, name="Runner.run", daemon=True)
-    thread.start()
-    try:
-        while True:
-            wanted.put(True)
-            item = items.get()
-            if item is _END:
-                return
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        wanted.put(False)
-        thread.join()
+def _first_model(root: BaseAgent) -> BaseLlm:
+    """Return the language model of the tree's first LlmAgent, the default one if there is none."""
+    agents = [agent for agent in (root, *root.descendants()) if isinstance(agent, LlmAgent)]
+    return agents[0].canonical_model if agents else LLMRegistry.new_llm(LlmAgent.DEFAULT_MODEL)

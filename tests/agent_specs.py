@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -80,7 +80,7 @@ def get_weather(city: str, tool_context: ToolContext) -> dict[str, Any]:
 
 def fetch_prices(item: str, tool_context: ToolContext) -> dict[str, Any]:
     """Looks up a price."""
-    cents = 500 if item == "paper" else 100
+    cents = 100 * len(item)
     tool_context.state[f"price_{item}"] = cents
     return {"item": item, "cents": cents}
 
@@ -123,17 +123,17 @@ TOOLS: dict[str, Any] = {
 }
 
 
-def build_agent(spec: dict[str, Any]) -> BaseAgent:
+def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS) -> BaseAgent:
     """Build the agent tree that a fixture describes."""
     kind = spec["type"]
-    common = {"name": spec["name"], "sub_agents": [build_agent(sub) for sub in spec.get("sub_agents", [])]}
+    common = {"name": spec["name"], "sub_agents": [build_agent(sub, tools) for sub in spec.get("sub_agents", [])]}
     if "description" in spec:
         common["description"] = spec["description"]
     if kind == "llm":
         return LlmAgent(
             **common,
             model=ScriptedLlm(replies=[_reply(reply) for reply in spec["script"]]),
-            tools=[TOOLS[name] for name in spec.get("tools", [])],
+            tools=[tools[name] for name in spec.get("tools", [])],
             instruction=spec.get("instruction", ""),
             output_key=spec.get("output_key"),
         )

@@ -82,6 +82,7 @@ class GeminiServer:
         url: where it listens.
         answers: for the requests to come.
         requests: those that came.
+        request_came: set when the first one did.
         client_left: set when a client went away from an answer that waits for it to.
         connections: how many are open.
     """
@@ -89,6 +90,7 @@ class GeminiServer:
     url: str = ""
     answers: list[Answer | Failure] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    request_came: threading.Event = field(default_factory=threading.Event)
     client_left: threading.Event = field(default_factory=threading.Event)
     connections: int = 0
 
@@ -98,15 +100,16 @@ class GeminiServer:
 
 
 @contextmanager
-def gemini_server(*answers: Answer | Failure) -> Iterator[GeminiServer]:
+def gemini_server(*answers: Answer | Failure, handler: type[GeminiHandler] | None = None) -> Iterator[GeminiServer]:
     """Run a server in a thread of this process.
 
     Args:
         answers: what to answer, in order; the last one repeats.
+        handler: speaks another protocol.
     """
     server = GeminiServer(answers=list(answers))
 
-    class Handler(_Handler):
+    class Handler(handler or GeminiHandler):  # type: ignore[misc]
         gemini = server
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
@@ -136,8 +139,9 @@ def google_api_key(monkeypatch: pytest.MonkeyPatch) -> str:
     return "secret-key-of-the-test"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class GeminiHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    end_of_stream = b""
     gemini: GeminiServer
 
     def setup(self) -> None:
@@ -151,10 +155,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.gemini.requests.append(Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        self.gemini.request_came.set()
         answer = self.gemini.next_answer()
         if isinstance(answer, Failure):
             self._send(answer.status, answer.body)
-        elif ":streamGenerateContent" in self.path:
+        elif self.wants_stream(body):
             self._stream(answer)
         elif answer.then == "cut":
             self.close_connection = True
@@ -162,6 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._wait_for_client_to_leave()
         else:
             self._send(200, json.dumps(answer.chunks[0]).encode())
+
+    def wants_stream(self, body: dict[str, Any]) -> bool:
+        return ":streamGenerateContent" in self.path
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
@@ -183,7 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif answer.then == "wait":
             self._wait_for_client_to_leave()
         else:
-            self.wfile.write(b"0\r\n\r\n")
+            self.wfile.write(self.end_of_stream + b"0\r\n\r\n")
 
     def _wait_for_client_to_leave(self) -> None:
         self.connection.settimeout(30)

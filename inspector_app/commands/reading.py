@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from inspector_app.commands.output import local_time, pending_json, pending_text, print_event, print_json, print_line, print_table
 from inspector_app.values import visible
 from runtime.errors import NotFoundError, SessionNotFoundError
 from runtime.events import Event
+from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history import invocations as history
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
@@ -54,8 +57,13 @@ def sessions(options: argparse.Namespace) -> int:
 
 def events(options: argparse.Namespace) -> int:
     """List a session's events."""
+    condition = _condition(options.where) if options.where is not None else None
     with opened(options.db) as database:
-        found = database.events(existing_key(database, options), after=options.after, limit=options.limit)
+        key = existing_key(database, options)
+        if condition is None:
+            found = database.events(key, after=options.after, limit=options.limit)
+        else:
+            found = list(islice(_matching(database, key, condition, options.after), options.limit))
     for event in found:
         print_event(event, options.json)
     return 0
@@ -91,6 +99,28 @@ def invocations(options: argparse.Namespace) -> int:
     ]
     print_table(("INVOCATION", "STATUS", "REASON", "CHECKPOINT"), rows)
     return 0
+
+
+def _condition(text: str) -> Expression:
+    try:
+        return parse(text)
+    except ExpressionError as error:
+        pointer = " " * len(visible(text[: error.position])) + "^"
+        sys.stderr.write(f"agent-inspector: --where cannot be read. {error}\n  {visible(text)}\n  {pointer}\n")
+        raise SystemExit(2) from None
+
+
+def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None) -> Iterator[Event]:
+    """Yield the session's events that a condition holds for, with the state they were committed in."""
+    if not condition.uses_state:
+        yield from (event for event in database.events(key, after=after) if condition.matches(event))
+        return
+    past = database.history(key)
+    first = _index(past.events, after) + 1 if after else 0
+    for index in range(first, len(past.events)):
+        before = past.state_at(index - 1)
+        if condition.matches(past.events[index], {**before.merged(), **before.temp}):
+            yield past.events[index]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -234,7 +235,7 @@ class BrowseController(QObject):
         for committed in self._arrived_while_loading:
             session.append(committed)
         self._arrived_while_loading.clear()
-        if session.long is None:
+        if session.long is None and session.events:
             self.pending_found.emit(session.address, _pending(session.invocations))
         self.session_loaded.emit(session)
         self._on_event_changed(self._cursor.event_index)
@@ -311,9 +312,10 @@ class BrowseController(QObject):
         past = await run_in_thread(invocations, list(events))
         if session:
             session.invocations = past
-        updated = events[-1].timestamp if events else 0.0
+        updated = events[-1].timestamp if events else time.time()  # without events it has just been made
         self.session_changed_in_list.emit(source, SessionSummary(address.key, len(events), updated))
-        self.pending_found.emit(address, _pending(past))
+        if events:
+            self.pending_found.emit(address, _pending(past))
 
     def _refresh_long(self, session: OpenSession) -> None:
         """Look at what was added to a long session since it was opened."""
@@ -355,6 +357,8 @@ class BrowseController(QObject):
             for summary in newest_first:
                 if source.target not in self._sources:
                     return
+                if not summary.event_count:
+                    continue
                 # One session that cannot be read is said when it is selected; the others are looked through all the same.
                 with contextlib.suppress(Exception):
                     items = await scanner.pending(summary.key)

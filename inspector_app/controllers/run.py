@@ -202,6 +202,8 @@ class RunController(QObject):
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
         self._stopped = self.pausing = False
+        session = self._browse.session
+        self.address = session.address if session is not None else None
         self._task = self._tasks.spawn(self._run(message, invocation_id, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self.changed.emit()

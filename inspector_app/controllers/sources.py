@@ -183,7 +183,7 @@ class MemorySource(Source):
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        return session.events if session else []
+        return list(session.events) if session else []
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

@@ -15,20 +15,18 @@ from inspector_app.controllers.browse import BrowseController, OpenSession, Stat
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.stream import StreamController
+from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines import embedded
 from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.messages import Message, MessageBus, format_traceback
-from inspector_app.presentation import describe, short_id
 from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.samples import is_bundled, samples
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible
-from inspector_app.views.actions import allow
 from inspector_app.views.main_window import MainWindow
-from inspector_app.views.pending_pane import PendingRow
 from inspector_app.views.welcome import SampleCard
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
@@ -74,7 +72,6 @@ class WindowController(QObject):
         self._browse = browse
         self._run = run
         self._retry_path = ""
-        self._pending: dict[SessionAddress, list[PendingItem]] = {}
         self._offered_database = ""
         self.events = EventListModel(self)
         self.sessions = SessionTreeModel(self)
@@ -83,8 +80,9 @@ class WindowController(QObject):
         self.window.welcome.set_recent(settings.recent)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._connect_signals()
-        self._show_run()
+        self._status.show_run()
 
     @property
     def filtering(self) -> bool:
@@ -152,14 +150,14 @@ class WindowController(QObject):
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
         bench.composer.sent.connect(self._on_sent)
-        bench.composer.draft_changed.connect(self._show_run)
+        bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
         bench.writing_hint.accepted.connect(self._on_allow_writing)
         bench.database_hint.accepted.connect(self._on_open_offered)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
         bench.stream.event_selected.connect(self._cursor.select_event)
-        bench.stream.follow_changed.connect(self._show_live)
+        bench.stream.follow_changed.connect(self._status.show_live)
         bench.sessions.session_selected.connect(self._on_session_chosen)
         bench.pending.answered.connect(self._run.respond)
         bench.pending.resume_asked.connect(self._on_resume)
@@ -184,7 +182,7 @@ class WindowController(QObject):
         commands.next_hit.triggered.connect(self._stream.next_hit)
         commands.previous_hit.triggered.connect(self._stream.previous_hit)
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
-        self._run.changed.connect(self._show_run)
+        self._run.changed.connect(self._status.show_run)
         self._run.run_started.connect(self._on_run_started)
         self._run.run_ended.connect(self._on_run_ended)
         self._run.partial_arrived.connect(self._on_partial)
@@ -263,11 +261,11 @@ class WindowController(QObject):
         await source.service()  # what stands in the way is said now, not in the middle of a run
         source.writing_allowed = True
         self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
-        self.sessions.set_database(source.target, _info(source), await source.sessions())
-        self._show_marks(source)
-        self._show_source(source)
-        self._show_session_hints()
-        self._show_run()
+        self.sessions.set_database(source.target, database_info(source), await source.sessions())
+        self._status.show_marks(source)
+        self._status.show_source(source)
+        self._status.show_session_hints()
+        self._status.show_run()
 
     def _on_open_offered(self) -> None:
         self.window.workbench.database_hint.hide()
@@ -294,8 +292,8 @@ class WindowController(QObject):
             self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", "Write a message below; a new session is made for it.")
             self.window.workbench.composer.focus()
         self._offer_database(loaded.folder / ADK_WEB_DATABASE)
-        self._show_session_hints()
-        self._show_run()
+        self._status.show_session_hints()
+        self._status.show_run()
 
     def _offer_database(self, database: Path) -> None:
         self._offered_database = str(database)
@@ -315,25 +313,25 @@ class WindowController(QObject):
         self._messages.posted.emit(Message("error", text, details, quiet=True))
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
-        self.sessions.set_database(source.target, _info(source), sessions)
-        self._show_marks(source)
+        self.sessions.set_database(source.target, database_info(source), sessions)
+        self._status.show_marks(source)
         if not sessions:
             self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
 
     def _on_database_closed(self, target: str) -> None:
         self.sessions.remove_database(target)
-        self._pending = {address: items for address, items in self._pending.items() if address.database != target}
-        self._show_pending()
+        self._status.pending = {address: items for address, items in self._status.pending.items() if address.database != target}
+        self._status.show_pending()
 
     def _on_session_changed_in_list(self, source: Source, summary: SessionSummary) -> None:
         self.sessions.update_session(source.target, summary)
 
     def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
-        self._pending[address] = items
+        self._status.pending[address] = items
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
-            self.sessions.set_mark(address.database, address.key, _mark(items))
-        self._show_pending()
+            self.sessions.set_mark(address.database, address.key, mark_of(items))
+        self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         bench = self.window.workbench
@@ -350,20 +348,24 @@ class WindowController(QObject):
             bench.sessions.select_session(address.database, address.key)
             source = self._browse.source(address.database)
             if source is not None:
-                self._show_source(source)
+                self._status.show_source(source)
             self.window.status.show_session(address.key.session_id)
         title = f"{address.key.session_id} · {address.key.app_name} · " if address else ""
         self.window.setWindowTitle(f"{visible(title)}Agent Inspector")
-        self._show_position()
+        self._status.show_position()
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         bench = self.window.workbench
         bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
         self._stream.show(session)
+        if session.address == self._run.address and self._run.phase != "idle" and session.events:
+            last = session.events.peek(len(session.events) - 1)
+            if last is not None:
+                self.events.set_statuses({last.invocation_id: "running"})
         if self._nothing_has_focus():
             bench.stream.table.setFocus()
-        self._show_session_hints()
-        self._show_run()
+        self._status.show_session_hints()
+        self._status.show_run()
 
     def _on_session_failed(self, address: SessionAddress, error: Exception) -> None:
         text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
@@ -377,7 +379,7 @@ class WindowController(QObject):
         self.events.set_statuses({event.invocation_id: "running" for event in added})
         if following:
             stream.select_event(self.events.event_count - 1)
-        self._show_position()
+        self._status.show_position()
 
     def _on_partial(self, address: SessionAddress, event: Event) -> None:
         if address == self._cursor.session:
@@ -393,7 +395,7 @@ class WindowController(QObject):
                 detail.set_state(computed.state, computed.changes, computed.writers)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
-        self._show_position()
+        self._status.show_position()
 
     def _on_past_progress(self, read: int, count: int) -> None:
         self.window.workbench.detail.state.set_empty_text(
@@ -401,15 +403,15 @@ class WindowController(QObject):
         )
 
     def _on_invocations_found(self, _session: OpenSession) -> None:
-        self._show_session_hints()
-        self._show_run()
+        self._status.show_session_hints()
+        self._status.show_run()
 
     def _on_run_started(self, address: SessionAddress) -> None:
         bench = self.window.workbench
         bench.composer.clear()
         bench.resume_hint.hide()
         bench.stream.set_following(True)
-        self._show_pending()
+        self._status.show_pending()
 
     def _on_run_ended(self, end: RunEnd) -> None:
         if end.address == self._cursor.session and self._browse.session is not None:
@@ -417,140 +419,16 @@ class WindowController(QObject):
             self.events.set_waiting(None)
             self.events.set_held(None)
             self.events.set_statuses({entry.invocation_id: entry.status for entry in self._browse.session.invocations})
-        self.sessions.set_mark(end.address.database, end.address.key, _mark(self._pending.get(end.address, [])))
-        if any(item.kind != "interrupted" for item in self._pending.get(end.address, [])):
+        self.sessions.set_mark(end.address.database, end.address.key, mark_of(self._status.pending.get(end.address, [])))
+        if any(item.kind != "interrupted" for item in self._status.pending.get(end.address, [])):
             self.window.workbench.raise_pane("pending")
-        self._show_session_hints()
-        self._show_pending()
-
-    # what follows from it
+        self._status.show_session_hints()
+        self._status.show_pending()
 
     def _nothing_has_focus(self) -> bool:
         """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
         focus = self.window.focusWidget()
         return focus is None or not focus.isVisible() or self.window.run_bar.isAncestorOf(focus)
-
-    def _show_run(self) -> None:
-        """Bring every command, the composer and the words about the run up to date."""
-        run, commands, bench = self._run, self.window.commands, self.window.workbench
-        sending = run.blocked("send")
-        draft = bool(bench.composer.text)
-        paused = run.phase == "paused"
-        allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
-        allow(commands.pause, run.blocked("pause"), "Hold the agent at its next event")
-        step = None if draft and sending is None else run.blocked("step")
-        allow(commands.step, step, "Go on to the next event" if paused else "Start, and hold the agent at its first event")
-        allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
-        allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
-        allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
-        session = self._browse.session
-        read_only = session is not None and not session.source.writing_allowed
-        allow(
-            commands.allow_writing,
-            None if read_only else "The session's database can be written already." if session else "No session is selected.",
-        )
-        running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
-        closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
-        allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
-        self.window.run_bar.suggest_resume(run.blocked("resume") is None)
-        loaded = self._agents.loaded
-        bench.composer.set_blocked(sending, loaded.name if loaded else "")
-        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume"))
-        self._show_phase()
-
-    def _show_phase(self) -> None:
-        run = self._run
-        held = run.held
-        here = run.address == self._cursor.session
-        phase, text, detail = str(run.phase), str(run.phase), ""
-        if run.phase == "paused" and held is not None:
-            place = self._browse.position_of(held.id) if here else None
-            text = "paused" if place is None else f"paused at {place + 1}"
-            detail = f"{held.author} · {describe(held).kind}"
-        elif run.phase == "idle":
-            phase, text, detail = self._idle_words()
-        elif run.pausing:
-            text, detail = "pausing", "held at the next event"
-        self.window.run_bar.show_state(phase, text, detail)
-        self.window.status.show_run(phase, text)
-        if run.address is not None and run.phase != "idle":
-            self.sessions.set_mark(run.address.database, run.address.key, "paused" if run.phase == "paused" else "running")
-        if here:
-            self.events.set_held(held.id if held is not None else None)
-            running = "running; it is held at its next event" if run.pausing else "running…"
-            waiting = {"running": running, "paused": "held: F10 steps, F5 continues", "stopping": "stopping…"}.get(run.phase)
-            self.events.set_waiting(waiting, held.author if held is not None else "")
-
-    def _idle_words(self) -> tuple[str, str, str]:
-        """Return how the session was left, for `show_state`."""
-        session = self._browse.session
-        open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
-        if not open_ones:
-            return "idle", "idle", ""
-        last = open_ones[-1]
-        return ("interrupted", "interrupted", last.reason) if last.status == "interrupted" else ("waiting", "waiting", last.reason)
-
-    def _show_session_hints(self) -> None:
-        bench = self.window.workbench
-        session = self._browse.session
-        bench.writing_hint.hide()
-        bench.resume_hint.hide()
-        if session is None:
-            return
-        if not session.source.writing_allowed:
-            bench.writing_hint.suggest(
-                f"{session.source.title} was written by google-adk and is open read only.",
-                "Allow writing… (backup)" if session.source.can_write else "",
-                "lock",
-                "accent",
-            )
-        invocation = self._run.resumable()
-        if invocation is not None and self._run.phase == "idle":
-            place = session.index_of(invocation.last_event_id)
-            where = f" after event {place + 1}" if place is not None else ""
-            bench.resume_hint.suggest(
-                f"Invocation {short_id(invocation.invocation_id)} was interrupted{where}: {invocation.reason}.",
-                "Resume (Ctrl+Shift+R)",
-                "triangle-exclamation",
-            )
-        self._show_resume_button()
-
-    def _show_resume_button(self) -> None:
-        blocked = self._run.blocked("resume")
-        button = self.window.workbench.resume_hint.button
-        button.setEnabled(blocked is None)
-        button.setToolTip(blocked or "Go on from the last checkpoint")
-
-    def _show_marks(self, source: Source) -> None:
-        marks = {
-            address.key: mark for address, items in self._pending.items() if address.database == source.target and (mark := _mark(items))
-        }
-        self.sessions.set_marks(source.target, marks)
-
-    def _show_pending(self) -> None:
-        selected = self._cursor.session
-        places = sorted(self._pending, key=lambda address: (address != selected, address.database, address.key))
-        running = self._run.address if self._run.phase != "idle" else None
-        rows = [
-            PendingRow(address, item)
-            for address in places
-            for item in self._pending[address]
-            if address != running or item.kind != "interrupted"  # it is being resumed
-        ]
-        self.window.workbench.pending.set_rows(rows)
-        self.window.workbench.show_pending(count=len(rows))
-
-    def _show_source(self, source: Source) -> None:
-        info = _info(source)
-        self.window.status.show_database(info.title, info.badge)
-
-    def _show_position(self) -> None:
-        self.window.status.show_position(self._cursor.event_index, self.events.event_count)
-        self.window.status.show_tokens(self.events.total_tokens)
-        self._show_live(self.window.workbench.stream.following)
-
-    def _show_live(self, following: bool) -> None:
-        self.window.status.show_live(following if self.events.event_count else None)
 
 
 def _is_agent(path: str) -> bool:
@@ -560,12 +438,3 @@ def _is_agent(path: str) -> bool:
 def _database_target(path: str) -> str:
     """Return what names a database wherever the process stands."""
     return path if "://" in path else str(Path(path).expanduser().absolute())
-
-
-def _info(source: Source) -> DatabaseInfo:
-    badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
-    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
-
-
-def _mark(items: list[PendingItem]) -> str | None:
-    return items[-1].kind if items else "finished"

@@ -36,6 +36,10 @@ class WatchedSessionService(BaseSessionService):
         """See `BaseSessionService.get_session`."""
         return await self._inner.get_session(app_name=app_name, user_id=user_id, session_id=session_id, config=config)
 
+    async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """See `BaseSessionService.session_for_run`."""
+        return await self._inner.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
+
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
         return await self._inner.list_sessions(app_name=app_name, user_id=user_id)

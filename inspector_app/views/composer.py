@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 
 from inspector_app import theme
+from inspector_app.values import plain_tooltip
 
 _MAX_LINES = 8
 _FRAME = 6
@@ -71,7 +72,7 @@ class Composer(QWidget):
         self._blocked = reason
         hint = f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
         self._edit.setPlaceholderText(reason if reason and not to else hint)
-        self._edit.setToolTip(reason or "")
+        self._edit.setToolTip(plain_tooltip(reason or ""))
         self._show_sendable()
 
     def submit(self) -> None:
@@ -85,7 +86,7 @@ class Composer(QWidget):
 
     def _show_sendable(self) -> None:
         self._send.setEnabled(bool(self.text) and self._blocked is None)
-        self._send.setToolTip(self._blocked or ("Send (Enter)" if self.text else "Write a message first"))
+        self._send.setToolTip(plain_tooltip(self._blocked or ("Send (Enter)" if self.text else "Write a message first")))
 
 
 class _MessageEdit(QPlainTextEdit):

@@ -34,7 +34,6 @@ class HintBar(QWidget):
         self._button = QPushButton(self)
         self._button.setObjectName(f"{name}_button")
         self._button.setAccessibleName("Do what the hint says")
-        self._button.setProperty("primary", True)
         self._button.clicked.connect(self.accepted)
         line.addWidget(self._button)
         self.hide()
@@ -58,9 +57,12 @@ class HintBar(QWidget):
             icon, role: of the theme.
         """
         self._icon.show_icon(icon, role)
-        self.setProperty("card", "held" if role == "warn" else True)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        urgent = role == "warn"
+        self.setProperty("card", "held" if urgent else True)
+        self._button.setProperty("primary", urgent)
+        for widget in (self, self._button):
+            widget.style().unpolish(widget)
+            widget.style().polish(widget)
         self._text.setText(text)
         self._button.setText(action)
         self._button.setAccessibleName(action)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from inspector_app import theme
 from inspector_app.cursor import SessionAddress
 from inspector_app.presentation import short_id
-from inspector_app.values import preview, visible
+from inspector_app.values import plain_tooltip, preview, visible
 from inspector_app.views.empty_state import EmptyState
 
 if TYPE_CHECKING:
@@ -220,9 +220,9 @@ class _PendingForm(QWidget):
         answer = parse_answer(self._edit.toPlainText())
         for button in (self._approve, self._reject, self._respond):
             button.setEnabled(self._answering is None and (answer is not None or button is not self._respond))
-            button.setToolTip(self._answering or ("" if answer or button is not self._respond else "Write an answer first"))
+            button.setToolTip(plain_tooltip(self._answering or ("" if answer or button is not self._respond else "Write an answer first")))
         self._resume.setEnabled(self._resuming is None)
-        self._resume.setToolTip(self._resuming or "Go on from the last checkpoint (Ctrl+Shift+R)")
+        self._resume.setToolTip(plain_tooltip(self._resuming or "Go on from the last checkpoint (Ctrl+Shift+R)"))
         blocked = self._resuming if self._item and self._item.kind == "interrupted" else self._answering
         sends = f"sends {preview(answer, 80)}" if answer and self._edit.isVisibleTo(self) else ""
         self._hint.setText(visible(blocked or sends))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from runtime.events.event import Event
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import Checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Shared:
         resumed: the checkpoints this run began with; None in a fresh invocation.
         calls: agent name → how often it was called in this run.
         conversations: agent name and branch → the session as that agent's model sees it.
+        committing: held while an event is committed: a person may edit the state while agents on other branches run on.
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
@@ -64,6 +67,7 @@ class Shared:
     resumed: Checkpoints | None = None
     calls: Counter[str] = field(default_factory=Counter)
     conversations: dict[Any, Conversation] = field(default_factory=dict)
+    committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""
@@ -202,11 +206,7 @@ class InvocationContext(BaseModel):
         Args:
             branch: only those of exactly this branch.
         """
-        return [
-            event
-            for event in self.session.events
-            if event.invocation_id == self.invocation_id and (not branch or event.branch == self.branch)
-        ]
+        return [event for event in events_of(self.session.events, self.invocation_id) if not branch or event.branch == self.branch]
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Return whether an event's long-running calls pause this invocation (seed: resume, "Precaución")."""

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from google.genai import types
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent, Callbacks
 from runtime.agents.callbacks import call
 from runtime.agents.invocation_context import InvocationContext
+from runtime.agents.output_schema import OutputSchemaError, shaped
 from runtime.agents.readonly_context import ReadonlyContext
-from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
-from runtime.resume import Turn, is_replayed_checkpoint, read_turn
+from runtime.planners.base_planner import BasePlanner
+from runtime.resume import Turn, events_of_call, read_turn, transferred_to
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_tool import FunctionTool
 from runtime.utils.instructions_utils import inject_session_state
 
 InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]
 ToolUnion: TypeAlias = Callable[..., Any] | BaseTool
-
-
-class OutputSchemaError(KnownError, ValueError):
-    """The model's answer does not have the shape that `output_schema` asks for."""
 
 
 class LlmAgent(BaseAgent):
@@ -47,7 +43,8 @@ class LlmAgent(BaseAgent):
         input_schema: the arguments it takes when it is called as a tool.
         output_schema: the shape of its answer.
         output_key: the state key its answer is written to (seed: session-state, "output_key").
-        planner, code_executor: accepted for google-adk's sake.
+        planner: how its model plans; thoughts are kept as parts of its answers.
+        code_executor: not supported; setting it is an error.
         before_model_callback, after_model_callback, on_model_error_callback: round each model call.
         before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call.
     """
@@ -66,6 +63,8 @@ class LlmAgent(BaseAgent):
     input_schema: type[BaseModel] | None = None
     output_schema: Any | None = None
     output_key: str | None = None
+    planner: BasePlanner | None = None
+    code_executor: Any | None = None
     before_model_callback: Callbacks = None
     after_model_callback: Callbacks = None
     on_model_error_callback: Callbacks = None
@@ -80,6 +79,13 @@ class LlmAgent(BaseAgent):
             if config and getattr(config, taken):
                 raise ValueError(f"Set {instead} of the LlmAgent, not {taken} of its generate_content_config.")
         return config
+
+    @field_validator("code_executor")
+    @classmethod
+    def _run_no_code(cls, executor: Any) -> Any:
+        if executor is not None:
+            raise ValueError("Running code that a model wrote is not supported: leave code_executor out, or give the agent a tool for it.")
+        return executor
 
     @property
     def canonical_model(self) -> BaseLlm:
@@ -107,7 +113,7 @@ class LlmAgent(BaseAgent):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         turn = self._turn_so_far(ctx)
-        handed_over_to = self._handed_over_to(ctx)
+        handed_over_to = transferred_to(self, self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
         if handed_over_to is not None:
             async with aclosing(handed_over_to.run_async(ctx)) as events:
                 async for event in events:
@@ -130,29 +136,7 @@ class LlmAgent(BaseAgent):
         return None
 
     def _own_events(self, ctx: InvocationContext) -> list[Event]:
-        """Return what happened since this agent was called: after its ancestors' last checkpoint."""
-        above = {agent.name for agent in self.ancestors()}
-        events: list[Event] = []
-        for event in ctx.invocation_events(branch=False):
-            if is_replayed_checkpoint(event):
-                continue
-            if event.author in above and event.actions.agent_state is not None:
-                events.clear()
-            elif event.branch == ctx.branch or event.author == "user":
-                events.append(event)
-        return events
-
-    def _handed_over_to(self, ctx: InvocationContext) -> BaseAgent | None:
-        """Return the agent that this one had transferred to when the invocation was interrupted, if any."""
-        if ctx.resumed_checkpoints() is None:
-            return None
-        events = [event for event in self._own_events(ctx) if event.author != "user"]
-        if not events or (events[-1].author == self.name and not events[-1].actions.transfer_to_agent):
-            return None
-        for event in reversed(events):
-            if event.author == self.name and event.actions.transfer_to_agent:
-                return self.root_agent.find_agent(event.actions.transfer_to_agent)
-        return None
+        return events_of_call(self, ctx.invocation_events(branch=False), ctx.branch)
 
     def _save_output(self, event: Event) -> None:
         """Put the answer's text into the event's delta, under `output_key`."""
@@ -168,11 +152,8 @@ class LlmAgent(BaseAgent):
 
     def _validated(self, text: str) -> Any:
         try:
-            if self.output_schema is None or isinstance(self.output_schema, (dict, types.Schema)):
-                return json.loads(text)
-            adapter: TypeAdapter[Any] = TypeAdapter(self.output_schema)
-            return adapter.dump_python(adapter.validate_json(text), mode="json", exclude_none=True)
-        except (ValidationError, ValueError) as error:
+            return shaped(self.output_schema, text)
+        except OutputSchemaError as error:
             raise OutputSchemaError(f"The answer of {self.name!r} does not have the shape of its output_schema: {error}") from error
 
 

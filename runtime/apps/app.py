@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runtime.agents.base_agent import BaseAgent
+from runtime.apps.base_events_summarizer import BaseEventsSummarizer
 from runtime.plugins.base_plugin import BasePlugin
 
 _NAME = re.compile(r"[^\W\d][\w-]*")
@@ -22,6 +22,37 @@ class ResumabilityConfig(BaseModel):
     """
 
     is_resumable: bool = False
+
+
+class EventsCompactionConfig(BaseModel):
+    """When old events are summed up for the models (SEMANTICS.md 8). One pair of numbers, or both.
+
+    Attributes:
+        summarizer: who sums up; the root agent's language model if None.
+        compaction_interval: after so many new invocations they are summed up.
+        overlap_size: so many invocations before them are summed up once more, for continuity.
+        token_threshold: a prompt of so many tokens has everything summed up but the newest events.
+        event_retention_size: so many events are left as they are then.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    summarizer: BaseEventsSummarizer | None = None
+    compaction_interval: int | None = Field(default=None, gt=0)
+    overlap_size: int | None = Field(default=None, ge=0)
+    token_threshold: int | None = Field(default=None, gt=0)
+    event_retention_size: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _whole_pairs(self) -> EventsCompactionConfig:
+        pairs = [("compaction_interval", "overlap_size"), ("token_threshold", "event_retention_size")]
+        given = [[name for name in pair if getattr(self, name) is not None] for pair in pairs]
+        if not any(given):
+            raise ValueError("Give compaction_interval and overlap_size, or token_threshold and event_retention_size.")
+        for pair, found in zip(pairs, given, strict=True):
+            if len(found) == 1:
+                raise ValueError(f"{pair[0]} and {pair[1]} belong together; only {found[0]} is given.")
+        return self
 
 
 class App(BaseModel):
@@ -41,7 +72,7 @@ class App(BaseModel):
     root_agent: BaseAgent
     plugins: list[BasePlugin] = Field(default_factory=list)
     resumability_config: ResumabilityConfig | None = None
-    events_compaction_config: Any | None = None
+    events_compaction_config: EventsCompactionConfig | None = None
 
     @field_validator("name")
     @classmethod

@@ -5,8 +5,10 @@ from runtime.debugger.calls import CallEditError, ModelCall, RaisedByHandError, 
 from runtime.debugger.debugger import Debugger, DebuggerState
 from runtime.debugger.hold import Hold, Report, RunningAgent
 from runtime.debugger.interception import Interception
+from runtime.debugger.watchdog import Block, Watchdog
 
 __all__ = [
+    "Block",
     "Breakpoint",
     "Breakpoints",
     "BreakpointsFileError",
@@ -20,5 +22,6 @@ __all__ = [
     "Report",
     "RunningAgent",
     "ToolCall",
+    "Watchdog",
     "condition_for",
 ]

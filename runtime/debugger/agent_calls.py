@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runtime.events.event import Event
+from runtime.sessions.state import same_value
 
 if TYPE_CHECKING:
     from runtime.agents.invocation_context import InvocationContext
@@ -109,6 +110,18 @@ class AgentCalls:
         active = list(self._active.values())
         callers = {other.caller for other in active}
         return [other for other in active if other not in callers and other.runs_beside(call)]
+
+    def uncommitted(self) -> dict[str, Any]:
+        """Return the state keys whose value in the running session is not the committed one."""
+        outermost = next((call.context for call in self._active.values() if call.context.shared.outer is None), None)
+        if outermost is None:
+            return {}
+        committed = outermost.shared.committed_state
+        return {
+            key: value
+            for key, value in outermost.session.state.items()
+            if key not in committed or (committed[key] is not value and not same_value(committed[key], value))
+        }
 
     def clear(self) -> None:
         """Forget all: the run is over."""

@@ -75,6 +75,11 @@ class Breakpoint(BaseModel):
         """Why its condition could not be evaluated the last time; empty if it could."""
         return self._problem
 
+    @property
+    def uses_state(self) -> bool:
+        """Whether its condition, or what it logs, asks for state."""
+        return "state" in self.condition or "state" in self.log
+
     def reset_hits(self) -> None:
         """Count from 0 again."""
         self._hits = 0
@@ -142,6 +147,11 @@ class Breakpoints:
 
     def __len__(self) -> int:
         return len(self._all)
+
+    @property
+    def use_state(self) -> bool:
+        """Whether one of them asks for state."""
+        return any(one.uses_state for one in self._all.values())
 
     def get(self, number: int) -> Breakpoint | None:
         """Return the breakpoint of that id."""

@@ -72,7 +72,8 @@ class Debugger:
         self._goal: Goal | None = stepping.next_event("start") if paused else None
         self._known_state: dict[str, Any] | None = dict(state) if state is not None else None
         self._from: dict[str, AgentCall | None] = {}  # event id → who yielded it, while it is on its way here
-        self._told: BaseException | None = None
+        self._told_failure: BaseException | None = None
+        self._told_problems: set[int] = set()
         self._on_change = on_change
         self._on_report = on_report
         self._on_inner_event = on_inner_event
@@ -98,6 +99,10 @@ class Debugger:
     def held(self) -> Event | None:
         """While held, the last committed event of the run, which the agent is at or behind; None while it runs, or if there is none yet."""
         return self._last_event if self.hold is not None else None
+
+    def uncommitted(self) -> dict[str, Any]:
+        """Return the state keys that the held agents wrote and no event has carried yet; empty without the plugin."""
+        return self.calls.uncommitted() if self.hold is not None else {}
 
     async def run(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """Yield the events of a run, holding where it was asked for.
@@ -160,8 +165,9 @@ class Debugger:
         self._go(stepping.into(self._held_call()))
 
     def step_out(self) -> None:
-        """Let the agent go on to its end; it is held before its caller goes on."""
-        self._go(stepping.out(self._held_call()))
+        """Let the agent go on to its end; it is held before its caller goes on. From an agent's end: to the end of its caller."""
+        call, hold = self._held_call(), self.hold
+        self._go(stepping.out(call.caller if call is not None and hold is not None and hold.place == "agent end" else call))
 
     def run_to(self, kind: Kind) -> None:
         """Let the agent go on to the next event of a kind.
@@ -194,8 +200,8 @@ class Debugger:
             await self._is_held.wait()
         return hold
 
-    def begin(self, state: Mapping[str, Any]) -> None:
-        """Take note of the session's state, as the run begins; called by the plugin."""
+    def know_state(self, state: Mapping[str, Any]) -> None:
+        """Take note of the committed state before the next event; called by the plugin."""
         self._known_state = dict(state)
 
     def expect(self, event: Event, call: AgentCall | None) -> None:
@@ -228,7 +234,7 @@ class Debugger:
         if self._state not in ("running", "paused"):
             return
         if error is not None:
-            self._told = error
+            self._told_failure = error
         reason, met = self._why(Moment(place, call), stands_for, state, tool)
         if reason is None:
             return
@@ -268,7 +274,7 @@ class Debugger:
     async def _look_at_failure(self, error: Exception) -> None:
         """Hold at the end of a failed run, unless that failure was held already where it happened."""
         shown: BaseException | None = error
-        while shown is not None and shown is not self._told:
+        while shown is not None and shown is not self._told_failure:
             shown = shown.__cause__ or shown.__context__
         if shown is not None or self._state not in ("running", "paused"):
             return
@@ -299,12 +305,13 @@ class Debugger:
         for when in places:
             for one in self.breakpoints.met(when, event, state, tool):
                 if one.log:
-                    self.tell(Report("log", one.message(event, state), event, one.id))
+                    self.tell(Report("log", one.message(event, state), moment.event, one.id))
                 else:
                     first = first or one
         for one in self.breakpoints:
-            if one.problem:
-                self.tell(Report("problem", f"Breakpoint {one.id}: {one.problem}", event, one.id))
+            if one.problem and one.id not in self._told_problems:
+                self._told_problems.add(one.id)
+                self.tell(Report("problem", f"Breakpoint {one.id}: {one.problem}", moment.event, one.id))
         return first
 
     def _hold(

@@ -17,7 +17,7 @@ from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Report
 from runtime.events.event import Event
-from runtime.expressions import EDITED
+from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import CallFailure
@@ -56,12 +56,6 @@ class Interception(BasePlugin):
             edits["model"] = next(reversed(self._model_edits.values()))[1]
         return {key: value for key, value in edits.items() if value}
 
-    async def before_run_callback(self, *, invocation_context: InvocationContext) -> types.Content | None:
-        """See `BasePlugin`."""
-        if invocation_context.shared.outer is None:
-            self._debugger.begin(invocation_context.session.state)
-        return None
-
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
         """See `BasePlugin`."""
         call = self._debugger.calls.entered(callback_context._invocation_context)
@@ -83,6 +77,8 @@ class Interception(BasePlugin):
         edits = self._mark(event, context)
         outer = invocation_context.shared.outer
         if outer is None:
+            if self._debugger.breakpoints.use_state:
+                self._debugger.know_state(invocation_context.shared.committed_state)
             self._debugger.expect(event, self._debugger.calls.of_event(event, context))
         elif edits:  # the event is stored nowhere: what is stored is the response of the call it happened in
             around = self._call_edits.setdefault(outer[1], {"tool": invocation_context.agent.root_agent.name})

@@ -33,6 +33,5 @@ looked at, with a bounded number of steps.
 
 from runtime.expressions.errors import ExpressionError, ExpressionTooCostlyError
 from runtime.expressions.expression import Expression, Template, parse
-from runtime.expressions.names import EDITED
 
-__all__ = ["EDITED", "Expression", "ExpressionError", "ExpressionTooCostlyError", "Template", "parse"]
+__all__ = ["Expression", "ExpressionError", "ExpressionTooCostlyError", "Template", "parse"]

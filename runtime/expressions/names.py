@@ -7,11 +7,9 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, text_of, tokens_of
+from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
-
-EDITED = "inspector_edited"
-"""Key in an event's custom_metadata: what a person changed by hand before it happened."""
 
 Step = str | int | None
 """One step of a path: a key, an index, or None for `*`: every item."""
@@ -34,9 +32,12 @@ class View:
         self._json: dict[str, Any] | None = None
 
     def json(self) -> dict[str, Any]:
-        """Return the event's JSON."""
+        """Return the event's JSON; null where it holds another object, nothing if it has no JSON."""
         if self._json is None:
-            self._json = self.event.model_dump(mode="json", exclude_none=True)
+            try:
+                self._json = self.event.model_dump(mode="json", exclude_none=True, fallback=lambda other: None)
+            except ValueError:  # it contains itself, say
+                self._json = {}
         return self._json
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -236,7 +237,7 @@ class Reader:
             return _several(name, steps, places)
         if name == "json":
             if not steps:
-                return _single(lambda view: view.event.model_dump_json(exclude_none=True), name)
+                return _single(lambda view: json.dumps(view.json(), ensure_ascii=False), name)
             return Operand(lambda view: walk(view.json(), steps, view.budget), None, NOTHING, name, steps)
         if name == "state":
             self.uses_state = True

@@ -9,6 +9,7 @@ from typing import Any
 
 from google.genai import types
 
+from runtime.compaction import with_summaries
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
 from runtime.rewind import without_rewound
@@ -63,9 +64,10 @@ class Conversation:
         if len(events) < self._read:
             self._clear()
         for index in range(self._read, len(events)):
-            if events[index].actions.rewind_before_invocation_id is not None:
+            actions = events[index].actions
+            if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
                 self._clear()
-                for event in without_rewound(events[: index + 1]):
+                for event in with_summaries(without_rewound(events[: index + 1])):
                     self._add(event)
             else:
                 self._add(events[index])
@@ -100,20 +102,22 @@ class Conversation:
         return 0
 
     def _wait_before_answer(self, first: int) -> list[Event] | None:
-        """Return the events without what was said between a long-running call and its answer, if the answer is what came last.
+        """Return the events without what was said between a call that waited and its answer, if the answer is what came last.
 
         A model must find the response right behind the call it made, as the last thing.
         """
         last = self._said[-1][0] if self._said else None
-        if last is None or last.author != "user":
+        if last is None:
             return None
         callers = [self._callers[response.id] for response in last.get_function_responses() if response.id in self._callers]
         if not callers:
             return None
-        events = [event for event, _ in self._said[first:]]
-        after_call = max(callers) - first + 1
-        shortened = [*events[:after_call], *(event for event in events[after_call:-1] if event.get_function_responses()), last]
-        return shortened if len(shortened) < len(events) else None
+        after_call = max(callers) + 1
+        between = [event for event, _ in self._said[after_call:-1]]
+        responses = [event for event in between if event.get_function_responses()]
+        if len(responses) == len(between):
+            return None
+        return [*(event for event, _ in self._said[first:after_call]), *responses, last]
 
 
 def copied(contents: Sequence[types.Content]) -> list[types.Content]:

@@ -9,10 +9,12 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.tool_context import ToolContext
+from runtime.auth.auth_tool import as_auth_config, read_answer
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
@@ -72,24 +74,28 @@ async def _run_call(
     agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
 ) -> AsyncGenerator[Event, None]:
     """Run one call and yield its result; nothing from a long-running tool that has none yet."""
-    context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=_confirmation(answer))
+    answer = _unwrapped(answer)
+    confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
+    context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
     result = await _result(agent, ctx, call, tools, context)
     tool = tools.get(call.name or "")
     if result is None and tool is not None and tool.is_long_running:
         if ctx.is_resumable:
             yield _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
         return
+    if isinstance(result, BaseModel):
+        result = result.model_dump(mode="json", exclude_none=True)
     response = result if isinstance(result, dict) else {"result": result}
     part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
     yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)
 
 
-def _confirmation(answer: dict[str, Any] | None) -> ToolConfirmation | None:
-    """Return a person's answer to a confirmation; adk web sends it as a JSON text under `response`."""
+def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a person's answer; adk web sends it as a JSON text under `response`."""
     if answer is not None and set(answer) == {"response"} and isinstance(answer["response"], str):
         with contextlib.suppress(ValueError):
             answer = json.loads(answer["response"])
-    return ToolConfirmation.model_validate(answer) if isinstance(answer, dict) and "confirmed" in answer else None
+    return answer if isinstance(answer, dict) else None
 
 
 async def _result(
@@ -144,7 +150,7 @@ def _requests(ctx: InvocationContext, event: Event, calls: Sequence[types.Functi
         asked = confirmation.model_dump(mode="json", exclude_none=True, by_alias=True)
         parts.append(_request_part(CONFIRMATION_CALL, {"originalFunctionCall": original, "toolConfirmation": asked}))
     for call_id, auth_config in event.actions.requested_auth_configs.items():
-        asked = auth_config if isinstance(auth_config, dict) else auth_config.model_dump(mode="json", exclude_none=True, by_alias=True)
+        asked = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
         parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": asked}))
     if not parts:
         return []

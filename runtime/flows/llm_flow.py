@@ -21,7 +21,7 @@ from runtime.flows.request import build_request
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
-from runtime.resume import Turn
+from runtime.resume import Turn, answer_set
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ class LlmFlow:
                     goes_on = goes_on and not _ends_turn(event)
         if turn is not None and turn.pauses and ctx.is_resumable:
             raise InvocationPaused
+        if turn is not None and turn.set_answer is not None:
+            yield self._final_answer(ctx, turn.set_answer)
+            return
         while goes_on and not ctx.end_invocation:
             request = await build_request(self._agent, ctx, llm)
             said: Event | None = None
@@ -92,14 +95,18 @@ class LlmFlow:
         """Run calls and, if one of them transferred, the agent it named."""
         target: str | None = None  # on the response as google-adk has it, or on the call as the seed has it
         asked_someone = False
+        answer: str | None = None
         async with aclosing(run_calls(self._agent, ctx, calls, tools, answers)) as events:
             async for event in events:
                 target = event.actions.transfer_to_agent or target
                 asked_someone = asked_someone or bool(event.long_running_tool_ids)
+                answer = answer_set(event) or answer
                 yield event
         if asked_someone and ctx.is_resumable:
             raise InvocationPaused
-        if target is not None:
+        if answer is not None:
+            yield self._final_answer(ctx, answer)
+        elif target is not None:
             agent = self._agent.root_agent.find_agent(target)
             if agent is None:
                 raise NotFoundError(f"{self._agent.name!r} transferred to {target!r}, but its tree has no agent of that name.")
@@ -107,13 +114,18 @@ class LlmFlow:
                 async for event in events:
                     yield event
 
+    def _final_answer(self, ctx: InvocationContext, answer: str) -> Event:
+        """Return the answer that was given by `set_model_response`, as if the model had said it."""
+        content = types.Content(role="model", parts=[types.Part(text=answer)])
+        return Event(invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, content=content)
+
     async def _call_model(self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest) -> AsyncGenerator[Event, None]:
         """Call the model with all hooks round it and yield what it said."""
         # Whatever the callbacks write goes with the whole answer; the actions of partial events are ignored.
         actions = EventActions()
         async with aclosing(self._responses(ctx, llm, request, actions)) as responses:
             async for response in responses:
-                response = await self._after_model(ctx, response, actions)
+                response = self._planned(ctx, await self._after_model(ctx, response, actions), actions)
                 if not (response.content or response.error_code or response.interrupted):
                     continue
                 event = self._event(ctx, response, EventActions() if response.partial else actions)
@@ -160,6 +172,17 @@ class LlmFlow:
             instead = await first_answer(self._agent.after_model_callback, callback_context=context, llm_response=response)
         return response if instead is None else instead
 
+    def _planned(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> LlmResponse:
+        """Let the planner read a whole answer."""
+        planner = self._agent.planner
+        if planner is None or response.partial or not response.content or not response.content.parts:
+            return response
+        context = CallbackContext(ctx, event_actions=actions)
+        parts = planner.process_planning_response(context, response.content.parts)
+        if parts is None:
+            return response
+        return response.model_copy(update={"content": types.Content(role=response.content.role, parts=parts)})
+
     def _event(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> Event:
         said = {name: getattr(response, name) for name in response.model_fields_set}
         return Event(**said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions)
@@ -167,7 +190,7 @@ class LlmFlow:
 
 def _ends_turn(event: Event) -> bool:
     """Return whether the model need not be called after this result."""
-    return bool(event.actions.skip_summarization or event.actions.transfer_to_agent)
+    return bool(event.actions.skip_summarization or event.actions.transfer_to_agent or answer_set(event) is not None)
 
 
 def _number_calls(event: Event, tools: dict[str, BaseTool]) -> None:

@@ -12,6 +12,7 @@ from runtime.agents.tool_context import ToolContext
 from runtime.flows.contents import Conversation, copied
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
+from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
 if TYPE_CHECKING:
@@ -31,13 +32,14 @@ async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -
         MissingStateKeyError: an instruction names a state key that does not exist.
     """
     request = LlmRequest(model=llm.model, config=_config(agent, ctx))
-    if agent.output_schema is not None:
-        request.set_output_schema(agent.output_schema)
     await _add_instructions(agent, ctx, request)
     request.contents += _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
     if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
         request.contents = copied(request.contents)  # callbacks may change a request, but not the past
     await _add_tools(agent, ctx, request)
+    if agent.planner is not None:
+        planning = agent.planner.build_planning_instruction(ReadonlyContext(ctx), request)
+        request.append_instructions([planning] if planning else [])
     return request
 
 
@@ -93,6 +95,12 @@ async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmReques
         request.append_instructions([_transfer_instruction(agent, targets)])
         tool = TransferToAgentTool(agent_names=[target.name for target in targets])
         await tool.process_llm_request(tool_context=context, llm_request=request)
+    if agent.output_schema is None:
+        return
+    if request.config.tools:
+        await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)
+    else:
+        request.set_output_schema(agent.output_schema)
 
 
 def transfer_targets(agent: LlmAgent) -> list[BaseAgent]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.events.event import Event
+from runtime.events.marks import is_state_edit
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
@@ -130,7 +131,7 @@ def _status(
     waiting: list[PendingItem],
     answered: set[str | None],
 ) -> tuple[Status, str]:
-    agents = [event for event in events if event.author != "user"]
+    agents = [event for event in events if event.author != "user" and not is_state_edit(event)]
     root = agents[0].author if agents else None
     if root is not None and ended.get(root) and all(ended.get(name) for name in _speakers_after_end(agents, root)):
         return "finished", f"{root} reached its end"

@@ -16,7 +16,7 @@ from runtime.errors.llm_error import LlmError
 
 _LONGEST = 500
 _KEY_VARIABLES = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
-_KEYS = re.compile(r"AIza[\w-]{20,}|(?<=key=)[^&\s\"']+|(?<=Bearer )\S+")
+_KEYS = re.compile(r"AIza[\w-]{20,}|\bsk-[\w*-]{6,}|(?<=key=)[^&\s\"']+|(?<=Bearer )\S+")
 _ADVICE = {
     400: "",
     401: " Check the key in GOOGLE_API_KEY.",

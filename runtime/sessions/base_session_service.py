@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
+from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State, apply_delta, storable
 
@@ -70,6 +71,17 @@ class BaseSessionService(abc.ABC):
             config: which of its events; all of them if None.
         """
 
+    async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """Return the session for a run, or None if there is none.
+
+        As `get_session`, but its events may be the service's own, so that a long session is not decoded or copied for each turn: they are
+        to be read, and changed by `append_event` only. (A list that was changed otherwise is not used for the next run.)
+
+        Args:
+            app_name, user_id, session_id: which one.
+        """
+        return await self.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
+
     @abc.abstractmethod
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """Return an app's sessions, without events; all users' if `user_id` is None."""
@@ -106,7 +118,10 @@ class BaseSessionService(abc.ABC):
         await self._commit(session, event, temp)
         apply_delta(session.state, event.actions.state_delta)
         apply_delta(session.state, temp)
-        session.events.append(event)
+        if isinstance(session.events, EventList):
+            session.events.add_committed((event,))
+        else:
+            session.events.append(event)
         session.last_update_time = event.timestamp
         return event
 

@@ -13,6 +13,9 @@ from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 
 _EPOCH = datetime(1970, 1, 1)
+# Made once: making one costs as much as it takes to encode a small state.
+_SPACED = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def to_micros(epoch: float) -> int:
@@ -66,7 +69,7 @@ def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
     Raises:
         UnstorableValueError: it contains half a surrogate pair, which is no text in any encoding.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=None if ascii_only else (",", ":"))
+    text = (_SPACED if ascii_only else _COMPACT).encode(value)
     if text.isascii():
         return text
     try:

@@ -21,7 +21,7 @@ from runtime.sessions.commit_record import Run, record_all_shared, record_events
 from runtime.sessions.database_errors import storage_error
 from runtime.sessions.database_url import file_of
 from runtime.sessions.open_files import OPEN_FILES
-from runtime.sessions.statements import DriverConnection, Rows, Statements
+from runtime.sessions.statements import DriverConnection, Rows, compiled_statements
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
 from runtime.sessions.tables import SCHEMA_VERSION, VERSION, WrittenLayout, tables_of
 
@@ -45,6 +45,7 @@ class Database:
         file: the SQLite file, None for a database in memory or on a server.
         name: what to call it.
         writer: what our commits are signed with.
+        foreign_writes: counts, while writing, how often somebody else may have written since our last commit.
 
     Args:
         url: with a synchronous driver.
@@ -59,11 +60,14 @@ class Database:
         self._layout: WrittenLayout = layout
         self._tables = tables_of(layout)
         self._engine = _create_engine(url, options)
-        self._statements = Statements(self._engine.dialect)
+        self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self._begin = "BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN"
+        self._compiled = compiled_statements(self._engine.dialect)
         self._connection: Connection | None = None
         self._found: Layout | None = None
         self._writable = False
         self._seen_version: int | None = None
+        self.foreign_writes = 0
 
     def time_value(self, micros: int) -> Any:
         """Return microseconds as the time columns hold them."""
@@ -101,21 +105,36 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Run]:
         """Give a transaction, alone with the database: committed at the end of the block, rolled back if it raises."""
-        with self._errors():
+        # Written out, not put together from smaller context managers: each would cost a tenth of a commit's own work.
+        try:
             connection = self._connect(create=True)
             assert connection is not None
             if not self._writable:
                 self._make_ready(connection)
             driver = _driver(connection)
+            driver.execute(self._begin)
             try:
-                with self._transaction(driver):
-                    run = self._runner(driver)
-                    if self._is_sqlite:
-                        self._notice_other_writers(driver, run)
-                    yield run
+                run = self._runner(driver)
+                self._notice_other_writers(run)
+                yield run
+                driver.execute("COMMIT")
             except BaseException:
                 self._seen_version = None
+                self._roll_back(driver)
                 raise
+        except (SQLAlchemyError, self._driver_error, OSError) as error:
+            raise storage_error(error, self.name) from error
+
+    def data_version(self, run: Run) -> int | None:
+        """Return a number that stays the same as long as no other connection writes; None if the database has none.
+
+        Args:
+            run: in the transaction that it is true for.
+        """
+        if not self._is_sqlite:
+            return None
+        version: int = run("data_version").fetchone()[0]
+        return version
 
     def close(self) -> None:
         """Let go of the connection; the last one out of an SQLite file takes its WAL away."""
@@ -126,10 +145,6 @@ class Database:
         self._engine.dispose()
         if self.file and connection is not None:
             OPEN_FILES.remove(self.file)
-
-    @property
-    def _is_sqlite(self) -> bool:
-        return self._engine.dialect.name == "sqlite"
 
     def _connect(self, *, create: bool) -> Connection | None:
         if self._connection is None:
@@ -152,7 +167,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, driver: DriverConnection) -> Iterator[None]:
-        driver.execute("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        driver.execute(self._begin)
         try:
             yield
             driver.execute("COMMIT")
@@ -166,8 +181,10 @@ class Database:
             driver.execute("ROLLBACK")
 
     def _runner(self, driver: DriverConnection) -> Run:
+        compiled, execute = self._compiled, driver.execute
+
         def run(name: str, **values: Any) -> Rows:
-            return self._statements.run(driver, name, values)
+            return execute(compiled[name], values)
 
         return run
 
@@ -183,9 +200,12 @@ class Database:
         except (SQLAlchemyError, self._driver_error, OSError) as error:
             raise storage_error(error, self.name) from error
 
-    def _notice_other_writers(self, driver: DriverConnection, run: Run) -> None:
-        (version,) = driver.execute("PRAGMA data_version").fetchone()
-        if version != self._seen_version:
+    def _notice_other_writers(self, run: Run) -> None:
+        version = self.data_version(run)
+        if version is None:
+            self.foreign_writes += 1
+        elif version != self._seen_version:
+            self.foreign_writes += 1
             record_events_of_others(run)
             self._seen_version = version
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sqlalchemy.engine import URL
 
@@ -21,34 +20,39 @@ from runtime.sessions.database import Database
 from runtime.sessions.database_thread import DatabaseThread
 from runtime.sessions.database_url import database_url
 from runtime.sessions.event_codec import encode_event, trace_of
+from runtime.sessions.event_list import EventList
+from runtime.sessions.recent_runs import RecentRuns
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import merge_scopes, split_delta
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
+from runtime.sessions.stored.timestamps import timestamp_of
 from runtime.sessions.tables import WrittenLayout
 
 _REMEMBERED_SESSIONS = 256
+_ONE_DAY, _YEAR_9999 = 86_400.0, 253_370_764_800.0
 Row = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Revision:
+class _Revision(NamedTuple):
     """What a copy of a session is a copy of: any append changes the last event, deleting and creating it again the first time."""
 
     create_time: Any
     last_event_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What we remember of a session between two commits, true as long as its revision is the stored one."""
+class _Known(NamedTuple):
+    """What we remember of a session between two commits, true as long as its revision is the stored one.
+
+    Nobody has to look whether it is if nobody else wrote to the database: `seen` is its number of foreign writes then.
+    """
 
     revision: _Revision
+    seen: int
     latest_time: int
     state: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Commit:
+class _Commit(NamedTuple):
     """An event, ready to be written."""
 
     event_id: str
@@ -81,6 +85,7 @@ class DatabaseSessionService(BaseSessionService):
         self._thread = DatabaseThread(f"sessions {self._database.name}")
         self._known: dict[SessionKey, _Known] = {}
         self._decode = decode_v1 if self._layout == "v1" else decode_sqlite
+        self._runs = RecentRuns(self._decode)
 
     async def create_session(
         self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
@@ -94,6 +99,11 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.get_session`."""
         key = SessionKey(app_name, user_id, session_id)
         return await self._thread.run(lambda: self._get(key, config or GetSessionConfig()))
+
+    async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """See `BaseSessionService.session_for_run`; of the last few sessions, only what was stored since their last run is read."""
+        key = SessionKey(app_name, user_id, session_id)
+        return await self._thread.run(lambda: self._get_for_run(key))
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
@@ -168,43 +178,64 @@ class DatabaseSessionService(BaseSessionService):
 
     def _write(self, session: Session, commit: _Commit) -> None:
         key = session.key
-        parts = split_delta(commit.delta)
         try:
             with self._database.writing() as run:
-                row = _find(run, key)
-                if row is None:
-                    raise SessionNotFoundError(f"Session not found: {session.id}")
-                self._check_fresh(run, session, row)
-                known = self._known.get(key)
-                if known is None or known.revision != _revision(row):
-                    known = self._learn(run, key, row)
+                known = self._known_session(run, session)
+                own, user, app = _split(commit)
                 # The column rises with every event, so that google-adk, which sorts by it, keeps the order; the event keeps its time.
                 latest = max(to_micros(commit.timestamp), known.latest_time + 1)
-                at = self._database.time_value(latest)
-                state = {**known.state, **parts["session"]} if parts["session"] else known.state
-                self._insert_event(run, session, commit, at)
-                if parts["session"]:
-                    run("update_session", **_columns(key), state=self._json(state), time=at)
+                state = {**known.state, **own} if own else known.state
+                values = {
+                    **_columns(key),
+                    "event_id": commit.event_id,
+                    "invocation_id": commit.invocation_id,
+                    "time": self._database.time_value(latest),
+                    "event_data": commit.data,
+                    "at": to_micros(time.time()),
+                    "writer": self._database.writer,
+                    "baseline": None,
+                    "shared": commit.shared,
+                    "temp": commit.temp,
+                }
+                self._insert_event(run, session, values)
+                if own:
+                    run("update_session", state=self._json(state), **values)
                 else:
-                    run("touch_session", **_columns(key), time=at)
+                    run("touch_session", **values)
                 if commit.shared:
-                    self._share(run, key, parts["user"], parts["app"], at)
-                now = to_micros(time.time())
-                recorded = {"event_id": commit.event_id, "at": now, "writer": self._database.writer, "baseline": None}
-                run("insert_commit", **_columns(key), **recorded, shared=commit.shared, temp=commit.temp)
+                    self._share(run, key, user, app, values["time"])
+                run("insert_commit", **values)
         except BaseException:
             self._known.pop(key, None)
             raise
-        revision = _Revision(row[0], commit.event_id)
-        self._remember(key, _Known(revision, latest, state))
+        revision = _Revision(known.revision.create_time, commit.event_id)
+        self._remember(key, _Known(revision, known.seen, latest, state))
         session._revision = revision
 
-    def _insert_event(self, run: Run, session: Session, commit: _Commit, at: Any) -> None:
-        values = {"invocation_id": commit.invocation_id, "event_data": commit.data}
+    def _known_session(self, run: Run, session: Session) -> _Known:
+        """Return what is known of a session that is about to be written to.
+
+        Raises:
+            SessionNotFoundError: it is gone.
+            StaleSessionError: somebody wrote to it since the caller loaded it.
+        """
+        key = session.key
+        known = self._known.get(key)
+        if known and known.seen == self._database.foreign_writes and known.revision == session._revision:
+            return known
+        row = _find(run, key)
+        if row is None:
+            raise SessionNotFoundError(f"Session not found: {session.id}")
+        self._check_fresh(run, session, row)
+        if known is None or known.revision != _revision(row):
+            return self._learn(run, key, row)
+        return known._replace(seen=self._database.foreign_writes)
+
+    def _insert_event(self, run: Run, session: Session, values: dict[str, Any]) -> None:
         try:
-            run("insert_event", **_columns(session.key), event_id=commit.event_id, time=at, **values)
+            run("insert_event", **values)
         except self._database.integrity_error as error:
-            raise StaleSessionError(f"Event {commit.event_id} is already part of session {session.id}.") from error
+            raise StaleSessionError(f"Event {values['event_id']} is already part of session {session.id}.") from error
 
     def _check_fresh(self, run: Run, session: Session, row: Row) -> None:
         held = session._revision
@@ -226,7 +257,9 @@ class DatabaseSessionService(BaseSessionService):
         latest = run("latest_time", **_columns(key)).fetchone()[0]
         # Others' sessions may lack the rows that google-adk needs to append.
         self._share(run, key, {}, {}, row[1])
-        return _Known(_revision(row), max(read_time(row[1]), read_time(latest) if latest is not None else 0), state)
+        return _Known(
+            _revision(row), self._database.foreign_writes, max(read_time(row[1]), read_time(latest) if latest is not None else 0), state
+        )
 
     def _remember(self, key: SessionKey, known: _Known) -> None:
         if len(self._known) >= _REMEMBERED_SESSIONS:
@@ -235,32 +268,54 @@ class DatabaseSessionService(BaseSessionService):
 
     def _get(self, key: SessionKey, config: GetSessionConfig) -> Session | None:
         with self._database.reading() as run:
-            row = _find(run, key) if run else None
-            if run is None or row is None:
+            loaded = self._load(run, key) if run else None
+            if run is None or loaded is None:
                 return None
-            state = read_state(run("session_state", **_columns(key)).fetchone()[0])
-            user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
-            events = self._events(run, key, config)
-        session = self._session(key, state, user, app, read_time(row[1]))
-        session.events = events
-        if events and events[-1].id == row[2]:
-            # The column has whole microseconds, and may have been moved to keep the order.
-            session.last_update_time = events[-1].timestamp
-        session._revision = _revision(row)
-        return session
+            session, last = loaded
+            session.events = self._events(run, key, config)
+        return _timed(session, last)
 
-    def _events(self, run: Run, key: SessionKey, config: GetSessionConfig) -> list[Event]:
+    def _get_for_run(self, key: SessionKey) -> Session | None:
+        with self._database.reading() as run:
+            loaded = self._load(run, key) if run else None
+            if run is None or loaded is None:
+                self._runs.forget(key)
+                return None
+            session, last = loaded
+            self._runs.lend(session, run, _columns(key), session._revision.create_time, self._database.data_version(run))
+        return _timed(session, last)
+
+    def _load(self, run: Run, key: SessionKey) -> tuple[Session, str | None] | None:
+        """Return a session without its events, and the id of the last one."""
+        row = _find(run, key)
+        if row is None:
+            return None
+        state = read_state(run("session_state", **_columns(key)).fetchone()[0])
+        user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
+        session = self._session(key, state, user, app, read_time(row[1]))
+        session._revision = _revision(row)
+        return session, row[2]
+
+    def _events(self, run: Run, key: SessionKey, config: GetSessionConfig) -> EventList:
         count, since = config.num_recent_events, config.after_timestamp
-        if count is not None and since is None:
+        if since is not None:
+            rows = self._events_since(run, key, since)
+            rows = rows if count is None else rows[max(0, len(rows) - count) :]
+        elif count is not None:
             rows = run("recent_events", **_columns(key), count=count).fetchall()[::-1]
         else:
             rows = run("events", **_columns(key)).fetchall()
-        events = [self._decode(row) for row in rows]
-        if since is not None:
-            events = [event for event in events if event.timestamp >= since]
-            if count is not None:
-                events = events[max(0, len(events) - count) :]
-        return events
+        return EventList(rows, self._decode)
+
+    def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
+        """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
+        # Only the events know their times: columns of old google-adk versions are in some local time, and ours are moved to keep the order.
+        if _ONE_DAY < since < _YEAR_9999:
+            earliest = self._database.time_value(to_micros(since - _ONE_DAY))
+            rows = run("events_since", **_columns(key), time=earliest).fetchall()
+        else:
+            rows = run("events", **_columns(key)).fetchall()
+        return [row for row in rows if timestamp_of(row, self._decode) >= since]
 
     def _list(self, app_name: str, user_id: str | None) -> list[Session]:
         with self._database.reading() as run:
@@ -283,6 +338,7 @@ class DatabaseSessionService(BaseSessionService):
             for statement in ("delete_events", "delete_session", "forget_commits", "detach_commits"):
                 run(statement, **_columns(key))
         self._known.pop(key, None)
+        self._runs.forget(key)
 
     def _temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         with self._database.reading() as run:
@@ -327,3 +383,18 @@ def _revision(row: Row) -> _Revision:
 
 def _state_of(row: Row | None) -> dict[str, Any]:
     return read_state(row[0]) if row else {}
+
+
+def _split(commit: _Commit) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return the session's, the user's and the app's part of a delta."""
+    if not commit.shared:
+        return commit.delta, {}, {}
+    parts = split_delta(commit.delta)
+    return parts["session"], parts["user"], parts["app"]
+
+
+def _timed(session: Session, last_event_id: str | None) -> Session:
+    """Give a session the time of its last event: the column has whole microseconds, and may have been moved to keep the order."""
+    if session.events and session.events.last_id() == last_event_id:
+        session.last_update_time = session.events[-1].timestamp
+    return session

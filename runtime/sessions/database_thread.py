@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from runtime.errors.storage_error import StorageError
 
 T = TypeVar("T")
-_Job = tuple["Future[Any]", Callable[[], Any]]
 
 
 class DatabaseThread:
@@ -33,30 +32,25 @@ class DatabaseThread:
         self._lock = threading.Lock()
         self._closed = False
 
-    async def run(self, job: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
         """Run a job and return what it returns.
 
         A task that is cancelled while its job runs is cancelled when the job is done: what is committed is never unknown. A job that
         has not begun is dropped.
         """
-        future = self._submit(job)
-        cancelled = False
-        while True:
-            try:
-                result = await asyncio.shield(asyncio.wrap_future(future))
-                break
-            except asyncio.CancelledError:
-                if future.cancel() or future.cancelled():
-                    raise
-                cancelled = True
-        task = asyncio.current_task()
-        if cancelled and task:
-            # Handed on to the task's next await.
-            task.uncancel()
-            task.cancel()
+        job = _Job(work)
+        with self._lock:
+            if self._closed:
+                raise StorageError("This session service is closed.")
+            if self._thread is None:
+                self._thread = threading.Thread(target=_work, args=(self._jobs,), name=self._name, daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
+        await job.wait()
+        result: T = job.result()
         return result
 
-    async def close(self, last_job: Callable[[], object]) -> None:
+    async def close(self, last_work: Callable[[], object]) -> None:
         """Run a last job and end the thread; nothing happens if it is closed or was never started."""
         with self._lock:
             if self._closed:
@@ -64,31 +58,82 @@ class DatabaseThread:
             self._closed = True
             if self._thread is None:
                 return
-            future: Future[Any] = Future()
-            self._jobs.put((future, last_job))
+            job = _Job(last_work, can_be_dropped=False)
+            self._jobs.put(job)
             self._jobs.put(None)
-        await asyncio.shield(asyncio.wrap_future(future))
+        await job.wait()
+        job.result()
 
-    def _submit(self, job: Callable[[], T]) -> Future[T]:
-        future: Future[T] = Future()
-        with self._lock:
-            if self._closed:
-                raise StorageError("This session service is closed.")
-            if self._thread is None:
-                self._thread = threading.Thread(target=_work, args=(self._jobs,), name=self._name, daemon=True)
-                self._thread.start()
-            self._jobs.put((future, job))
-        return future
+
+class _Job:
+    """A piece of work on its way to the thread and back; made and waited for in one event loop.
+
+    Lighter than a concurrent future chained to an asyncio one, which costs as much as SQLite needs for a commit.
+    """
+
+    __slots__ = ("_begun", "_can_be_dropped", "_error", "_is_over", "_loop", "_result", "_waiter", "_work")
+
+    def __init__(self, work: Callable[[], Any], *, can_be_dropped: bool = True) -> None:
+        self._work = work
+        self._can_be_dropped = can_be_dropped
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] = self._loop.create_future()
+        self._begun = threading.Lock()
+        self._is_over = False
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    def begin(self) -> bool:
+        """Say that the job begins, or that it never will; only who comes first gets True."""
+        return self._begun.acquire(blocking=False)
+
+    def work(self) -> None:
+        """Do it; in the thread."""
+        try:
+            self._result = self._work()
+        except BaseException as error:
+            self._error = error
+        # Who closed the loop does not wait any more.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._wake)
+
+    async def wait(self) -> None:
+        """Wait until it is over."""
+        cancelled = False
+        while not self._is_over:
+            if self._waiter.done():
+                self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            except asyncio.CancelledError:
+                if self._can_be_dropped and self.begin():
+                    raise
+                cancelled = True
+        task = asyncio.current_task()
+        if cancelled and task:
+            # Handed on to the task's next await.
+            task.uncancel()
+            task.cancel()
+
+    def result(self) -> Any:
+        """Return what the work returned, or raise what it raised."""
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                # The traceback holds this frame: no circle.
+                self._error = None
+        return self._result
+
+    def _wake(self) -> None:
+        self._is_over = True
+        if not self._waiter.done():
+            self._waiter.set_result(None)
 
 
 def _work(jobs: SimpleQueue[_Job | None]) -> None:
-    while (item := jobs.get()) is not None:
-        future, job = item
-        if not future.set_running_or_notify_cancel():
-            continue
-        try:
-            future.set_result(job())
-        except BaseException as error:
-            future.set_exception(error)
+    while (job := jobs.get()) is not None:
+        if job.begin():
+            job.work()
         # Nothing of a finished job is kept alive until the next one comes.
-        del item, future, job
+        del job

@@ -15,6 +15,8 @@ from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
+from runtime.sessions.event_list import EventList, StoredRow
+from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import merge_scopes, scope_of, split_delta
 
@@ -30,6 +32,7 @@ class _Stored:
     events: list[Event] = field(default_factory=list)
     event_ids: set[str] = field(default_factory=set)
     temp_deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
+    run: RunEvents | None = None
     commits: list[int] = field(default_factory=list)
 
 
@@ -84,6 +87,18 @@ class InMemorySessionService(BaseSessionService):
         with self._lock:
             stored = self._sessions.get(key)
             return self._copy(key, stored, _choose(stored.events, config)) if stored else None
+
+    async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """See `BaseSessionService.session_for_run`; the events are those that are kept."""
+        key = SessionKey(app_name, user_id, session_id)
+        with self._lock:
+            stored = self._sessions.get(key)
+            if stored is None:
+                return None
+            session = self._copy(key, stored, [])
+            session.events = _events_for_run(stored)
+            stored.run = RunEvents(session)
+            return session
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
@@ -161,14 +176,30 @@ class InMemorySessionService(BaseSessionService):
 
     def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
-        return Session(
+        session = Session(
             id=key.session_id,
             app_name=key.app_name,
             user_id=key.user_id,
             state=copy.deepcopy(state),
-            events=[event.model_copy(deep=True) for event in events],
             last_update_time=stored.last_update_time,
         )
+        session.events = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event)
+        return session
+
+
+def _copy_event(row: StoredRow) -> Event:
+    event: Event = row[2]
+    return event.model_copy(deep=True)
+
+
+def _events_for_run(stored: _Stored) -> EventList:
+    """Return the list of the session's last run, with what was added since; a new one if it is not the beginning of what is kept."""
+    kept = stored.events
+    events = stored.run.events_if_unedited() if stored.run else None
+    if events is None or len(events) > len(kept) or (events and events[-1] is not kept[len(events) - 1]):
+        return EventList(kept)
+    events.add_committed(kept[len(events) :])
+    return events
 
 
 def _choose(events: list[Event], config: GetSessionConfig | None) -> list[Event]:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
-from runtime.events.event import Event
+from runtime.sessions.event_list import EventList
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,7 +28,7 @@ class Session(BaseModel):
         app_name: the app it belongs to.
         user_id: the user it belongs to.
         state: the merged state of all scopes, with prefixes. Write through a context's `state`, not here: only that is tracked.
-        events: in commit order.
+        events: in commit order; a list in all but its class (`EventList`).
         last_update_time: epoch seconds of the last committed event.
     """
 
@@ -38,7 +38,7 @@ class Session(BaseModel):
     app_name: str
     user_id: str
     state: dict[str, Any] = Field(default_factory=dict)
-    events: list[Event] = Field(default_factory=list)
+    events: EventList = Field(default_factory=EventList)
     last_update_time: float = 0.0
 
     _revision: Any = PrivateAttr(default=None)

@@ -51,6 +51,10 @@ SQL = {
     ),
     "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
     "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY rowid",
+    "event_number": f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = :event_id",
+    "events_after": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND rowid > :number ORDER BY rowid",
+    "count_events": f"SELECT count(*) FROM events WHERE {_OF_SESSION}",
     "latest_time": f"SELECT max(timestamp) FROM events WHERE {_OF_SESSION}",
     "insert_session": (
         "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)"
@@ -87,30 +91,19 @@ SQL = {
     "detach_commits": (
         f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {_OF_SESSION} AND shared IS NOT NULL"
     ),
+    "data_version": "PRAGMA data_version",
     "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
     "insert_version": f"INSERT INTO {METADATA} (key, value) VALUES ('version', :version)",
     "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",
 }
 
 
-class Statements:
-    """The statements of `SQL`, compiled for one dialect and run by name.
+def compiled_statements(dialect: Dialect) -> dict[str, str]:
+    """Return the statements of `SQL` in a dialect's own parameter style, by name.
 
     They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
 
     Args:
         dialect: the engine's, with named parameters.
     """
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._compiled = {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}
-
-    def run(self, driver: DriverConnection, name: str, values: dict[str, Any]) -> Rows:
-        """Run a statement and return its rows.
-
-        Args:
-            driver: in a transaction if the statement writes.
-            name: a key of `SQL`.
-            values: at least the statement's parameters.
-        """
-        return driver.execute(self._compiled[name], values)
+    return {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}

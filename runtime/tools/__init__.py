@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from runtime.tools.base_tool import BaseTool
     from runtime.tools.exit_loop_tool import exit_loop
     from runtime.tools.function_tool import FunctionTool
+    from runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
+    from runtime.tools.load_memory_tool import load_memory_tool as load_memory
     from runtime.tools.long_running_tool import LongRunningFunctionTool
+    from runtime.tools.preload_memory_tool import preload_memory_tool as preload_memory
     from runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
 
 __all__ = [
@@ -23,6 +26,9 @@ __all__ = [
     "ToolContext",
     "TransferToAgentTool",
     "exit_loop",
+    "load_artifacts",
+    "load_memory",
+    "preload_memory",
     "transfer_to_agent",
 ]
 
@@ -36,6 +42,9 @@ __getattr__ = lazy_exports(
         "ToolContext": "runtime.agents.tool_context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
+        "load_artifacts": "runtime.tools.load_artifacts_tool:load_artifacts_tool",
+        "load_memory": "runtime.tools.load_memory_tool:load_memory_tool",
+        "preload_memory": "runtime.tools.preload_memory_tool:preload_memory_tool",
         "transfer_to_agent": "runtime.tools.transfer_to_agent_tool",
     },
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from google.genai import types
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.tool_context import ToolContext
@@ -18,7 +18,7 @@ from runtime.sessions.session import Session
 from runtime.sessions.state import State
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
-from runtime.tools.function_signature import Argument
+from runtime.tools.function_signature import Argument, arguments_of
 
 _REQUEST = Argument("request", str, Argument.REQUIRED)
 _INTERNAL_STATE = "_adk"
@@ -48,7 +48,7 @@ class AgentTool(BaseTool):
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         schema = _schema(self.agent, "input_schema")
-        return declare(self.name, self.description, [_REQUEST] if schema is None else _arguments(schema))
+        return declare(self.name, self.description, [_REQUEST] if schema is None else arguments_of(schema))
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Run the agent; see `BaseTool.run_async`.
@@ -136,14 +136,3 @@ def _speaker(agent: BaseAgent, field: Literal["input_schema", "output_schema"]) 
             return None
         agent = agent.sub_agents[0 if field == "input_schema" else -1]
     return agent if getattr(agent, field) is not None else None
-
-
-def _arguments(schema: type[BaseModel]) -> list[Argument]:
-    return [
-        Argument(
-            field.alias or name,
-            Annotated[field.annotation, field],
-            Argument.REQUIRED if field.is_required() else field.get_default(call_default_factory=True),
-        )
-        for name, field in schema.model_fields.items()
-    ]

@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -107,6 +107,18 @@ class FunctionSignature:
         values = {name: value for name, value in built.items() if name in known} | dict.fromkeys(self._contexts, context)
         positional = [values.pop(name) for name in self._positional if name in values]
         return positional, values
+
+
+def arguments_of(model: type[BaseModel]) -> list[Argument]:
+    """Return a pydantic model's fields as arguments that a model (the other kind) fills in."""
+    return [
+        Argument(
+            field.alias or name,
+            Annotated[field.annotation, field],
+            Argument.REQUIRED if field.is_required() else field.get_default(call_default_factory=True),
+        )
+        for name, field in model.model_fields.items()
+    ]
 
 
 def signature_of(func: Callable[..., Any]) -> FunctionSignature:

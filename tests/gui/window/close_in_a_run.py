@@ -6,6 +6,8 @@ Run by test_close_in_a_run.py as `close_in_a_run.py AGENT WHEN`; prints what was
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 import threading
 
@@ -33,14 +35,19 @@ class Closer:
         reached = {
             "started": run.phase == "running",
             "streaming": run.phase == "running" and events.event_count > 1,
+            "interrupted": run.phase == "running" and events.event_count > 1,
             "held": run.phase == "paused",
             "tool": any(thread.name.startswith("tool-is-running") for thread in threading.enumerate()),
         }
         if reached[WHEN] and not self.done:
             self.done = True
-            QTimer.singleShot(0, self.inspector.window.close)
+            QTimer.singleShot(0, self.interrupt if WHEN == "interrupted" else self.inspector.window.close)
         elif WHEN == "tool" and run.phase == "running" and not self.done:
             QTimer.singleShot(5, self.look)
+
+    def interrupt(self) -> None:
+        """Do what Ctrl+C in the terminal does."""
+        os.kill(os.getpid(), signal.SIGINT)
 
     def report(self) -> None:
         pending = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Closing", "Task-1")]

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector, InspectorLoop
 from inspector_app.demo import STORY, interrupted_story
+from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
@@ -59,7 +60,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot) -> Iterator[Inspector]:
     """The window, shown and empty; at the end it must close with nothing left running."""
-    inspector = Inspector(qapp, settings)
+    inspector = Inspector(qapp, settings, MessageBus())
     inspector.show((1280, 800))
     yield inspector
     with qtbot.waitSignal(inspector.closed, timeout=10_000):

@@ -69,7 +69,7 @@ def complaints(stderr: str) -> list[str]:
     return [line for line in stderr.splitlines() if "This plugin does not support" not in line]
 
 
-@pytest.mark.parametrize("when", ["started", "streaming", "held"])
+@pytest.mark.parametrize("when", ["started", "streaming", "held", "interrupted"])
 def test_closing_in_a_run_leaves_nothing(when: str, tmp_path: Path) -> None:
     done, _ = close_during(SLOW, when, tmp_path)
     assert complaints(done.stderr) == []

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.cursor import MEMORY
+from inspector_app.cursor import MEMORY, SessionAddress
 from inspector_app.demo import STORY
+from inspector_app.qt_models.session_tree import NODE_ROLE
 from resources.samples.orders import script
 
 ORDERS = STORY.parent / "orders"
@@ -87,5 +88,27 @@ def test_a_new_session_goes_beside_the_selected_one(orders: Inspector, story_db:
     assert orders.controller.events.event_count == 0
     second = orders.cursor.session
     assert second is not None and second.database == MEMORY
+    assert marks(orders) == {first: "finished", second: ""}
+    orders.run.send("a desk lamp", paused=True)
+    qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
+    assert marks(orders) == {first: "finished", second: "paused"}
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
     orders.cursor.select_session(first)
     qtbot.waitUntil(lambda: orders.controller.events.event_count > 0)
+
+
+def marks(inspector: Inspector) -> dict[SessionAddress | None, str]:
+    """Return what the marks in the list of sessions mean."""
+    found: dict[SessionAddress | None, str] = {}
+
+    def walk(parent: QModelIndex) -> None:
+        for row in range(inspector.controller.sessions.rowCount(parent)):
+            index = inspector.controller.sessions.index(row, 0, parent)
+            node = index.data(NODE_ROLE)
+            if node.session is not None:
+                found[SessionAddress(node.database, node.session)] = node.meaning
+            walk(index)
+
+    walk(QModelIndex())
+    return found

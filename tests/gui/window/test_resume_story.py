@@ -121,3 +121,21 @@ def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspecto
     assert ended.args[0].stopped
     assert story.window.commands.resume.isEnabled()
     assert "interrupted" in story.window.workbench.resume_hint.text
+
+
+def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, qtbot: QtBot) -> None:
+    story.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: story.run.phase == "paused")
+    address, count = story.cursor.session, story.controller.events.event_count
+    story.cursor.select_session(None)
+    assert story.window.run_bar.state_text == "paused"
+    story.cursor.select_session(address)
+    qtbot.waitUntil(lambda: story.controller.events.event_count == count)
+    assert story.window.run_bar.state_text == f"paused at {count}"
+    assert story.window.workbench.resume_hint.text == ""
+    assert story.window.workbench.pending.rows == []
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
+        story.window.commands.run.trigger()
+    assert story.browse.session is not None
+    assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
+    assert story.controller.events.event_count > count

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app import theme
 from inspector_app.app import Inspector, InspectorLoop
 from inspector_app.demo import STORY
+from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 
 
@@ -92,7 +93,7 @@ def test_layout_and_theme_are_remembered(
 
 
 def start(qapp: QApplication, settings: Settings, database: Path, qtbot: QtBot) -> Inspector:
-    inspector = Inspector(qapp, settings)
+    inspector = Inspector(qapp, settings, MessageBus())
     inspector.show(None)
     inspector.tasks.spawn(inspector.open([str(database)]), "Opening")
     idle(inspector, qtbot)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +158,25 @@ def test_events_from_one_on(ordered: str, capsys: pytest.CaptureFixture[str]) ->
     assert [event["author"] for event in events] == ["user", *["order_desk"] * 10]
     assert answer_lines(capsys, "events", ordered, *SESSION, "--after", events[3]["id"], "--limit", "2") == events[4:6]
     assert answer_lines(capsys, "events", ordered, *SESSION, "--limit", "0") == []
+
+
+def test_events_where_a_condition_holds(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    events = answer_lines(capsys, "events", ordered, *SESSION)
+    calls = answer_lines(capsys, "events", ordered, *SESSION, "--where", 'kind == "tool call" and call == "ask_for_approval"')
+    assert [event["id"] for event in calls] == [
+        event["id"] for event in events if "ask_for_approval" in json.dumps(event) and "function_call" in json.dumps(event)
+    ]
+    changed = answer_lines(capsys, "events", ordered, *SESSION, "--where", 'state["approval"] changed')
+    assert [event["actions"]["state_delta"]["approval"] for event in changed] == ["asked for"]
+    first = answer_lines(
+        capsys, "events", ordered, *SESSION, "--where", 'author == "order_desk"', "--limit", "1", "--after", events[2]["id"]
+    )
+    assert first == events[3:4]
+
+
+def test_a_condition_that_cannot_be_read_is_wrong_usage_and_says_where(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", ordered, *SESSION, "--where", "autor == 1"]) == 2
+    assert "did you mean `author`?" in capsys.readouterr().err
 
 
 def test_state_now_and_then(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -356,7 +376,7 @@ def test_an_interrupt_is_130() -> None:
     process = start("run", STORY, "--message", "x", "--json", delay=0.5)
     assert process.stdout is not None
     process.stdout.readline()
-    process.send_signal(2)
+    process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "")
 
@@ -374,6 +394,11 @@ def test_a_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 
 
 def start(*arguments: str, delay: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inspector_app", *arguments]
+    # Whoever runs the tests in the background may have left interrupts ignored, and children inherit that.
+    code = (
+        "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " runpy.run_module('inspector_app', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", code, *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, env=environment(delay), stdout=pipe, stderr=pipe, text=True)

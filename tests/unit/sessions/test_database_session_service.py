@@ -358,7 +358,7 @@ async def test_a_recent_page_does_not_read_the_rest(tmp_path: Path) -> None:
 def _plan(service: DatabaseSessionService) -> str:
     connection = service._database._connection
     assert connection is not None
-    sql = service._database._statements._compiled["recent_events"]
+    sql = service._database._compiled["recent_events"]
     values = {"app_name": "a", "user_id": "u", "session_id": "s", "count": 5}
     driver = connection.connection.driver_connection
     assert driver is not None

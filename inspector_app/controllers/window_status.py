@@ -1,0 +1,181 @@
+"""What the window says about the run and the session: which commands there are, the hints, the words in the bars."""
+
+from __future__ import annotations
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.run import RunController
+from inspector_app.controllers.sources import Source
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.presentation import describe, short_id
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
+from inspector_app.values import plain_tooltip
+from inspector_app.views.actions import allow
+from inspector_app.views.main_window import MainWindow
+from inspector_app.views.pending_pane import PendingRow
+from runtime.history.invocations import PendingItem
+
+
+class WindowStatus:
+    """Works out, each time something happened, what can be done now and what to say about it.
+
+    Attributes:
+        pending: what waits for a person, by session; brought up to date by whoever finds out.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        events: EventListModel,
+        sessions: SessionTreeModel,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        run: RunController,
+    ) -> None:
+        self.window = window
+        self.events = events
+        self.sessions = sessions
+        self.pending: dict[SessionAddress, list[PendingItem]] = {}
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+        self._run = run
+
+    def show_run(self) -> None:
+        """Bring every command, the composer and the words about the run up to date."""
+        run, commands, bench = self._run, self.window.commands, self.window.workbench
+        sending = run.blocked("send")
+        draft = bool(bench.composer.text)
+        paused = run.phase == "paused"
+        allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
+        allow(commands.pause, run.blocked("pause"), "Hold the agent at its next event")
+        step = None if draft and sending is None else run.blocked("step")
+        allow(commands.step, step, "Go on to the next event" if paused else "Start, and hold the agent at its first event")
+        allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
+        allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
+        allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
+        session = self._browse.session
+        read_only = session is not None and not session.source.writing_allowed
+        allow(
+            commands.allow_writing,
+            None if read_only else "The session's database can be written already." if session else "No session is selected.",
+        )
+        running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
+        closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
+        allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
+        self.window.run_bar.suggest_resume(run.blocked("resume") is None)
+        loaded = self._agents.loaded
+        bench.composer.set_blocked(sending, loaded.name if loaded else "")
+        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume"))
+        self._show_phase()
+
+    def _show_phase(self) -> None:
+        run = self._run
+        held = run.held
+        here = run.address == self._cursor.session
+        phase, text, detail = str(run.phase), str(run.phase), ""
+        if run.phase == "paused" and held is not None:
+            place = self._browse.position_of(held.id) if here else None
+            text = "paused" if place is None else f"paused at {place + 1}"
+            detail = f"{held.author} · {describe(held).kind}"
+        elif run.phase == "idle":
+            phase, text, detail = self._idle_words()
+        elif run.pausing:
+            text, detail = "pausing", "held at the next event"
+        self.window.run_bar.show_state(phase, text, detail)
+        self.window.status.show_run(phase, text)
+        if run.address is not None and run.phase != "idle":
+            self.sessions.set_mark(run.address.database, run.address.key, "paused" if run.phase == "paused" else "running")
+        if here:
+            self.events.set_held(held.id if held is not None else None)
+            running = "running; it is held at its next event" if run.pausing else "running…"
+            waiting = {"running": running, "paused": "held: F10 steps, F5 continues", "stopping": "stopping…"}.get(run.phase)
+            self.events.set_waiting(waiting, held.author if held is not None else "")
+
+    def _idle_words(self) -> tuple[str, str, str]:
+        """Return how the session was left, for `show_state`."""
+        session = self._browse.session
+        open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
+        if not open_ones:
+            return "idle", "idle", ""
+        last = open_ones[-1]
+        return ("interrupted", "interrupted", last.reason) if last.status == "interrupted" else ("waiting", "waiting", last.reason)
+
+    def show_session_hints(self) -> None:
+        """Offer to resume, and to allow writing, where that is the next thing to do."""
+        bench = self.window.workbench
+        session = self._browse.session
+        bench.writing_hint.hide()
+        bench.resume_hint.hide()
+        if session is None:
+            return
+        if not session.source.writing_allowed:
+            bench.writing_hint.suggest(
+                f"{session.source.title} was written by google-adk and is open read only.",
+                "Allow writing… (backup)" if session.source.can_write else "",
+                "lock",
+                "accent",
+            )
+        invocation = self._run.resumable()
+        if invocation is not None and self._run.phase == "idle":
+            place = session.index_of(invocation.last_event_id)
+            where = f" after event {place + 1}" if place is not None else ""
+            bench.resume_hint.suggest(
+                f"Invocation {short_id(invocation.invocation_id)} was interrupted{where}: {invocation.reason}.",
+                "Resume (Ctrl+Shift+R)",
+                "triangle-exclamation",
+            )
+        self._show_resume_button()
+
+    def _show_resume_button(self) -> None:
+        blocked = self._run.blocked("resume")
+        button = self.window.workbench.resume_hint.button
+        button.setEnabled(blocked is None)
+        button.setToolTip(plain_tooltip(blocked or "Go on from the last checkpoint"))
+
+    def show_marks(self, source: Source) -> None:
+        """Mark each session of a database with what waits in it."""
+        marks = {address.key: mark_of(items) for address, items in self.pending.items() if address.database == source.target}
+        self.sessions.set_marks(source.target, marks)
+
+    def show_pending(self) -> None:
+        """List what waits, the selected session's first."""
+        selected = self._cursor.session
+        places = sorted(self.pending, key=lambda address: (address != selected, address.database, address.key))
+        running = self._run.address if self._run.phase != "idle" else None
+        rows = [
+            PendingRow(address, item)
+            for address in places
+            for item in self.pending[address]
+            if address != running or item.kind != "interrupted"  # it is being resumed
+        ]
+        self.window.workbench.pending.set_rows(rows)
+        self.window.workbench.show_pending(count=len(rows))
+
+    def show_source(self, source: Source) -> None:
+        """Say which database the session is in."""
+        info = database_info(source)
+        self.window.status.show_database(info.title, info.badge)
+
+    def show_position(self) -> None:
+        """Say where in the session the selected event is."""
+        self.window.status.show_position(self._cursor.event_index, self.events.event_count)
+        self.window.status.show_tokens(self.events.total_tokens)
+        self.show_live(self.window.workbench.stream.following)
+
+    def show_live(self, following: bool) -> None:
+        """Say whether the newest event is followed."""
+        self.window.status.show_live(following if self.events.event_count else None)
+
+
+def database_info(source: Source) -> DatabaseInfo:
+    """Return how a database is shown in the list."""
+    badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
+    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
+
+
+def mark_of(items: list[PendingItem]) -> str:
+    """Return the mark of a session in which these wait."""
+    return items[-1].kind if items else "finished"

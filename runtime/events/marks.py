@@ -1,0 +1,20 @@
+"""Keys of our own in an event's `custom_metadata`."""
+
+from __future__ import annotations
+
+from runtime.events.event import Event
+
+EDITED = "inspector_edited"
+"""What a person changed by hand: see `runtime.debugger.interception` and `runtime.system_events`."""
+
+CANCELLED = "inspector_cancelled"
+"""Ids of the function calls whose response only says that the run was stopped."""
+
+SYSTEM = "system"
+"""Author of what a person does to a session by hand."""
+
+
+def is_state_edit(event: Event) -> bool:
+    """Return whether an event is an edit of the state by hand, or the undoing of one."""
+    edited = (event.custom_metadata or {}).get(EDITED)
+    return event.author == SYSTEM and isinstance(edited, dict) and isinstance(edited.get("state"), dict)

@@ -1,0 +1,44 @@
+"""Telling a memory service what happened, without ever failing the run."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.sessions.session import Session
+
+logger = logging.getLogger(__name__)
+
+
+async def remember_event(service: Any, session: Session, event: Event) -> None:
+    """Tell a memory service of an event that was just committed; a failure is logged.
+
+    Args:
+        service: remembers.
+        session: with the event.
+        event: the event.
+    """
+    try:
+        await service.add_events_to_memory(app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=[event])
+    except (NotImplementedError, AttributeError):  # it takes whole sessions only
+        await remember_session(service, session)
+    except Exception as error:
+        _report(session, error)
+
+
+async def remember_session(service: Any, session: Session) -> None:
+    """Tell a memory service of a session as it is now; a failure is logged.
+
+    Args:
+        service: remembers.
+        session: with its events.
+    """
+    try:
+        await service.add_session_to_memory(session)
+    except Exception as error:
+        _report(session, error)
+
+
+def _report(session: Session, error: Exception) -> None:
+    logger.error("The memory service did not take in session %s: %s: %s", session.id, type(error).__name__, error, exc_info=error)

@@ -1,0 +1,89 @@
+"""Memory that lives as long as the process and compares words."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from runtime.events.event import Event
+from runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from runtime.memory.memory_entry import MemoryEntry
+from runtime.sessions.session import Session
+
+MOST_FOUND = 10
+"""A model gets all that is found: almost any two sentences share a word."""
+
+
+class InMemoryMemoryService(BaseMemoryService):
+    """Remembers what was said and finds it by its words, for tests and samples; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: dict[tuple[str, str], dict[str | None, dict[str, _Said]]] = {}
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """See `BaseMemoryService.add_session_to_memory`."""
+        said = _said(session.events)
+        with self._lock:
+            self._sessions.setdefault((session.app_name, session.user_id), {})[session.id] = said
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """See `BaseMemoryService.add_events_to_memory`; an event that is remembered already is left as it was."""
+        said = _said(events)
+        with self._lock:
+            known = self._sessions.setdefault((app_name, user_id), {}).setdefault(session_id, {})
+            for event_id, one in said.items():
+                known.setdefault(event_id, one)
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+        """Return what shares most words with the query, at most ten memories; see `BaseMemoryService.search_memory`."""
+        wanted = _words(query)
+        with self._lock:
+            said = [one for session in self._sessions.get((app_name, user_id), {}).values() for one in session.values()]
+        scored = [(sum(one.mentions(word) for word in wanted), one.entry) for one in said]
+        found = sorted((score for score in scored if score[0]), key=lambda score: -score[0])
+        return SearchMemoryResponse(memories=[entry.model_copy(deep=True) for _, entry in found[:MOST_FOUND]])
+
+
+class _Said:
+    """An event's words, ready to be searched."""
+
+    def __init__(self, event: Event) -> None:
+        assert event.content is not None  # _said
+        self.entry = MemoryEntry(
+            content=event.content.model_copy(deep=True),
+            id=event.id,
+            author=event.author,
+            timestamp=datetime.fromtimestamp(event.timestamp).isoformat(),
+        )
+        self._text = _plain(self.entry.text)
+        self._words = _words(self._text)
+
+    def mentions(self, word: str) -> bool:
+        # Languages without spaces have no words to compare: there a part will do.
+        return word in self._words or (not word.isascii() and word in self._text)
+
+
+def _said(events: Iterable[Event]) -> dict[str, _Said]:
+    return {event.id: _Said(event) for event in events if event.content and event.content.parts}
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower()
+
+
+def _words(text: str) -> set[str]:
+    """Return the words; Latin words in the midst of another script count as words of their own."""
+    words = set(re.findall(r"\w+", _plain(text)))
+    return words | {part for word in words if not word.isascii() for part in re.findall(r"[a-z0-9_]+", word)}

@@ -1,0 +1,198 @@
+"""What resuming an invocation will do, computed from its events before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.genai import types
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.llm_agent import LlmAgent
+from runtime.agents.loop_agent import LoopAgent
+from runtime.agents.parallel_agent import ParallelAgent
+from runtime.agents.sequential_agent import SequentialAgent
+from runtime.events.event import Event
+from runtime.history.invocations import Invocation, PendingItem, invocations
+from runtime.resume import Checkpoints, events_of_call, read_checkpoints, read_turn, transferred_to
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A tool call that has no committed result and is executed, maybe once more (seed: resume, "Comportamiento de ejecución").
+
+    Attributes:
+        agent: who called.
+        name: the tool.
+        args: what it gets.
+        call_id: the call's id, the same as the first time.
+    """
+
+    agent: str
+    name: str
+    args: dict[str, Any]
+    call_id: str | None
+
+
+@dataclass(slots=True)
+class ResumePlan:
+    """What a person should know before an invocation is resumed.
+
+    Attributes:
+        invocation: how it stands.
+        last_checkpoint: the event of its last checkpoint or end; None if there is none.
+        finished: agents that do not run again.
+        next_steps: what happens first, a sentence for each agent that goes on (several where agents run in parallel).
+        runs_again: tool calls that are executed.
+        starts_over: custom agents that keep no checkpoints: their events repeat.
+        waits_for: what a person must answer first.
+        lost_temp: `temp:` keys that the interrupted run had set and that are gone.
+        changed: how the agent tree differs from the one that was interrupted.
+        blocks: why it cannot be resumed; empty if it can.
+    """
+
+    invocation: Invocation
+    last_checkpoint: Event | None = None
+    finished: list[str] = field(default_factory=list)
+    next_steps: list[str] = field(default_factory=list)
+    runs_again: list[ToolRun] = field(default_factory=list)
+    starts_over: list[str] = field(default_factory=list)
+    waits_for: list[PendingItem] = field(default_factory=list)
+    lost_temp: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    blocks: list[str] = field(default_factory=list)
+
+
+def plan_resume(
+    events: Sequence[Event], invocation_id: str, root: BaseAgent, *, is_resumable: bool, temp_keys: Iterable[str] = ()
+) -> ResumePlan | None:
+    """Say what resuming will do; nothing runs.
+
+    Args:
+        events: all events of the session, in commit order.
+        invocation_id: which invocation.
+        root: the agent tree as it is now.
+        is_resumable: whether the app is.
+        temp_keys: `temp:` keys that the invocation set, as far as they were recorded.
+
+    Returns:
+        The plan; None if the session has no such invocation.
+    """
+    summary = next((found for found in invocations(events) if found.invocation_id == invocation_id), None)
+    if summary is None:
+        return None
+    own = [event for event in events if event.invocation_id == invocation_id]
+    plan = ResumePlan(summary, lost_temp=sorted(temp_keys))
+    marks = [event for event in own if event.actions.agent_state is not None or event.actions.end_of_agent]
+    plan.last_checkpoint = marks[-1] if marks else None
+    plan.waits_for = [item for item in summary.pending if item.kind != "interrupted"]
+    plan.blocks = _blocks(summary, is_resumable)
+    found = read_checkpoints(own, root)
+    plan.finished = [name for name, ended in found.ended.items() if ended]
+    plan.changed = _changed(own, root)
+    if summary.status not in ("finished", "rewound"):
+        walk = _Walk(plan, found, own)
+        walk.visit(root, None)
+        if not walk.can_go_on:
+            plan.blocks += [f"{item.name or 'A call'} waits for an answer." for item in plan.waits_for]
+    return plan
+
+
+def _blocks(summary: Invocation, is_resumable: bool) -> list[str]:
+    blocks = []
+    if summary.status == "finished":
+        blocks.append(f"It is finished: {summary.reason}.")
+    if summary.status == "rewound":
+        blocks.append("It was taken back by a rewind.")
+    if not is_resumable:
+        blocks.append("The app is not resumable: make it with ResumabilityConfig(is_resumable=True).")
+    return blocks
+
+
+def _changed(events: Sequence[Event], root: BaseAgent) -> list[str]:
+    authors = dict.fromkeys(event.author for event in events if event.author not in ("user", "model", "system"))
+    return [f"{author} took part and is no longer in the agent tree." for author in authors if root.find_agent(author) is None]
+
+
+class _Walk:
+    """Goes down the agent tree as a resumed run does.
+
+    Attributes:
+        can_go_on: some agent has more to do than to wait.
+    """
+
+    def __init__(self, plan: ResumePlan, found: Checkpoints, events: Sequence[Event]) -> None:
+        self._plan = plan
+        self._found = found
+        self._events = events
+        self.can_go_on = False
+
+    def _goes_on(self, step: str) -> None:
+        self.can_go_on = True
+        self._plan.next_steps.append(step)
+
+    def visit(self, agent: BaseAgent, branch: str | None) -> None:
+        """Add to the plan what this agent will do."""
+        if self._found.ended.get(agent.name):
+            return
+        if isinstance(agent, ParallelAgent):
+            if all(self._found.ended.get(sub_agent.name) for sub_agent in agent.sub_agents):
+                self._goes_on(f"All agents of {agent.name} are finished; its end is recorded.")
+            for sub_agent in agent.sub_agents:
+                step = f"{agent.name}.{sub_agent.name}"
+                self.visit(sub_agent, f"{branch}.{step}" if branch else step)
+        elif isinstance(agent, (SequentialAgent, LoopAgent)):
+            self._visit_current(agent, branch)
+        elif isinstance(agent, LlmAgent):
+            self._visit_llm_agent(agent, branch)
+        else:
+            self._visit_custom(agent)
+
+    def _visit_current(self, agent: BaseAgent, branch: str | None) -> None:
+        state = self._found.states.get(agent.name, {})
+        name = state.get("current_sub_agent", "")
+        current = next((sub_agent for sub_agent in agent.sub_agents if sub_agent.name == name), None)
+        if current is None and name:
+            self._plan.changed.append(f"{agent.name} was at {name}, which is no longer one of its agents: it starts from its first one.")
+        if current is None:
+            if agent.sub_agents:
+                self._goes_on(f"{agent.name} begins with {agent.sub_agents[0].name}.")
+            return
+        if self._found.ended.get(current.name):
+            after = agent.sub_agents[agent.sub_agents.index(current) + 1 :]
+            follows = after[0].name if after else "its next round" if isinstance(agent, LoopAgent) else "its end"
+            self._goes_on(f"{current.name} is finished; {agent.name} goes on with {follows}.")
+            return
+        self.visit(current, branch)
+
+    def _visit_llm_agent(self, agent: LlmAgent, branch: str | None) -> None:
+        events = events_of_call(agent, self._events, branch)
+        target = transferred_to(agent, events)
+        if target is not None and not self._found.ended.get(target.name):
+            self.visit(target, branch)
+            return
+        turn = read_turn(events, agent.name)
+        self._plan.runs_again += [_tool_run(agent, call) for call in turn.to_run]
+        if turn.to_run:
+            self._goes_on(f"{agent.name} runs {', '.join(call.name or '?' for call in turn.to_run)}.")
+        elif turn.waiting:
+            self._plan.next_steps.append(f"{agent.name} waits for an answer to {', '.join(call.name or '?' for call in turn.waiting)}.")
+        elif turn.answered or target is not None:
+            self._goes_on(f"{agent.name} has answered; its end is recorded.")
+        else:
+            self._goes_on(f"{agent.name} calls its model.")
+
+    def _visit_custom(self, agent: BaseAgent) -> None:
+        names = {agent.name, *(below.name for below in agent.descendants())}
+        if agent.name in self._found.states:
+            self._goes_on(f"{agent.name} goes on from its checkpoint {self._found.states[agent.name]}.")
+        elif any(event.author in names for event in self._events):
+            self._plan.starts_over.append(agent.name)
+            self._goes_on(f"{agent.name} keeps no checkpoints: it starts over, its events repeat.")
+        else:
+            self._goes_on(f"{agent.name} begins.")
+
+
+def _tool_run(agent: BaseAgent, call: types.FunctionCall) -> ToolRun:
+    return ToolRun(agent.name, call.name or "", dict(call.args or {}), call.id)

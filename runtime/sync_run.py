@@ -1,0 +1,56 @@
+"""A run driven from synchronous code."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing
+from typing import Any
+
+from runtime.events.event import Event
+
+_END = object()
+
+
+def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
+    """Drive an async generator in a thread and an event loop of its own, so that it also works where a loop is running.
+
+    Args:
+        events: asked for its next item only when ours is; closed when ours is.
+
+    Yields:
+        Its items.
+
+    Raises:
+        BaseException: what it raised.
+    """
+    items: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    async def pump() -> None:
+        async with aclosing(events):
+            while await asyncio.to_thread(wanted.get):
+                items.put(await anext(events, _END))
+
+    def work() -> None:
+        try:
+            asyncio.run(pump())
+        except BaseException as error:
+            items.put(error)
+
+    thread = threading.Thread(target=work, name="Runner.run", daemon=True)
+    thread.start()
+    try:
+        while True:
+            wanted.put(True)
+            item = items.get()
+            if item is _END:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        wanted.put(False)
+        thread.join()

@@ -1,0 +1,114 @@
+"""Events that no agent yields: state edited by hand, and calls that a stop left without an answer. Pure; the Runner commits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from google.genai import types
+
+from runtime.errors.known_error import KnownError
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.events.marks import CANCELLED, EDITED, SYSTEM, is_state_edit
+from runtime.resume import CALLED_WITHOUT_RESULT, REQUEST_CALLS
+from runtime.sessions.state import State, same_value
+
+CANCELLED_TEXT = "cancelled: the run was stopped before this call had a result"
+
+
+class StateEditError(KnownError, ValueError):
+    """State cannot be edited that way; the text says why."""
+
+
+def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_id: str) -> Event:
+    """Return an event that sets state keys and remembers what was there before, so that it can be undone.
+
+    Args:
+        changes: key with scope prefix → value; None clears a key (a delta cannot remove one: null is stored).
+        state: the committed state now.
+        invocation_id: the invocation it becomes part of.
+
+    Raises:
+        StateEditError: nothing is changed, or a key cannot be edited.
+    """
+    if not changes:
+        raise StateEditError("There is nothing to change.")
+    for key in changes:
+        if not key.strip():
+            raise StateEditError("A state key needs a name.")
+        if key.startswith(State.TEMP_PREFIX):
+            raise StateEditError(f"{key} is never stored: temp: keys live in a running invocation only.")
+    before = {key: state[key] for key in changes if key in state}
+    edit = {"before": before, "absent": [key for key in changes if key not in state]}
+    return _state_event(changes, edit, invocation_id)
+
+
+def state_edit_undone(edit: Event, state: Mapping[str, Any], invocation_id: str) -> Event:
+    """Return the inverse of an event made by `state_edit`; keys that were not there before are cleared.
+
+    Args:
+        edit: the event.
+        state: the committed state now.
+        invocation_id: the invocation the inverse becomes part of.
+
+    Raises:
+        StateEditError: the event is none of these, or a key was changed since.
+    """
+    if not is_state_edit(edit):
+        raise StateEditError("Only a state edit can be undone.")
+    assert edit.custom_metadata is not None  # is_state_edit
+    for key, value in edit.actions.state_delta.items():
+        if key not in state or not same_value(state[key], value):
+            raise StateEditError(f"{key} was changed again since that edit; set the value you want instead.")
+    before = edit.custom_metadata[EDITED]["state"]["before"]
+    inverse = {key: before.get(key) for key in edit.actions.state_delta}
+    return _state_event(inverse, {"before": dict(edit.actions.state_delta), "absent": [], "undoes": edit.id}, invocation_id)
+
+
+def cancelled_calls(events: Iterable[Event], invocation_id: str, edits: Mapping[str, Any] | None = None) -> list[Event]:
+    """Return responses that say "cancelled" to an invocation's calls that have none, an event for each event that made such calls.
+
+    Calls that wait for a person or a long-running job keep waiting.
+
+    Args:
+        events: the session's.
+        invocation_id: of the run that was stopped.
+        edits: what was changed by hand in these calls, as the events shall be marked (see `runtime.debugger.interception`).
+    """
+    ours = [event for event in events if event.invocation_id == invocation_id]
+    answered = {response.id for event in ours for response in event.get_function_responses()}
+    for event in ours:
+        answered.update((event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, ()))
+    return [cancelled for event in ours if (cancelled := _cancelled(event, answered, edits or {})) is not None]
+
+
+def _cancelled(event: Event, answered: set[str | None], edits: Mapping[str, Any]) -> Event | None:
+    waiting = answered | set(event.long_running_tool_ids or ())
+    calls = [call for call in event.get_function_calls() if call.id not in waiting and call.name not in REQUEST_CALLS]
+    if not calls:
+        return None
+    marks: dict[str, Any] = {CANCELLED: [call.id for call in calls]}
+    edited = {call.id: edits["calls"][call.id] for call in calls if call.id in edits.get("calls", {})}
+    if edited:
+        marks[EDITED] = {"calls": edited}
+    parts = [
+        types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response={"error": CANCELLED_TEXT}))
+        for call in calls
+    ]
+    return Event(
+        invocation_id=event.invocation_id,
+        author=event.author,
+        branch=event.branch,
+        content=types.Content(role="user", parts=parts),
+        custom_metadata=marks,
+    )
+
+
+def _state_event(delta: Mapping[str, Any], edit: dict[str, Any], invocation_id: str) -> Event:
+    return Event(
+        invocation_id=invocation_id,
+        author=SYSTEM,
+        actions=EventActions(state_delta=dict(delta)),
+        custom_metadata={EDITED: {"state": edit}},
+    )

@@ -1,0 +1,85 @@
+"""Lets a model read the files of the session."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from runtime.agents.tool_context import ToolContext
+from runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from runtime.models.llm_request import LlmRequest
+
+_DESCRIPTION = "Shows you the files with these names, for your next answer only."
+_SHOWN_AS_THEY_ARE = ("image/", "audio/", "video/", "application/pdf")
+_TEXT_TYPES = ("text/", "application/json", "application/xml", "application/csv", "application/x-yaml", "application/javascript")
+
+
+class LoadArtifactsTool(BaseTool):
+    """Tells the model which files there are; those it asks for are part of its next request only, not of the session."""
+
+    def __init__(self) -> None:
+        super().__init__(name="load_artifacts", description=_DESCRIPTION)
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        names = types.Schema(type=types.Type.ARRAY, items=types.Schema(type=types.Type.STRING))
+        parameters = types.Schema(type=types.Type.OBJECT, properties={"artifact_names": names}, required=["artifact_names"])
+        return types.FunctionDeclaration(name=self.name, description=self.description, parameters=parameters)
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Note which files the model wants to see; see `BaseTool.run_async`."""
+        names = args.get("artifact_names", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return {"error": "`artifact_names` must be a list of file names. Try again."}
+        return {"artifact_names": names, "status": "The files are shown once. To see them again, call load_artifacts again."}
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Offer the tool, say which files there are, and show those just asked for; see `BaseTool.process_llm_request`."""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        known = await tool_context.list_artifacts()
+        if not known:
+            return
+        llm_request.append_instructions(
+            [
+                f"There are these files: {json.dumps(known, ensure_ascii=False)}. Before you answer anything about one of them, call"
+                " `load_artifacts`, even if you have seen it before."
+            ]
+        )
+        for name in _asked_for(llm_request):
+            llm_request.contents.append(types.Content(role="user", parts=await _shown(tool_context, name, known)))
+
+
+def _asked_for(request: LlmRequest) -> list[str]:
+    """Return the names in the response that the conversation ends with."""
+    parts = (request.contents[-1].parts if request.contents else None) or []
+    responses = [part.function_response for part in parts if part.function_response]
+    asked = [(response.response or {}).get("artifact_names") for response in responses if response.name == "load_artifacts"]
+    return [name for names in asked if isinstance(names, list) for name in names if isinstance(name, str)]
+
+
+async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list[types.Part]:
+    # Only what is listed: the name comes from a model. Models like to drop the prefix.
+    listed = next((candidate for candidate in (name, f"user:{name}") if candidate in known), None)
+    part = await tool_context.load_artifact(listed) if listed is not None else None
+    if part is None:
+        return [types.Part(text=f"There is no file {name!r}.")]
+    return [types.Part(text=f"The file {name!r}:"), _as_models_take_it(part)]
+
+
+def _as_models_take_it(part: types.Part) -> types.Part:
+    """Return a part that every model takes: texts as text, and of bytes that no model knows only what they are."""
+    blob = part.inline_data
+    if blob is None or blob.data is None:
+        return part
+    kind = (blob.mime_type or "application/octet-stream").lower().partition(";")[0].strip()
+    if kind.startswith(_SHOWN_AS_THEY_ARE):
+        return part
+    if kind.startswith(_TEXT_TYPES):
+        return types.Part(text=blob.data.decode(errors="replace"))
+    return types.Part(text=f"[{len(blob.data)} bytes of {kind}, which cannot be shown]")
+
+
+load_artifacts_tool = LoadArtifactsTool()

@@ -1,0 +1,50 @@
+"""Lets a model search what is remembered of the user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+
+from runtime.agents.tool_context import ToolContext
+from runtime.memory.memory_entry import MemoryEntry
+from runtime.tools.function_tool import FunctionTool
+
+if TYPE_CHECKING:
+    from runtime.models.llm_request import LlmRequest
+
+_INSTRUCTION = "You remember earlier conversations with the user. Where they may help to answer, call `load_memory` with what to look for."
+
+
+class LoadMemoryResponse(BaseModel):
+    """What is remembered.
+
+    Attributes:
+        memories: the best first.
+    """
+
+    memories: list[MemoryEntry] = Field(default_factory=list)
+
+
+async def load_memory(query: str, tool_context: ToolContext) -> LoadMemoryResponse:
+    """Search what is remembered of earlier conversations with the user.
+
+    Args:
+        query: what to look for.
+    """
+    return LoadMemoryResponse(memories=(await tool_context.search_memory(query)).memories)
+
+
+class LoadMemoryTool(FunctionTool):
+    """`load_memory` that also tells the model that it has a memory."""
+
+    def __init__(self) -> None:
+        super().__init__(load_memory)
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Put the tool and an instruction into a request; see `BaseTool.process_llm_request`."""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        llm_request.append_instructions([_INSTRUCTION])
+
+
+load_memory_tool = LoadMemoryTool()

@@ -1,0 +1,67 @@
+"""How a model answers in a given shape while it has tools: models cannot do both at once, so the answer is a call too."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel
+
+from runtime.agents.output_schema import OutputSchemaError, shaped
+from runtime.agents.tool_context import ToolContext
+from runtime.resume import SET_ANSWER_CALL
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.function_declaration import declare
+from runtime.tools.function_signature import Argument, arguments_of
+
+if TYPE_CHECKING:
+    from runtime.models.llm_request import LlmRequest
+
+_DESCRIPTION = "Gives your final answer, in the form it must have. Call it once, when you need no other tool any more."
+_INSTRUCTION = (
+    f"When you know the answer, give it by calling `{SET_ANSWER_CALL}`, and in no other way. You may use your other tools before that."
+)
+
+
+class SetModelResponseTool(BaseTool):
+    """Takes the final answer of an agent that has an `output_schema` and tools.
+
+    Args:
+        output_schema: the shape of the answer. A pydantic model's fields are the arguments; of anything else there is one, `response`.
+    """
+
+    def __init__(self, output_schema: Any) -> None:
+        super().__init__(name=SET_ANSWER_CALL, description=_DESCRIPTION)
+        self.output_schema = output_schema
+
+    @property
+    def _has_fields(self) -> bool:
+        return inspect.isclass(self.output_schema) and issubclass(self.output_schema, BaseModel)
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        schema = self.output_schema
+        if self._has_fields:
+            return declare(self.name, self.description, arguments_of(schema))
+        if not isinstance(schema, (dict, types.Schema)):
+            return declare(self.name, self.description, [Argument("response", schema, Argument.REQUIRED)])
+        declaration = types.FunctionDeclaration(name=self.name, description=self.description)
+        if isinstance(schema, dict):
+            parameters = {"type": "object", "properties": {"response": schema}, "required": ["response"]}
+            declaration.parameters_json_schema = parameters
+        else:
+            declaration.parameters = types.Schema(type=types.Type.OBJECT, properties={"response": schema}, required=["response"])
+        return declaration
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Take the answer; one of another shape is reported back to the model. See `BaseTool.run_async`."""
+        try:
+            return {"result": shaped(self.output_schema, json.dumps(args if self._has_fields else args.get("response")))}
+        except OutputSchemaError as error:
+            return {"error": f"The answer does not have the form it must have: {error}. Try again."}
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Offer the tool and say that the answer goes there; see `BaseTool.process_llm_request`."""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        llm_request.append_instructions([_INSTRUCTION])

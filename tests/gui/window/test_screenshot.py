@@ -1,0 +1,55 @@
+"""`--screenshot` and the picture of `make run` without a display: real processes, off screen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def inspector(tmp_path: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    command = [sys.executable, "-X", "dev", "-m", "inspector_app", *map(str, arguments)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+
+
+def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stderr.splitlines() if "This plugin does not support" not in line]
+
+
+@pytest.mark.parametrize(("theme", "darkest"), [("dark", True), ("light", False)])
+def test_a_database_is_drawn_in_the_size_and_theme_asked_for(story_db: Path, tmp_path: Path, theme: str, darkest: bool) -> None:
+    out = tmp_path / "out.png"
+    done = inspector(tmp_path, story_db, "--screenshot", out, "--theme", theme, "--size", "1280x800")
+    assert (done.returncode, complaints(done)) == (0, [])
+    image = QImage(str(out))
+    assert (image.width(), image.height()) == (1280, 800)
+    assert (image.pixelColor(3, 3).lightness() < 128) is darkest
+
+
+def test_an_untrusted_agent_is_not_loaded(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "agent.py").write_text("from pathlib import Path\nPath('it-ran').touch()\n")
+    done = inspector(tmp_path, tmp_path / "agent", "--screenshot", tmp_path / "out.png")
+    assert (done.returncode, complaints(done)) == (0, [])
+    assert (tmp_path / "out.png").exists()
+    assert not (tmp_path / "it-ran").exists()
+
+
+def test_a_bad_path_is_drawn_and_said(tmp_path: Path) -> None:
+    done = inspector(tmp_path, tmp_path / "gone.db", "--screenshot", tmp_path / "out.png")
+    assert done.returncode == 1
+    assert len(complaints(done)) == 1 and "gone.db" in complaints(done)[0]
+    assert (tmp_path / "out.png").exists()
+
+
+def test_a_picture_that_cannot_be_written_is_an_error(story_db: Path, tmp_path: Path) -> None:
+    done = inspector(tmp_path, story_db, "--screenshot", tmp_path / "no" / "such" / "folder.png")
+    assert done.returncode == 1
+    assert "could not be written" in complaints(done)[0]

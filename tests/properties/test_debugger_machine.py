@@ -1,0 +1,243 @@
+"""Random commands on random agent trees: nothing is lost, doubled or stuck, and every `finally` runs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from runtime.agents import BaseAgent, InvocationContext, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from runtime.debugger import Hold, ModelCall, ToolCall
+from runtime.events import Event, EventActions
+from runtime.events.kinds import KINDS, kind_of
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.tools import AgentTool
+from tests.seeds.running import run, runner_for, stored
+from tests.unit.debugger.watched_run import WatchedRun
+from tests.unit.expressions.examples import said
+
+Spec = tuple[Any, ...]
+
+LEAVES = st.one_of(
+    st.tuples(st.just("leaf"), st.integers(0, 3), st.booleans()),
+    st.tuples(st.just("llm"), st.integers(0, 3)),
+    st.tuples(st.just("asks"), st.integers(0, 2)),
+    st.tuples(st.just("fails"), st.integers(0, 2)),
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda below: st.tuples(st.sampled_from(["seq", "loop", "parallel", "transfer"]), st.lists(below, min_size=1, max_size=3)),
+    max_leaves=6,
+)
+
+
+class Leaf(BaseAgent):
+    """Says some lines, and notes that it began and that its `finally` ran."""
+
+    journal: Any
+    lines: int
+    fails: bool = False
+    waits: bool = False
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        self.journal.append(("began", self.name))
+        try:
+            for number in range(self.lines):
+                if self.waits:
+                    await asyncio.sleep(0)
+                yield said(f"{self.name} {number}", self.name, actions=EventActions(state_delta={self.name: number}))
+            if self.fails:
+                raise RuntimeError(f"{self.name} fails")
+        finally:
+            self.journal.append(("ended", self.name))  # first: a stop that comes while this waits cuts it short, as anywhere in asyncio
+            await asyncio.sleep(0)
+
+
+def build(spec: Spec, journal: list[tuple[str, str]], numbers: Any) -> BaseAgent:
+    """Build a fresh tree; agents note in `journal` what began and ended."""
+    kind, name = spec[0], f"{spec[0]}_{next(numbers)}"
+
+    async def works(step: int) -> dict[str, Any]:
+        journal.append(("began", f"tool of {name}"))
+        try:
+            await asyncio.sleep(0)
+            return {"step": step}
+        finally:
+            journal.append(("ended", f"tool of {name}"))
+
+    if kind in ("leaf", "fails"):
+        return Leaf(name=name, journal=journal, lines=spec[1], fails=kind == "fails", waits=len(spec) > 2 and spec[2])
+    if kind == "llm":
+        calls = [["works", {"step": step}] for step in range(spec[1])]
+        return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": calls}, "done"] if calls else ["done"]), tools=[works])
+    if kind == "asks":
+        helper = Leaf(name=f"helper_of_{name}", journal=journal, lines=spec[1])
+        return LlmAgent(
+            name=name, model=ScriptedLlm(replies=[{"calls": [[helper.name, {"request": "x"}]]}, "done"]), tools=[AgentTool(helper)]
+        )
+    below = [build(sub, journal, numbers) for sub in spec[1]]
+    if kind == "transfer":
+        target = [["transfer_to_agent", {"agent_name": below[0].name}]]
+        return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": target}]), sub_agents=below)
+    if kind == "parallel":
+        return ParallelAgent(name=name, sub_agents=below)
+    return LoopAgent(name=name, sub_agents=below, max_iterations=2) if kind == "loop" else SequentialAgent(name=name, sub_agents=below)
+
+
+def told(events: list[Event]) -> dict[tuple[str, str | None], list[Any]]:
+    """Return what each agent did on each branch, in order."""
+    by_agent: dict[tuple[str, str | None], list[Any]] = defaultdict(list)
+    for event in events:
+        calls = [(call.name, call.args) for call in event.get_function_calls()]
+        names = sorted(response.name or "" for response in event.get_function_responses())
+        texts = [part.text for part in (event.content.parts if event.content else None) or [] if part.text]
+        by_agent[event.author, event.branch].append((kind_of(event), calls, names, texts))
+    return by_agent
+
+
+class DebuggerMachine(RuleBasedStateMachine):
+    """One run of one tree under random commands."""
+
+    @initialize(spec=TREES, resumable=st.booleans(), paused=st.booleans())
+    def begin(self, spec: Spec, resumable: bool, paused: bool) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.journal: list[tuple[str, str]] = []
+        self.edited = self.was_stopped = False
+        self.system_events: list[str] = []
+        plain = runner_for(build(spec, [], itertools.count()), resumable=resumable)
+        self.fails = False
+        try:
+            self.loop.run_until_complete(run(plain))
+        except RuntimeError:
+            self.fails = True
+        self.expected = told(self.loop.run_until_complete(stored(plain)).events)
+        runner = runner_for(build(spec, self.journal, itertools.count()), resumable=resumable)
+        self.run = WatchedRun(runner, paused=paused)
+        self.debugger = self.run.debugger
+        self.task = self.loop.create_task(self.run.play())
+
+    def turns(self, count: int) -> None:
+        async def turn() -> None:
+            for _ in range(count):
+                await asyncio.sleep(0)
+
+        self.loop.run_until_complete(turn())
+
+    @rule(count=st.sampled_from([1, 2, 5, 30]))
+    def let_it_run(self, count: int) -> None:
+        self.turns(count)
+
+    @rule(command=st.sampled_from(["step", "step_over", "step_into", "step_out", "resume", "pause"]))
+    def command(self, command: str) -> None:
+        getattr(self.debugger, command)()
+
+    @rule(kind=st.sampled_from(KINDS))
+    def run_to(self, kind: Any) -> None:
+        self.debugger.run_to(kind)
+
+    @rule(
+        when=st.sampled_from(["event", "before model", "before tool", "error"]),
+        every=st.integers(1, 3),
+        log=st.sampled_from(["", "{author}"]),
+    )
+    def add_breakpoint(self, when: Any, every: int, log: str) -> None:
+        self.debugger.breakpoints.add(when=when, every=every, log=log)
+
+    @precondition(lambda self: len(self.debugger.breakpoints) > 0)
+    @rule()
+    def clear_breakpoints(self) -> None:
+        self.debugger.breakpoints.clear()
+
+    @precondition(lambda self: self.call() is not None)
+    @rule(how=st.sampled_from(["args", "result", "fail", "answer", "reset"]))
+    def intercept(self, how: str) -> None:
+        call = self.call()
+        assert call is not None
+        if how == "reset":
+            call.reset()
+            return
+        self.edited = True
+        if isinstance(call, ModelCall):
+            call.answer("by hand")
+        elif how == "fail":
+            call.fail("by hand")
+        elif how == "args" and call.error is None:
+            call.edit_args({"step": 99})
+        else:
+            call.give_result({"by": "hand"})
+
+    @precondition(lambda self: self.debugger.hold is not None)
+    @rule(value=st.integers())
+    def edit_state(self, value: int) -> None:
+        event = self.loop.run_until_complete(self.run.runner.edit_state(user_id="u", session_id="s", changes={"by_hand": value}))
+        self.system_events.append(event.id)
+
+    @rule()
+    def stop(self) -> None:
+        self.was_stopped = self.was_stopped or self.debugger.state in ("running", "paused")
+        self.debugger.stop()
+
+    def call(self) -> ModelCall | ToolCall | None:
+        hold: Hold | None = self.debugger.hold
+        return hold.call if hold is not None else None
+
+    @invariant()
+    def the_state_says_what_is(self) -> None:
+        if not hasattr(self, "run"):
+            return
+        assert (self.debugger.state == "paused") == (self.debugger.hold is not None)
+        assert (self.debugger.state == "finished") == self.run.finished.is_set() or self.debugger.state in ("idle", "finished")
+        ids = [event.id for event in self.run.seen]
+        assert len(ids) == len(set(ids))
+        hold = self.debugger.hold
+        if hold is not None and hold.event is not None and not hold.inner:
+            assert hold.event is self.debugger.held
+
+    def teardown(self) -> None:
+        if not hasattr(self, "run"):
+            return
+        try:
+            self.finish()
+        finally:
+            self.loop.close()
+
+    def finish(self) -> None:
+        self.debugger.breakpoints.clear()
+        for _ in range(3_000):
+            if self.task.done():
+                break
+            self.debugger.resume()
+            self.turns(1)
+        assert self.task.done(), f"stuck: {self.debugger.state}, {self.debugger.hold}"
+        assert not asyncio.all_tasks(self.loop)
+        assert self.debugger.state == "finished" or (self.was_stopped and not self.run.seen)
+        session = self.loop.run_until_complete(stored(self.run.runner))
+        self.check_committed(session.events)
+        for what in {name for _, name in self.journal}:
+            assert self.journal.count(("began", what)) == self.journal.count(("ended", what)), f"a finally of {what} did not run"
+
+    def check_committed(self, events: list[Event]) -> None:
+        assert [event.id for event in events if event.author == "system"] == self.system_events
+        agents = [event for event in events if event.author != "system"]
+        committed = [event.id for event in agents if event.author != "user"]
+        seen = [event.id for event in self.run.seen if not event.partial]
+        assert committed == seen or (self.was_stopped and committed[: len(seen)] == seen and len(committed) <= len(seen) + 1)
+        if self.edited:
+            return
+        found = told(agents)
+        if self.was_stopped or self.fails:
+            assert all(self.expected[key][: len(done)] == done for key, done in found.items())
+        else:
+            assert found == self.expected
+
+
+TestDebuggerMachine = DebuggerMachine.TestCase
+TestDebuggerMachine.settings = settings(
+    max_examples=120, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)

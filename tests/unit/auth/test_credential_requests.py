@@ -1,0 +1,125 @@
+"""A tool asks for a credential; a person answers; the call is made again (SEMANTICS.md 7)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import LlmAgent
+from runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes, OAuth2Auth
+from runtime.events import Event
+from runtime.history.invocations import pending_items
+from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm
+from runtime.runners import Runner
+from runtime.tools import ToolContext
+from tests.fixture_paths import fixtures_dir
+from tests.seeds.running import run, runner_for, stored, texts
+
+SCHEME = {"type": "oauth2", "flows": {"authorizationCode": {"authorizationUrl": "https://idp/auth", "tokenUrl": "https://idp/token"}}}
+
+
+def config() -> AuthConfig:
+    raw = AuthCredential(auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(client_id="me", client_secret="hidden"))
+    return AuthConfig(auth_scheme=SCHEME, raw_auth_credential=raw)
+
+
+def agent(auth_config: Any, used: list[Any]) -> LlmAgent:
+    def login(tool_context: ToolContext) -> dict[str, Any]:
+        credential = tool_context.get_auth_response(auth_config)
+        used.append(credential)
+        if credential is None:
+            tool_context.request_credential(auth_config)
+            return {"status": "login needed"}
+        return {"status": "in"}
+
+    rules = [Rule(when="login needed", reply="Please log in."), Rule(when='"in"', reply="Done."), Rule(reply=Reply(calls=[("login", {})]))]
+    return LlmAgent(name="agent", model=ScriptedLlm(rules=rules), tools=[login])
+
+
+async def answer(runner: Runner, call: types.FunctionCall, response: dict[str, Any]) -> list[Event]:
+    part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
+    content = types.Content(role="user", parts=[part])
+    return [event async for event in runner.run_async(user_id="u", session_id="s", new_message=content)]
+
+
+def request_in(events: list[Event]) -> types.FunctionCall:
+    (call,) = [call for event in events for call in event.get_function_calls() if call.name == "adk_request_credential"]
+    return call
+
+
+def answered(call: types.FunctionCall, token: str = "tok") -> dict[str, Any]:
+    given: dict[str, Any] = json.loads(json.dumps((call.args or {})["authConfig"]))
+    given["exchangedAuthCredential"] = {"authType": "oauth2", "oauth2": {"clientId": "me", "accessToken": token}}
+    return given
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+@pytest.mark.parametrize("wrapped", [True, False])
+async def test_the_call_is_made_again_with_the_answer(resumable: bool, wrapped: bool) -> None:
+    used: list[Any] = []
+    runner = runner_for(agent(config(), used), resumable=resumable)
+    events = await run(runner)
+    assert texts(events) == ([] if resumable else ["Please log in."])
+    call = request_in(events)
+    assert [(item.kind, item.name) for item in pending_items((await stored(runner)).events)] == [("credential", "login")]
+    response = answered(call)
+    events = await answer(runner, call, {"response": json.dumps(response)} if wrapped else response)
+    assert used[0] is None and used[1].oauth2.access_token == "tok" and len(used) == 2
+    assert [one.response for event in events for one in event.get_function_responses()] == [{"status": "in"}]
+    assert texts(events) == ["Done."]
+    assert pending_items((await stored(runner)).events) == []
+    assert not any(key.startswith("temp:") for key in (await stored(runner)).state)
+
+
+async def test_the_request_has_google_adks_form_and_no_secret() -> None:
+    runner = runner_for(agent(config(), []))
+    events = await run(runner)
+    call = request_in(events)
+    database = json.loads((fixtures_dir() / "open/expected/adk2.13.0-v1-auth_pending-before.json").read_text())
+    theirs = [
+        part["function_call"]
+        for session in database["sessions"]
+        for event in session["events"]
+        for part in event.get("content", {}).get("parts", [])
+        if part.get("function_call", {}).get("name") == call.name
+    ]
+    assert (call.args or {}).keys() == theirs[0]["args"].keys()
+    assert (call.args or {})["authConfig"].keys() >= {"authScheme", "rawAuthCredential", "credentialKey"}
+    assert "hidden" not in "".join(event.model_dump_json() for event in (await stored(runner)).events)
+
+
+async def test_a_request_that_google_adk_made_is_answered_here() -> None:
+    """The name of the credential is google-adk's own; the scheme tells that the answer is for it."""
+    used: list[Any] = []
+    runner = runner_for(agent(config(), used))
+    call = request_in(await run(runner))
+    given = answered(call)
+    given["credentialKey"] = "adk_oauth2_623e4cf55aa99849_oauth2_a61072916e336a02"
+    await answer(runner, call, given)
+    assert used[-1].oauth2.access_token == "tok"
+
+
+async def test_another_credential_is_not_mistaken_for_it() -> None:
+    used: list[Any] = []
+    runner = runner_for(agent(config(), used))
+    call = request_in(await run(runner))
+    given = answered(call)
+    given.update(authScheme={"type": "apiKey"}, credentialKey="other")
+    await answer(runner, call, given)
+    assert used == [None, None]
+
+
+async def test_a_json_object_will_do() -> None:
+    used: list[Any] = []
+    runner = runner_for(agent({"authScheme": SCHEME}, used))
+    call = request_in(await run(runner))
+    await answer(runner, call, answered(call))
+    assert used[-1].oauth2.access_token == "tok"
+
+
+def test_the_same_request_has_the_same_name() -> None:
+    assert config().credential_key == config().credential_key != AuthConfig(auth_scheme={"type": "apiKey"}).credential_key
+    assert "hidden" not in repr(config())

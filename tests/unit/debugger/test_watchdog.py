@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+
+import pytest
+
+from runtime.agents import BaseAgent
+from runtime.debugger import Block, Watchdog
+from tests.seeds.running import run, runner_for, scripted
+
+LIMIT = 0.05
+
+
+def a_blocking_step() -> None:
+    time.sleep(4 * LIMIT)  # what is under test: code that blocks
+
+
+async def blocks() -> None:
+    a_blocking_step()
+
+
+async def watched(blocked: int) -> list[Block]:
+    """Block the loop so many times under a watchdog; return what it reported."""
+    found: asyncio.Queue[Block] = asyncio.Queue()
+    watchdog = Watchdog(found.put_nowait, limit=LIMIT)
+    watchdog.start()
+    watchdog.start()  # once is enough
+    reports = []
+    try:
+        for _ in range(blocked):
+            await blocks()
+            async with asyncio.timeout(5):
+                reports.append(await found.get())
+    finally:
+        watchdog.stop()
+    assert found.empty()
+    return reports
+
+
+async def test_what_blocks_the_loop_is_named_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        one, two = await watched(2)
+    assert one.function == two.function == "a_blocking_step"
+    assert one.file == __file__
+    assert one.line == a_blocking_step.__code__.co_firstlineno + 1
+    assert 3 * LIMIT < one.seconds < 5
+    assert any("blocks" in entry for entry in one.stack)
+    assert "a_blocking_step" in caplog.text and "kept the event loop waiting" in str(one)
+    assert len(caplog.records) == 2
+
+
+async def test_an_agent_that_blocks_is_named_although_a_library_does_the_blocking() -> None:
+    async def body(agent: BaseAgent, ctx: object):  # type: ignore[no-untyped-def]
+        threading.Event().wait(4 * LIMIT)
+        return
+        yield
+
+    found: asyncio.Queue[Block] = asyncio.Queue()
+    watchdog = Watchdog(found.put_nowait, limit=LIMIT)
+    watchdog.start()
+    try:
+        await run(runner_for(scripted(body)))
+        async with asyncio.timeout(5):
+            block = await found.get()
+    finally:
+        watchdog.stop()
+    assert block.function.endswith("body")
+    assert (block.file, block.line) == (__file__, body.__code__.co_firstlineno + 1)
+
+
+async def test_a_loop_that_only_waits_is_not_blocked_and_the_thread_ends(caplog: pytest.LogCaptureFixture) -> None:
+    before = {thread.name for thread in threading.enumerate()}
+    found: list[Block] = []
+    watchdog = Watchdog(found.append, limit=LIMIT)
+    watchdog.start()
+    thread = next(thread for thread in threading.enumerate() if thread.name == "loop-watchdog")
+    assert thread.daemon and "loop-watchdog" not in before
+    await asyncio.sleep(5 * LIMIT)  # the thing under test is that waiting is no blocking
+    watchdog.stop()
+    await asyncio.to_thread(thread.join, 5)
+    assert not thread.is_alive()
+    assert (found, caplog.text) == ([], "")

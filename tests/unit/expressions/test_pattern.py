@@ -1,0 +1,146 @@
+"""The automaton against Python's own `re`, which it must agree with on all that both understand."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from runtime.expressions.budget import TEXT_LIMIT, Budget
+from runtime.expressions.errors import ExpressionError
+from runtime.expressions.pattern import Pattern
+
+
+def found(pattern: str, text: str) -> bool:
+    return Pattern(pattern).found_in(text, Budget())
+
+
+ATOMS = st.sampled_from(
+    [
+        "a",
+        "b",
+        "c",
+        " ",
+        "_",
+        ".",
+        r"\w",
+        r"\d",
+        r"\s",
+        r"\W",
+        r"\.",
+        "[ab]",
+        "[^a]",
+        "[a-c_]",
+        r"[\d-]",
+        "[]a]",
+        "1",
+        "^",
+        "$",
+        r"\b",
+        r"\B",
+    ]
+)
+
+
+def repeated(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    count = st.sampled_from(["*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,1}", "{,2}", "{2,}", "{0}"])
+    return st.one_of(
+        st.tuples(inner, count).map(lambda pair: f"(?:{pair[0]}){pair[1]}"),
+        st.tuples(inner, inner).map("".join),
+        st.tuples(inner, inner).map(lambda pair: f"({'|'.join(pair)})"),
+    )
+
+
+PATTERNS = st.recursive(ATOMS, repeated, max_leaves=8)
+
+
+@settings(max_examples=600, deadline=None)
+@given(PATTERNS, st.text("abc _1\n", max_size=8), st.booleans())
+def test_it_finds_what_re_finds(pattern: str, text: str, ignore_case: bool) -> None:
+    assume(text or r"\B" not in pattern)  # re before Python 3.14 does not find \B in an empty text
+    pattern = "(?i)" + pattern.replace("a", "A") if ignore_case else pattern
+    # Our $ is the end of the text, which re writes \Z.
+    assert found(pattern, text) == (re.search(pattern.replace("$", r"\Z"), text) is not None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(?s)a.b", "a\nb"),
+        ("(?i)ÄRGER", "ärger"),
+        ("(?P<name>a)b", "ab"),
+        (r"\n", "\n"),
+        (r"a\\b", "a\\b"),
+        ("", ""),
+        ("^$", ""),
+        (r"\$5\.\d{2}", "only $5.20"),
+        ("[a-]", "-"),
+    ],
+)
+def test_some_more_of_the_dialect(pattern: str, text: str) -> None:
+    assert found(pattern, text)
+    assert re.search(pattern, text)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+$b", "a*a*a*a*a*a*b", "(.*)(.*)(.*)(.*)b", "(a{1,20}){1,20}b", "((a?){10}){10}b"]
+)
+def test_what_makes_backtracking_explode_takes_linear_time(pattern: str) -> None:
+    begin = time.perf_counter()
+    assert not found(pattern, "a" * 20_000)
+    assert time.perf_counter() - begin < 1
+
+
+def test_only_the_beginning_of_a_very_long_text_is_looked_at() -> None:
+    assert found("b+", "a" * (TEXT_LIMIT - 1) + "b")
+    assert not found("b+", "a" * TEXT_LIMIT + "b")
+
+
+def test_forgotten_states_are_made_anew() -> None:
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 20_500)))
+    pattern = Pattern("[^x]{3}x")
+    assert not pattern.found_in(text, Budget())
+    assert pattern.found_in(text + "x", Budget())
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        ")",
+        "[",
+        "a{",
+        "a{x}",
+        "a{3,2}",
+        "a{1001}",
+        "*",
+        "a**",
+        "a*+",
+        "|*",
+        "\\",
+        r"\q",
+        r"\1",
+        "(?<=a)",
+        "(?!a)",
+        "(?m)a",
+        "[b-a]",
+        "(?:" * 40,
+        "x" * 501,
+        "((a{30}){30}){30}",
+    ],
+)
+def test_what_cannot_be_matched_in_linear_time_or_read_is_refused(pattern: str) -> None:
+    with pytest.raises(ExpressionError):
+        Pattern(pattern)
+
+
+@settings(deadline=None)
+@given(st.text("ab()[]{}|*+?^$\\.,-123dwsbB", max_size=30))
+def test_any_text_is_a_pattern_or_refused(pattern: str) -> None:
+    try:
+        found(pattern, "ab1 ab")
+    except ExpressionError as error:
+        assert 0 <= error.position <= len(pattern)

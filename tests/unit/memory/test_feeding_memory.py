@@ -1,0 +1,83 @@
+"""The Runner tells the memory service what happened, if it is asked to, and survives its failures."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from runtime.agents import LlmAgent
+from runtime.events import Event
+from runtime.memory import BaseMemoryService, InMemoryMemoryService, SearchMemoryResponse
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.sessions import Session
+from tests.seeds.running import run, runner_for, stored, texts
+
+
+class Noting(BaseMemoryService):
+    """Takes whole sessions only."""
+
+    def __init__(self, fail: bool = False) -> None:
+        self.sessions: list[int] = []
+        self.fail = fail
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        self.sessions.append(len(session.events))
+        if self.fail:
+            raise ConnectionError("memory is down")
+
+    async def search_memory(self, **_: Any) -> SearchMemoryResponse:
+        return SearchMemoryResponse()
+
+
+class NotingEvents(Noting):
+    def __init__(self, fail: bool = False) -> None:
+        super().__init__(fail)
+        self.events: list[Event] = []
+
+    async def add_events_to_memory(self, *, events: Any, **_: Any) -> None:
+        self.events.extend(events)
+        if self.fail:
+            raise ConnectionError("memory is down")
+
+
+def agent() -> LlmAgent:
+    return LlmAgent(name="agent", model=ScriptedLlm(replies=["I like tea"]))
+
+
+async def test_nothing_is_remembered_unless_asked_for() -> None:
+    memory = InMemoryMemoryService()
+    await run(runner_for(agent(), memory_service=memory))
+    assert (await memory.search_memory(app_name="app", user_id="u", query="tea")).memories == []
+
+
+async def test_after_each_invocation() -> None:
+    memory = Noting()
+    runner = runner_for(agent(), memory_service=memory, feed_memory="invocation")
+    await run(runner)
+    await run(runner)
+    assert memory.sessions == [2, 4]
+
+
+async def test_after_each_event() -> None:
+    memory = NotingEvents()
+    runner = runner_for(agent(), memory_service=memory, feed_memory="event")
+    await run(runner)
+    assert [event.id for event in memory.events] == [event.id for event in (await stored(runner)).events] and memory.sessions == []
+
+
+async def test_a_service_for_whole_sessions_gets_them_after_each_event() -> None:
+    memory = Noting()
+    await run(runner_for(agent(), memory_service=memory, feed_memory="event"))
+    assert memory.sessions == [1, 2]
+
+
+@pytest.mark.parametrize("memory", [Noting(fail=True), NotingEvents(fail=True)])
+@pytest.mark.parametrize("when", ["event", "invocation"])
+async def test_a_failure_is_reported_and_not_fatal(memory: Any, when: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        runner = runner_for(agent(), memory_service=memory, feed_memory=when)
+        assert texts(await run(runner)) == ["I like tea"]
+    assert len((await stored(runner)).events) == 2
+    assert "memory is down" in caplog.text and "session s" in caplog.text

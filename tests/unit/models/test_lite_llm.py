@@ -1,0 +1,155 @@
+"""LiteLlm over real sockets, against a server on this machine that speaks OpenAI's protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import LlmAgent, RunConfig
+from runtime.agents.run_config import StreamingMode
+from runtime.errors import LlmError
+from runtime.models.lite_llm import LiteLlm
+from runtime.models.llm_request import LlmRequest
+from runtime.models.llm_response import LlmResponse
+from runtime.worker_threads import run_in_thread
+from tests.chat_server import call, chat_server, refusal, stream, whole
+from tests.gemini_server import Answer, Failure, GeminiServer
+from tests.seeds.running import run, runner_for, stored, texts
+
+PROMPT = LlmRequest(contents=[types.Content(role="user", parts=[types.Part(text="Hello?")])])
+KEY = "sk-a-secret-key"
+
+
+def llm(server: GeminiServer, **more: Any) -> LiteLlm:
+    return LiteLlm("openai/m", api_base=server.url, api_key=KEY, max_retries=0, **more)
+
+
+async def ask(server: GeminiServer, *, streaming: bool = False) -> list[LlmResponse]:
+    return [one async for one in llm(server).generate_content_async(PROMPT.model_copy(deep=True), stream=streaming)]
+
+
+def parts(response: LlmResponse) -> list[Any]:
+    found = (response.content.parts if response.content else None) or []
+    return [(part.function_call.name, part.function_call.args) if part.function_call else part.text for part in found]
+
+
+async def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(LlmError, match=r"pip install 'agent-inspector\[litellm\]'"):
+        _ = [one async for one in LiteLlm("openai/m").generate_content_async(PROMPT)]
+
+
+# litellm's own types make pydantic warn.
+@pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
+class TestWithLitellm:
+    @pytest.fixture(autouse=True)
+    def _needs_litellm(self) -> None:
+        pytest.importorskip("litellm", reason="the extra `litellm` is not installed")
+
+    async def test_a_plain_answer(self) -> None:
+        with chat_server(whole(content="Hi.", reasoning_content="hm")) as server:
+            (answer,) = await ask(server)
+        assert parts(answer) == ["hm", "Hi."] and answer.content.parts[0].thought  # type: ignore[union-attr, index]
+        assert answer.finish_reason == types.FinishReason.STOP and not answer.partial
+        usage = answer.usage_metadata
+        assert usage and (usage.prompt_token_count, usage.total_token_count, usage.cached_content_token_count) == (3, 5, 1)
+        (sent,) = server.requests
+        assert sent.body["model"] == "m" and sent.body["messages"] == [{"role": "user", "content": "Hello?"}]
+        assert sent.headers["authorization"] == f"Bearer {KEY}"
+
+    async def test_a_stream_comes_in_pieces_and_whole(self) -> None:
+        with chat_server(stream({"role": "assistant", "content": "Hi"}, {"content": " you"})) as server:
+            answers = await ask(server, streaming=True)
+        assert [(one.partial, parts(one)) for one in answers] == [(True, ["Hi"]), (True, [" you"]), (False, ["Hi you"])]
+        assert answers[-1].usage_metadata and answers[-1].usage_metadata.total_token_count == 5
+
+    async def test_calls_streamed_in_pieces(self) -> None:
+        first, second = call("f", '{"a"', "call_1"), call("g", "{}", "call_2", 1)
+        rest = {"index": 0, "function": {"arguments": ': "ä"}'}}
+        deltas = [{"tool_calls": [first]}, {"tool_calls": [rest]}, {"tool_calls": [second]}]
+        with chat_server(stream(*deltas, finish="tool_calls")) as server:
+            answers = await ask(server, streaming=True)
+        assert parts(answers[-1]) == [("f", {"a": "ä"}), ("g", {})]
+        assert [part.function_call.id for part in answers[-1].content.parts] == ["call_1", "call_2"]  # type: ignore[union-attr]
+
+    async def test_an_agent_with_a_tool(self) -> None:
+        def look(city: str) -> str:
+            """Look."""
+            return f"sun in {city}"
+
+        replies = [stream({"tool_calls": [call("look", '{"city": "Oslo"}')]}, finish="tool_calls"), stream({"content": "Sun."})]
+        with chat_server(*replies) as server:
+            runner = runner_for(LlmAgent(name="agent", model=llm(server), tools=[look]))
+            await run(runner, run_config=RunConfig(streaming_mode=StreamingMode.SSE))
+        events = (await stored(runner)).events
+        assert texts(events) == ["go", "Sun."]
+        assert events[2].get_function_responses()[0].response == {"result": "sun in Oslo"}
+        asked, told = server.requests[1].body["messages"][-2:]
+        assert asked["tool_calls"][0]["id"] == told["tool_call_id"] == "call_x"
+        assert told["content"] == '{"result": "sun in Oslo"}'
+        assert server.requests[0].body["tools"][0]["function"]["name"] == "look"
+
+    async def test_arguments_that_are_no_json(self) -> None:
+        with chat_server(whole("tool_calls", tool_calls=[call("f", '{"a":')])) as server:
+            (answer,) = await ask(server)
+        assert answer.error_code == "MALFORMED_FUNCTION_CALL" and answer.content is None
+
+    @pytest.mark.parametrize(("finish", "code"), [("length", "MAX_TOKENS"), ("content_filter", "SAFETY")])
+    async def test_an_answer_without_content_is_an_error(self, finish: str, code: str) -> None:
+        with chat_server(whole(finish)) as server:
+            (answer,) = await ask(server)
+        assert answer.error_code == code
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    @pytest.mark.parametrize(
+        ("failure", "status", "advice"),
+        [
+            (refusal(401, f"Incorrect API key provided: {KEY}"), 401, "provider's key"),
+            (refusal(404, "no such model"), 404, "model's name"),
+            (refusal(429, "slow down"), 429, "Wait"),
+            (refusal(500, "oops"), 500, "server's fault"),
+            (Failure(502, b"<html>"), 502, "server's fault"),
+        ],
+    )
+    async def test_refusals(self, failure: Failure, status: int, advice: str, streaming: bool) -> None:
+        with chat_server(failure) as server, pytest.raises(LlmError, match=advice) as caught:
+            await ask(server, streaming=streaming)
+        assert caught.value.status_code == status
+        assert KEY not in str(caught.value) and caught.value.__cause__ is None
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    async def test_nobody_there(self, streaming: bool) -> None:
+        with chat_server(whole(content="x")) as server:
+            pass
+        with pytest.raises(LlmError, match="network") as caught:
+            await ask(server, streaming=streaming)
+        assert caught.value.error_code == "CONNECTION_FAILED"
+
+    async def test_a_stream_that_breaks_off_is_no_answer(self) -> None:
+        with chat_server(stream({"content": "Hi"}, finish=None, then="cut")) as server, pytest.raises(LlmError) as caught:
+            await ask(server, streaming=True)
+        assert caught.value.error_code == "CONNECTION_FAILED"
+
+    async def test_closing_the_generator_closes_the_connection(self) -> None:
+        with chat_server(stream({"content": "Hi"}, finish=None, then="wait")) as server:
+            async with aclosing(llm(server).generate_content_async(PROMPT, stream=True)) as answers:
+                assert parts(await anext(answers)) == ["Hi"]
+            assert await run_in_thread(server.client_left.wait, 10)
+
+    async def test_cancelling_a_request_closes_the_connection(self) -> None:
+        with chat_server(Answer([{}], then="wait")) as server:
+            async with asyncio.TaskGroup() as group:
+                task = group.create_task(ask(server))
+                assert await run_in_thread(server.request_came.wait, 10)
+                task.cancel()
+            assert await run_in_thread(server.client_left.wait, 10)
+
+    def test_each_event_loop_has_its_own_connection(self) -> None:
+        with chat_server(whole(content="Hi.")) as server:
+            for _ in range(2):
+                assert parts(asyncio.run(ask(server))[0]) == ["Hi."]

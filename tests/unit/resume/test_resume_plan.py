@@ -1,0 +1,100 @@
+"""What the plan says, held against what a resumed run then does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from runtime.events import Event
+from runtime.resume_plan import ResumePlan, plan_resume
+from runtime.runners import Runner
+from runtime.sessions import InMemorySessionService
+from tests.agent_specs import build_agent, message
+from tests.fixture_paths import fixtures_dir
+from tests.seeds.running import runner_for, stored
+
+TREES = {tree["name"]: tree for tree in json.loads((fixtures_dir() / "open" / "prefixes-1.39.1.json").read_text("utf-8"))}
+
+
+async def _run(tree: dict[str, Any], kept: list[Event] | None = None) -> Runner:
+    """Run a tree to its end, or resume it after the events that were kept."""
+    service = InMemorySessionService()
+    runner = runner_for(build_agent(tree["agent"]), service, resumable=True)
+    session = await service.create_session(app_name="app", user_id="u", session_id="s")
+    more: dict[str, Any] = {"new_message": message("go")} if kept is None else {"invocation_id": kept[0].invocation_id}
+    for event in kept or []:
+        await service.append_event(session, event.model_copy(deep=True))
+    async for _ in runner.run_async(user_id="u", session_id="s", **more):
+        pass
+    return runner
+
+
+def _plan(tree: dict[str, Any], events: list[Event], **more: Any) -> ResumePlan:
+    plan = plan_resume(events, events[0].invocation_id, build_agent(tree["agent"]), **({"is_resumable": True} | more))
+    assert plan is not None
+    return plan
+
+
+def _ids(events: list[Event]) -> tuple[set[str | None], set[str | None]]:
+    calls = {call.id for event in events for call in event.get_function_calls()}
+    return calls, {response.id for event in events for response in event.get_function_responses()}
+
+
+@pytest.mark.parametrize("name", list(TREES))
+async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> None:
+    tree = TREES[name]
+    whole = list((await stored(await _run(tree))).events)
+    for kept in range(1, len(whole) + 1):
+        before = whole[:kept]
+        plan = _plan(tree, before)
+        after = list((await stored(await _run(tree, before))).events)[kept:]
+        calls, results = _ids(before)
+        assert {run.call_id for run in plan.runs_again} == (calls - results) & _ids(after)[1], f"after {kept} events"
+        first = next((event for event in after if event.content), None)
+        assert first is None or first.author not in plan.finished, f"after {kept} events"
+        # An agent's missing end is all that a finished invocation may still get.
+        assert not plan.blocks or all(event.actions.end_of_agent for event in after), f"after {kept} events"
+        assert plan.blocks or after, f"after {kept} events"
+        assert bool(plan.next_steps) or bool(plan.blocks), f"after {kept} events"
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "says"),
+    [
+        ("seq_llm", 2, "a calls its model."),
+        ("seq_llm", 3, "a has answered; its end is recorded."),
+        ("seq_llm", 4, "a is finished; seq goes on with b."),
+        ("loop_llm", 7, "b is finished; lp goes on with its next round."),
+        ("solo_tool", 2, "solo runs fetch_prices."),
+        ("steps", 4, "flow goes on from its checkpoint {'step': 1, 'done': ['one']}."),
+        ("emit_seq", 3, "e1 keeps no checkpoints: it starts over, its events repeat."),
+        ("transfer", 4, "sub runs fetch_prices."),
+    ],
+)
+async def test_what_it_says(name: str, kept: int, says: str) -> None:
+    whole = list((await stored(await _run(TREES[name]))).events)
+    assert _plan(TREES[name], whole[:kept]).next_steps == [says]
+
+
+async def test_what_blocks() -> None:
+    whole = list((await stored(await _run(TREES["lro_seq"]))).events)
+    assert _plan(TREES["lro_seq"], whole).blocks == ["slow_report waits for an answer."]
+    done = list((await stored(await _run(TREES["seq_llm"]))).events)
+    assert _plan(TREES["seq_llm"], done).blocks == ["It is finished: seq reached its end."]
+    assert _plan(TREES["seq_llm"], done[:3], is_resumable=False).blocks[0].startswith("The app is not resumable")
+    assert plan_resume(done, "nowhere", build_agent(TREES["seq_llm"]["agent"]), is_resumable=True) is None
+
+
+async def test_a_changed_tree_is_explained() -> None:
+    whole = list((await stored(await _run(TREES["seq_llm"]))).events)
+    changed = build_agent({**TREES["seq_llm"]["agent"], "sub_agents": TREES["seq_llm"]["agent"]["sub_agents"][1:]})
+    plan = plan_resume(whole[:3], whole[0].invocation_id, changed, is_resumable=True, temp_keys=["temp:raw"])
+    assert plan is not None
+    assert plan.changed == [
+        "a took part and is no longer in the agent tree.",
+        "seq was at a, which is no longer one of its agents: it starts from its first one.",
+    ]
+    assert plan.next_steps == ["seq begins with b."]
+    assert plan.lost_temp == ["temp:raw"]

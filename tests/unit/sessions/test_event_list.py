@@ -1,0 +1,186 @@
+"""EventList."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from runtime.events import Event
+from runtime.sessions import Session
+from runtime.sessions.event_list import EventList, StoredRow, events_of
+
+
+class Reader:
+    """Makes events of rows and notes which."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def __call__(self, row: StoredRow) -> Event:
+        self.read.append(row[0])
+        return Event(id=row[0], invocation_id=row[1], author="me", timestamp=1.0)
+
+
+def event(name: str, invocation: str = "i0") -> Event:
+    return Event(id=name, invocation_id=invocation, author="me", timestamp=1.0)
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+@pytest.fixture
+def events(reader: Reader) -> EventList:
+    return EventList([(f"e{number}", f"i{number // 2}", "{}") for number in range(6)], reader)
+
+
+EXPECTED = [event(f"e{number}", f"i{number // 2}") for number in range(6)]
+
+
+def test_decodes_what_is_touched_and_only_once(events: EventList, reader: Reader) -> None:
+    assert len(events) == 6
+    assert events.last_id() == "e5"
+    assert reader.read == []
+    assert events[-1] is events[5]
+    assert [each.id for each in events[1:3]] == ["e1", "e2"]
+    assert reader.read == ["e5", "e1", "e2"]
+    newest = iter(reversed(events))
+    assert (next(newest).id, next(newest).id) == ("e5", "e4")
+    assert reader.read == ["e5", "e1", "e2", "e4"]
+
+
+def test_an_invocation_is_found_without_decoding_the_others(events: EventList, reader: Reader) -> None:
+    assert [each.id for each in events.of_invocation("i1")] == ["e2", "e3"]
+    assert reader.read == ["e2", "e3"]
+    assert events.of_invocation("none") == []
+    events.add_committed([("e6", "i1", "{}"), event("e7", "i1")])
+    assert [each.id for each in events.of_invocation("i1")] == ["e2", "e3", "e6", "e7"]
+    del events[0]
+    assert [each.id for each in events_of(events, "i1")] == ["e2", "e3", "e6", "e7"]
+    assert [each.id for each in events_of(list(events), "i1")] == ["e2", "e3", "e6", "e7"]
+
+
+def test_equals_a_list_of_the_same_events(events: EventList) -> None:
+    assert events == EXPECTED
+    assert EXPECTED == events  # noqa: SIM300
+    assert events == EventList(EXPECTED)
+    assert events != EXPECTED[:5]
+    assert events != [*EXPECTED[:5], event("other")]
+    assert events != "events"
+    assert EventList() == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda events: events.append(event("new")),
+        lambda events: events.extend([event("new"), event("newer")]),
+        lambda events: events.insert(2, event("new")),
+        lambda events: events.pop(),
+        lambda events: events.pop(0),
+        lambda events: events.remove(EXPECTED[3]),
+        lambda events: events.reverse(),
+        lambda events: events.clear(),
+        lambda events: events.sort(key=lambda each: each.id, reverse=True),
+        lambda events: events.__setitem__(0, event("new")),
+        lambda events: events.__setitem__(slice(1, 3), [event("new")]),
+        lambda events: events.__delitem__(slice(0, None, 2)),
+        lambda events: events.__iadd__([event("new")]),
+    ],
+)
+def test_changes_as_a_list_does_and_knows_it(events: EventList, change: Any) -> None:
+    events.derived["answer"] = 42
+    plain = list(EXPECTED)
+    change(plain)
+    change(events)
+    assert events == plain
+    assert events.edited
+    # What was computed from the events can be extended, as long as they are where they were.
+    assert events.derived == ({"answer": 42} if plain[:6] == EXPECTED else {})
+
+
+def test_reads_as_a_list_does(events: EventList) -> None:
+    assert list(events) == EXPECTED
+    assert EXPECTED[2] in events
+    assert events.index(EXPECTED[2]) == 2
+    assert events.count(EXPECTED[2]) == 1
+    assert events + EXPECTED == EXPECTED + events == EXPECTED * 2
+    assert events[::-2] == EXPECTED[::-2]
+    assert repr(events) == repr(EXPECTED)
+    assert events[10:] == []
+    with pytest.raises(IndexError):
+        events[6]
+    with pytest.raises(TypeError):
+        hash(events)
+    assert not events.edited
+
+
+def test_what_is_added_while_it_is_read_is_read_too(events: EventList) -> None:
+    seen = []
+    for each in events:
+        seen.append(each.id)
+        if each.id == "e5":
+            events.add_committed([event("late")])
+    assert seen[-1] == "late"
+
+
+def test_a_copy_is_a_list_of_its_own(events: EventList, reader: Reader) -> None:
+    shallow, deep = copy.copy(events), copy.deepcopy(events)
+    assert reader.read == []
+    events[0].author = "changed"
+    shallow.append(event("new"))
+    assert (len(events), len(shallow), len(deep)) == (6, 7, 6)
+    assert (shallow[0].author, deep[0].author) == ("me", "me")
+    again = copy.deepcopy(events)
+    again[0].author = "again"
+    assert events[0].author == "changed"
+    assert pickle.loads(pickle.dumps(again)) == again
+
+
+class TestInASession:
+    """As `Session.events`."""
+
+    def session(self, events: Any) -> Session:
+        return Session(id="s", app_name="a", user_id="u", events=events)
+
+    def test_takes_what_a_list_field_takes(self, events: EventList) -> None:
+        plain = self.session(list(EXPECTED))
+        assert isinstance(plain.events, EventList)
+        assert plain == self.session(events) == self.session(tuple(EXPECTED)) == self.session([each.model_dump() for each in EXPECTED])
+        assert self.session(events).events is not events
+        assert Session(id="s", app_name="a", user_id="u").events == []
+        with pytest.raises(ValidationError):
+            self.session([1])
+        with pytest.raises(ValidationError):
+            self.session("text")
+
+    def test_dumps_as_a_list(self, events: EventList) -> None:
+        lazy = self.session([])
+        lazy.events = events
+        plain = self.session(EXPECTED)
+        assert lazy.model_dump() == plain.model_dump()
+        assert lazy.model_dump(by_alias=True, exclude_none=True) == plain.model_dump(by_alias=True, exclude_none=True)
+        assert lazy.model_dump_json() == plain.model_dump_json()
+        assert lazy.model_dump(mode="json")["events"] == [each.model_dump(mode="json") for each in EXPECTED]
+        assert Session.model_validate_json(lazy.model_dump_json()) == lazy
+        assert Session.model_validate(lazy.model_dump()) == lazy
+        assert Session.model_json_schema()["properties"]["events"]["type"] == "array"
+
+    def test_a_plain_list_can_take_its_place(self) -> None:
+        session = self.session([])
+        session.events = list(EXPECTED)  # type: ignore[assignment]
+        assert Session.model_validate_json(session.model_dump_json()).events == EXPECTED
+
+    def test_deep_copies_share_nothing(self, events: EventList) -> None:
+        session = self.session(events)
+        session.events[0].author = "changed"
+        copied = session.model_copy(deep=True)
+        copied.events[0].author = "copied"
+        copied.events.clear()
+        assert session.events[0].author == "changed"
+        assert len(session.events) == 6

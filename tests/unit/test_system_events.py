@@ -1,0 +1,201 @@
+"""State edited by hand, and calls that a stop left open: through a real Runner, on every kind of session service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.agents import BaseAgent, InvocationContext, LlmAgent
+from runtime.debugger import ToolCall
+from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.events import Event
+from runtime.events.kinds import kind_of
+from runtime.history.invocations import invocations
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
+from runtime.system_events import CANCELLED_TEXT, StateEditError, is_state_edit
+from runtime.tools import LongRunningFunctionTool
+from tests.agent_specs import Emit
+from tests.seeds.running import run, runner_for, scripted, stored, texts
+from tests.unit.debugger.watched_run import WatchedRun, watching
+from tests.unit.expressions.examples import said
+
+IDS = {"user_id": "u", "session_id": "s"}
+
+
+@pytest.fixture(params=["memory", "database"])
+async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[BaseSessionService, None]:
+    if request.param == "memory":
+        yield InMemorySessionService()
+        return
+    database = DatabaseSessionService(f"sqlite:///{tmp_path / 's.db'}")
+    yield database
+    await database.close()
+
+
+async def test_state_is_edited_between_runs_and_undone(service: BaseSessionService) -> None:
+    runner = runner_for(Emit(name="emit", lines=["1"], counter="n"), service)
+    await run(runner)
+    first = await runner.edit_state(**IDS, changes={"n": 5, "user:plan": "gold", "app:vat": None})
+    assert (first.author, first.invocation_id != "", kind_of(first), is_state_edit(first)) == ("system", True, "state change", True)
+    state = (await stored(runner)).state
+    assert (state["n"], state["user:plan"], state["app:vat"]) == (5, "gold", None)
+    assert first.custom_metadata == {"inspector_edited": {"state": {"before": {"n": 1}, "absent": ["user:plan", "app:vat"]}}}
+
+    undone = await runner.undo_state_edit(**IDS, event_id=first.id)
+    state = (await stored(runner)).state
+    assert (state["n"], state["user:plan"], state["app:vat"]) == (1, None, None)
+    redone = await runner.undo_state_edit(**IDS, event_id=undone.id)
+    assert redone.actions.state_delta == first.actions.state_delta
+    assert texts(await run(runner)) == ["1"]
+    assert (await stored(runner)).state["n"] == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, "nothing to change"),
+        ({" ": 1}, "needs a name"),
+        ({"temp:x": 1}, "never stored"),
+        ({"x": {1}}, "set"),
+        ({"x": float("nan")}, "nan"),
+    ],
+)
+async def test_what_cannot_be_stored_is_refused_and_changes_nothing(changes: dict[str, Any], problem: str) -> None:
+    runner = runner_for(Emit(name="emit", lines=["1"]))
+    await run(runner)
+    with pytest.raises((StateEditError, UnstorableValueError), match=problem):
+        await runner.edit_state(**IDS, changes=changes)
+    assert len((await stored(runner)).events) == 2
+
+
+async def test_an_edit_is_not_undone_over_later_changes_and_nothing_else_is() -> None:
+    runner = runner_for(Emit(name="emit", lines=["1"], counter="n"))
+    await run(runner)
+    edit = await runner.edit_state(**IDS, changes={"n": 5})
+    await run(runner)
+    with pytest.raises(StateEditError, match="changed again"):
+        await runner.undo_state_edit(**IDS, event_id=edit.id)
+    with pytest.raises(StateEditError, match="Only a state edit"):
+        await runner.undo_state_edit(**IDS, event_id=(await stored(runner)).events[1].id)
+    with pytest.raises(StateEditError, match="no event"):
+        await runner.undo_state_edit(**IDS, event_id="nothing")
+
+
+async def test_state_is_edited_while_the_agent_is_held_and_the_agent_sees_it(service: BaseSessionService) -> None:
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said("one")
+        yield said(f"cart is {ctx.session.state.get('cart')}")
+
+    runner = runner_for(scripted(body), service, resumable=True)
+    watched = WatchedRun(runner, paused=True)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watched.play())
+        await watched.next_hold()
+        edit = await runner.edit_state(**IDS, changes={"cart": [1]})
+        watched.debugger.resume()
+    assert watched.error is None
+    assert texts(watched.seen) == ["one", "cart is [1]"]
+    session = await stored(runner)
+    assert [event.id for event in session.events][2] == edit.id
+    assert edit.invocation_id == watched.seen[0].invocation_id
+    assert [invocation.status for invocation in invocations(session.events)] == ["finished"]
+
+
+async def test_an_edit_after_the_last_answer_does_not_make_a_resumed_agent_speak_again() -> None:
+    runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=["once", "twice"])), resumable=True)
+    watched = WatchedRun(runner, paused=True)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watched.play())
+        await watched.next_hold()
+        await runner.edit_state(**IDS, changes={"x": 1})
+        watched.debugger.stop()
+    again = await run(runner_for(runner.agent, runner.session_service, resumable=True), None, invocation_id=watched.seen[0].invocation_id)
+    assert texts(again) == []
+    assert again[-1].actions.end_of_agent
+
+
+async def test_an_edit_is_no_agent_of_the_invocation() -> None:
+    runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=["done"])), resumable=True)
+    watched = WatchedRun(runner)
+    watched.debugger.breakpoints.add(when="before model")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watched.play())
+        await watched.next_hold()
+        await runner.edit_state(**IDS, changes={"x": 1})
+        watched.debugger.resume()
+    (invocation,) = invocations((await stored(runner)).events)
+    assert (invocation.status, invocation.reason) == ("finished", "a reached its end")
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_calls_that_a_stop_left_open_are_cancelled_and_the_session_stays_usable(service: BaseSessionService, resumable: bool) -> None:
+    blocked = asyncio.Event()
+
+    async def hangs() -> None:
+        blocked.set()
+        await asyncio.Event().wait()
+
+    def quick() -> dict[str, Any]:
+        return {"ok": True}
+
+    llm = ScriptedLlm(replies=[{"calls": [["quick", {}], ["hangs", {}]]}, "then"])
+    runner = runner_for(LlmAgent(name="a", model=llm, tools=[hangs, quick]), service, resumable=resumable)
+    watched = WatchedRun(runner)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watched.play())
+        await blocked.wait()
+        while resumable and len(watched.seen) < 2:  # noqa: ASYNC110  # the result of `quick` is committed soon
+            await asyncio.sleep(0)
+        watched.debugger.stop()
+    assert watched.error is None
+    invocation_id = watched.seen[0].invocation_id
+    events = await runner.cancel_open_calls(**IDS, invocation_id=invocation_id, edits=watched.interception.unmarked_edits)
+    assert await runner.cancel_open_calls(**IDS, invocation_id=invocation_id) == []
+    (event,) = events
+    names = [response.name for response in event.get_function_responses()]
+    assert names == (["hangs"] if resumable else ["quick", "hangs"])
+    assert all(response.response == {"error": CANCELLED_TEXT} for response in event.get_function_responses())
+    assert (event.author, event.invocation_id, kind_of(event)) == ("a", invocation_id, "tool result")
+    assert event.custom_metadata == {"inspector_cancelled": [response.id for response in event.get_function_responses()]}
+    # the conversation goes on: by a resume that calls nothing again, or by a new message
+    more = {"text": None, "invocation_id": invocation_id} if resumable else {"text": "and?"}
+    assert texts(await run(runner_for(runner.agent, service, resumable=resumable), **more)) == ["then"]
+
+
+async def test_calls_that_wait_for_a_person_keep_waiting() -> None:
+    def ask() -> dict[str, Any]:
+        return {"status": "asked"}
+
+    agent = LlmAgent(name="a", model=ScriptedLlm(replies=[{"calls": [["ask", {}]]}]), tools=[LongRunningFunctionTool(ask)])
+    runner = runner_for(agent, resumable=True)
+    events = await run(runner)
+    assert await runner.cancel_open_calls(**IDS, invocation_id=events[0].invocation_id) == []
+
+
+async def test_a_cancelled_call_keeps_what_was_changed_by_hand() -> None:
+    def pay(amount: int) -> None:
+        return None
+
+    llm = ScriptedLlm(replies=[{"calls": [["pay", {"amount": 5}]]}])
+    async with watching(LlmAgent(name="a", model=llm, tools=[pay])) as watched:
+        watched.debugger.breakpoints.add(when="before tool")
+        hold = await watched.next_hold()
+        assert isinstance(hold.call, ToolCall)
+        hold.call.fail("no")
+    invocation_id = watched.seen[0].invocation_id
+    edits = watched.interception.unmarked_edits
+    (event,) = await watched.runner.cancel_open_calls(**IDS, invocation_id=invocation_id, edits=edits)
+    assert event.custom_metadata is not None
+    assert event.custom_metadata["inspector_edited"]["calls"][hold.call.call_id]["failure"] == "no"
+
+
+async def test_editing_a_session_that_does_not_exist_says_so() -> None:
+    runner = runner_for(Emit(name="emit", lines=[]))
+    runner.auto_create_session = False
+    with pytest.raises(Exception, match="Session not found"):
+        await runner.edit_state(**IDS, changes={"x": 1})

@@ -1,0 +1,114 @@
+"""`load_memory`, `preload_memory` and `load_artifacts`: what the model is told and shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import LlmAgent
+from runtime.agents.callback_context import ServiceMissingError
+from runtime.artifacts import InMemoryArtifactService
+from runtime.events import Event
+from runtime.memory import InMemoryMemoryService
+from runtime.models.llm_request import LlmRequest
+from runtime.models.scripted_llm import Reply, ScriptedLlm, instruction_text
+from runtime.tools import load_artifacts, load_memory, preload_memory
+from tests.seeds.running import run, runner_for, stored
+
+NAMES = {"app_name": "app", "user_id": "u"}
+
+
+def agent(seen: list[LlmRequest], tool: Any, *replies: Any) -> LlmAgent:
+    def note(request: LlmRequest, reply: Any) -> Any:
+        seen.append(request)
+        return reply
+
+    scripted = [lambda request, reply=reply: note(request, reply) for reply in replies]
+    return LlmAgent(name="agent", model=ScriptedLlm(replies=scripted), tools=[tool])
+
+
+async def remembering(text: str) -> InMemoryMemoryService:
+    memory = InMemoryMemoryService()
+    content = types.Content(role="user", parts=[types.Part(text=text)])
+    await memory.add_events_to_memory(**NAMES, events=[Event(author="user", id="1", content=content, timestamp=0)])
+    return memory
+
+
+async def test_load_memory_answers_with_what_is_remembered() -> None:
+    seen: list[LlmRequest] = []
+    call = Reply(calls=[("load_memory", {"query": "tea"})])
+    runner = runner_for(agent(seen, load_memory, call, "done"), memory_service=await remembering("I like tea"))
+    events = await run(runner)
+    response = events[1].get_function_responses()[0].response
+    assert response is not None and [one["content"]["parts"][0]["text"] for one in response["memories"]] == ["I like tea"]
+    assert "`load_memory`" in instruction_text(seen[0])
+    declaration = seen[0].config.tools[0].function_declarations[0]  # type: ignore[index, union-attr]
+    assert (declaration.name, declaration.parameters.required) == ("load_memory", ["query"])  # type: ignore[union-attr]
+
+
+async def test_load_memory_without_a_service_says_so() -> None:
+    runner = runner_for(agent([], load_memory, Reply(calls=[("load_memory", {"query": "tea"})])))
+    with pytest.raises(ServiceMissingError, match="memory_service"):
+        await run(runner)
+
+
+async def test_preload_memory_tells_unasked() -> None:
+    seen: list[LlmRequest] = []
+    runner = runner_for(agent(seen, preload_memory, "x"), memory_service=await remembering("I like tea"))
+    await run(runner, "What about tea?")
+    assert "user: I like tea" in instruction_text(seen[0]) and not seen[0].config.tools
+    seen.clear()
+    await run(runner, "Weather")
+    assert "earlier conversations" not in instruction_text(seen[0])
+
+
+async def test_preload_memory_without_a_service_does_not_fail_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    await run(runner_for(agent([], preload_memory, "x")))
+    assert "memory could not be searched" in caplog.text
+
+
+async def files() -> InMemoryArtifactService:
+    service = InMemoryArtifactService()
+    contents = {
+        "note.txt": types.Part(text="a note"),
+        "user:photo": types.Part.from_bytes(data=b"png", mime_type="image/png"),
+        "table.csv": types.Part.from_bytes(data="ä,b".encode(), mime_type="text/csv; charset=utf-8"),
+        "zip": types.Part.from_bytes(data=b"zip!", mime_type="application/zip"),
+    }
+    for name, part in contents.items():
+        await service.save_artifact(**NAMES, session_id="s", filename=name, artifact=part)
+    return service
+
+
+async def test_load_artifacts_shows_files_for_one_request_only() -> None:
+    seen: list[LlmRequest] = []
+    names = ["note.txt", "photo", "table.csv", "zip", "../none"]
+    replies = [Reply(calls=[("load_artifacts", {"artifact_names": names})]), "done", "again"]
+    runner = runner_for(agent(seen, load_artifacts, *replies), artifact_service=await files())
+    await run(runner)
+    assert '["note.txt", "table.csv", "user:photo", "zip"]' in instruction_text(seen[0])
+    shown = [[part.text or part.inline_data for part in content.parts or []] for content in seen[1].contents[-5:]]
+    assert shown == [
+        ["The file 'note.txt':", "a note"],
+        ["The file 'photo':", types.Blob(data=b"png", mime_type="image/png")],
+        ["The file 'table.csv':", "ä,b"],
+        ["The file 'zip':", "[4 bytes of application/zip, which cannot be shown]"],
+        ["There is no file '../none'."],
+    ]
+    await run(runner)
+    assert "a note" not in str(seen[2].contents)
+    assert "a note" not in str((await stored(runner)).events)
+
+
+async def test_without_files_nothing_is_said_of_them() -> None:
+    seen: list[LlmRequest] = []
+    await run(runner_for(agent(seen, load_artifacts, "x"), artifact_service=InMemoryArtifactService()))
+    assert "load_artifacts" not in instruction_text(seen[0])
+
+
+async def test_names_that_are_no_list_are_told_to_the_model() -> None:
+    call = Reply(calls=[("load_artifacts", {"artifact_names": "note.txt"})])
+    events = await run(runner_for(agent([], load_artifacts, call, "done"), artifact_service=await files()))
+    assert "list of file names" in events[1].get_function_responses()[0].response["error"]  # type: ignore[index]

@@ -217,10 +217,12 @@ class EventListModel(QAbstractTableModel):
             if event is None:
                 return unread_row(index)
             temp_keys = self._temp_counts.get(event.id, 0)
-            made = event_row(event, index, self._colours.role(event.author), event.id == self._held, temp_keys)
-            self._cache[index] = made
             if self._meet(event):
                 self._columns_changed.start()
+            made = event_row(
+                event, index, self._colours.role(event.author), event.id == self._held, temp_keys, self._colours.sign(event.author)
+            )
+            self._cache[index] = made
         return made
 
     def _locate(self, row: int) -> tuple[int, int]:

@@ -176,6 +176,7 @@ class WindowController(QObject):
         self._browse.session_failed.connect(self._on_session_failed)
         self._browse.events_added.connect(self._on_events_added)
         self._browse.state_computed.connect(self._on_state_computed)
+        self.events.shown_changed.connect(self._status.show_position)
         self._browse.past_progress.connect(self._on_past_progress)
         self._browse.invocations_found.connect(self._on_invocations_found)
         bench.detail.state.tree.writer_asked.connect(self._stream.go_to)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app import theme
-from inspector_app.values import plain_tooltip
+from inspector_app.values import plain_tooltip, visible
 
 PAUSE_MS = 150
 """Without a key pressed, before the filter is asked."""
@@ -89,9 +89,18 @@ class FilterBar(QWidget):
         self._sent = ""
         self.field.textChanged.connect(self._on_text_changed)
         self.field.key_pressed.connect(self._on_key)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        self._reason = QLabel()
+        self._reason.setObjectName("filter_reason")
+        self._reason.setTextFormat(Qt.TextFormat.PlainText)
+        self._reason.setWordWrap(True)
+        self._reason.setProperty("role", "bad")
+        row = QHBoxLayout()
         row.setSpacing(6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3)
+        column.addLayout(row)
+        column.addWidget(self._reason)
         row.addWidget(self.field, 1)
         for widget in (self._hits, self._stop, self._previous, self._next):
             row.addWidget(widget)
@@ -143,16 +152,16 @@ class FilterBar(QWidget):
             self._hits.setText(found)
             self._next.setEnabled(shown > 0)
             self._previous.setEnabled(shown > 0)
+        self._reason.hide()
         self._mark("good" if shown is not None else "")
         self.field.setToolTip("")
 
     def show_problem(self, reason: str) -> None:
         """Say why what is written is no filter."""
-        for widget in (self._stop, self._previous, self._next):
+        for widget in (self._hits, self._stop, self._previous, self._next):
             widget.hide()
-        self._hits.show()
-        self._hits.setText("not understood")
-        self._hits.setToolTip(plain_tooltip(reason))
+        self._reason.setText(visible(reason))
+        self._reason.show()
         self.field.setToolTip(plain_tooltip(reason))
         self.field.setAccessibleDescription(reason)
         self._mark("wrong")

@@ -67,7 +67,11 @@ def test_a_wrong_filter_says_why(bar: FilterBar) -> None:
     bar.show_problem("a value is missing <b>here</b>")
     assert bar.field.property("state") == "wrong"
     assert "&lt;b&gt;here" in bar.field.toolTip()
-    assert hits(bar) == "not understood"
+    reason = bar.findChild(QLabel, "filter_reason")
+    assert (reason.isVisible(), reason.text()) == (True, "a value is missing <b>here</b>")
+    assert hits(bar) == ""
+    bar.show_hits(1, 2)
+    assert not reason.isVisible()
 
 
 def test_earlier_filters_are_offered(qtbot, bar: FilterBar) -> None:

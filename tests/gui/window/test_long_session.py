@@ -67,6 +67,7 @@ def test_the_filter_is_asked_of_the_database(shown: Inspector, qtbot: QtBot) -> 
     bench.filter_bar.set_text('"step": 1234,')
     idle(shown, qtbot)
     assert [events.index_at(row) for row in range(events.rowCount())] == [None, 1234]
+    assert shown.window.status.text("position") == f"{COUNT:,}/{COUNT:,} (1 shown)"
     bench.filter_bar.set_text('author == "pricing" and call.find_product')
     idle(shown, qtbot)
     expected = [

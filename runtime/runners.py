@@ -11,12 +11,10 @@ from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
-from runtime.agents.llm_agent import LlmAgent
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
-from runtime.apps.llm_event_summarizer import LlmEventSummarizer
+from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
-from runtime.compaction import events_to_sum_up
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
@@ -24,8 +22,6 @@ from runtime.events.ids import new_invocation_id
 from runtime.invocation_start import agent_to_run, answered_calls, call_event, first_message, which_invocation
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from runtime.models.base_llm import BaseLlm
-from runtime.models.registry import LLMRegistry
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
 from runtime.resume import read_checkpoints
@@ -413,19 +409,12 @@ class Runner:
         self._warn_of_lost_writes(ctx)
 
     async def _sum_up(self, ctx: InvocationContext) -> None:
-        """Commit a summary of old events, if the app wants one now; that it fails is logged: the run itself has succeeded."""
+        """Commit a summary of old events, if the app wants one now."""
         config = self.app.events_compaction_config if self.app else None
-        if config is None:
-            return
-        try:
-            events = events_to_sum_up(config, ctx.session.events, resumable=self._is_resumable)
-            if events:
-                summarizer = config.summarizer or LlmEventSummarizer(_first_model(self.agent))
-                summary = await summarizer.maybe_summarize_events(events=events)
-                if summary is not None:
-                    await self._commit(ctx, summary)
-        except Exception as error:
-            logger.error("Session %s could not be summed up: %s: %s", ctx.session.id, type(error).__name__, error, exc_info=error)
+        if config is not None:
+            summary = await summary_if_due(config, self.agent, ctx.session, resumable=self._is_resumable)
+            if summary is not None:
+                await self._commit(ctx, summary)
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
@@ -511,9 +500,3 @@ class InMemoryRunner(Runner):
             artifact_service=InMemoryArtifactService(),
             memory_service=InMemoryMemoryService(),
         )
-
-
-def _first_model(root: BaseAgent) -> BaseLlm:
-    """Return the language model of the tree's first LlmAgent, the default one if there is none."""
-    agents = [agent for agent in (root, *root.descendants()) if isinstance(agent, LlmAgent)]
-    return agents[0].canonical_model if agents else LLMRegistry.new_llm(LlmAgent.DEFAULT_MODEL)

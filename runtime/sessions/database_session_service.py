@@ -14,16 +14,17 @@ from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
-from runtime.sessions.column_values import dump_json, load_json_object, read_state, read_time, to_epoch, to_micros
+from runtime.sessions.column_values import dump_json, load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
 from runtime.sessions.commit_record import Run, record_snapshot, shared_json
 from runtime.sessions.database import Database
 from runtime.sessions.database_thread import DatabaseThread
 from runtime.sessions.database_url import database_url
 from runtime.sessions.event_codec import encode_event, trace_of
 from runtime.sessions.event_list import EventList
+from runtime.sessions.garbage import collection_paused
 from runtime.sessions.recent_runs import RecentRuns
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import merge_scopes, split_delta
+from runtime.sessions.state import independent, merge_scopes, split_delta
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.timestamps import timestamp_of
 from runtime.sessions.tables import WrittenLayout
@@ -152,7 +153,7 @@ class DatabaseSessionService(BaseSessionService):
             run("insert_session", **_columns(key), state=self._json(parts["session"]), time=at)
             creation = {"event_id": None, "at": now, "writer": self._database.writer, "temp": None}
             run("insert_commit", **_columns(key), **creation, baseline=self._json(parts["session"]), shared=shared_json(state))
-        session = self._session(key, parts["session"], user, app, now)
+        session = Session.trusted(*key.parts, merge_scopes(parts["session"], user, app), to_epoch(now))
         session._revision = _Revision(at, None)
         return session
 
@@ -292,7 +293,7 @@ class DatabaseSessionService(BaseSessionService):
             return None
         state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
-        session = self._session(key, state, user, app, read_time(row[1]))
+        session = Session.trusted(*key.parts, merge_scopes(state, user, app), read_epoch(row[1]))
         session._revision = _revision(row)
         return session, row[2]
 
@@ -309,10 +310,10 @@ class DatabaseSessionService(BaseSessionService):
 
     def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
         """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
-        # Only the events know their times: columns of old google-adk versions are in some local time, and ours are moved to keep the order.
-        if _ONE_DAY < since < _YEAR_9999:
-            earliest = self._database.time_value(to_micros(since - _ONE_DAY))
-            rows = run("events_since", **_columns(key), time=earliest).fetchall()
+        # Ours are moved to keep the order, never back; those of old google-adk versions in the v1 layout are in some local time.
+        earliest = since - (_ONE_DAY if self._layout == "v1" else 0)
+        if 0 < earliest < _YEAR_9999:
+            rows = run("events_since", **_columns(key), time=self._database.time_value(to_micros(earliest))).fetchall()
         else:
             rows = run("events", **_columns(key)).fetchall()
         return [row for row in rows if timestamp_of(row, self._decode) >= since]
@@ -325,10 +326,19 @@ class DatabaseSessionService(BaseSessionService):
             users = {user: read_state(state) for user, state in run("user_states", app_name=app_name)}
             statement = "app_sessions" if user_id is None else "user_sessions"
             rows = run(statement, app_name=app_name, user_id=user_id).fetchall()
-        return [
-            self._session(SessionKey(app_name, user, session_id), read_state(state), users.get(user, {}), app, read_time(updated))
-            for user, session_id, _, updated, state in rows
-        ]
+        shared = {user: merge_scopes({}, state, app) for user, state in users.items()}
+        only_app = merge_scopes({}, {}, app)
+        with collection_paused():
+            return [
+                Session.trusted(
+                    app_name,
+                    user,
+                    session_id,
+                    {**read_state(state), **independent(shared.get(user, only_app))},
+                    read_epoch(updated),
+                )
+                for user, session_id, updated, state in rows
+            ]
 
     def _delete(self, key: SessionKey) -> None:
         with self._database.reading() as run:
@@ -353,15 +363,6 @@ class DatabaseSessionService(BaseSessionService):
                 return None
             baseline = run("first_state", **_columns(key), at=read_time(row[0])).fetchone()
             return load_json_object(baseline[0]) if baseline else None
-
-    def _session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], updated: int) -> Session:
-        return Session(
-            id=key.session_id,
-            app_name=key.app_name,
-            user_id=key.user_id,
-            state=merge_scopes(state, user, app),
-            last_update_time=to_epoch(updated),
-        )
 
     def _json(self, state: dict[str, Any]) -> str:
         return dump_json(state, "state", ascii_only=self._layout == "v1")

@@ -12,6 +12,8 @@ from runtime.errors.storage_error import StorageError
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
+_PASSWORD = re.compile(r"(://[^:/@]*:).*@")
+
 
 def database_url(target: str | URL) -> URL:
     """Return the URL of a file path or of any of google-adk's URLs, with the synchronous driver we use.
@@ -26,8 +28,9 @@ def database_url(target: str | URL) -> URL:
         return URL.create("sqlite", database=target)
     try:
         url = make_url(target)
-    except ArgumentError as error:
-        raise StorageError(f"{target} is no database URL.") from error
+    except (ArgumentError, ValueError) as error:  # ValueError: a port that is no number
+        shown = _PASSWORD.sub(r"\1***@", str(target))
+        raise StorageError(f"{shown} is no database URL.") from error
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         raise StorageError(f"{url.get_backend_name()} databases are not supported; use SQLite or PostgreSQL.")

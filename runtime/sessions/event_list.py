@@ -10,10 +10,31 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from runtime.events.event import Event
+from runtime.sessions.garbage import collection_paused
 
 StoredRow = tuple[Any, ...]
 """An event as a service keeps it: its id, its invocation id, whatever else the service makes the event of, and last its JSON text or
 the event to be copied."""
+
+
+_AT_ONCE = 500
+
+
+class _Index:
+    """Where in a list what is.
+
+    Attributes:
+        count: how many of its items are looked through.
+        places: invocation id → indices.
+        rewinds: index → the invocation before which it takes everything back.
+    """
+
+    __slots__ = ("count", "places", "rewinds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.places: dict[str, list[int]] = {}
+        self.rewinds: dict[int, str] = {}
 
 
 class EventList(MutableSequence[Event]):
@@ -22,8 +43,6 @@ class EventList(MutableSequence[Event]):
     No subclass of `list`: C code reads a list's items past its methods, and would find rows where events should be.
 
     Attributes:
-        derived: what was computed from the events, for whoever wants to extend it as they grow instead of computing it again; emptied when
-            any of them is replaced, moved or removed.
         edited: anybody but a session service changed it: it is no longer what is stored.
 
     Args:
@@ -31,26 +50,33 @@ class EventList(MutableSequence[Event]):
         read: makes the event of a row; needed if there are rows.
     """
 
-    __slots__ = ("_indexed", "_items", "_places", "_read", "_rewinds", "derived", "edited")
+    __slots__ = ("_derived", "_index", "_items", "_read", "edited")
 
     def __init__(self, items: Iterable[Event | StoredRow] = (), read: Callable[[StoredRow], Event] | None = None) -> None:
         self._items: list[Event | StoredRow] = list(items)
         self._read = read
-        self._places: dict[str, list[int]] = {}
-        self._rewinds: dict[int, str] = {}
-        self._indexed = 0
-        self.derived: dict[Any, Any] = {}
+        # Made when they are needed: thousands of listed sessions have no events.
+        self._index: _Index | None = None
+        self._derived: dict[Any, Any] | None = None
         self.edited = False
+
+    @property
+    def derived(self) -> dict[Any, Any]:
+        """What was computed from the events, for whoever wants to extend it as they grow instead of computing it again.
+
+        Gone when any of them is replaced, moved or removed.
+        """
+        if self._derived is None:
+            self._derived = {}
+        return self._derived
 
     def of_invocation(self, invocation_id: str) -> list[Event]:
         """Return an invocation's events in order; no other event is decoded."""
-        self._index_new()
-        return [self._at(index) for index in self._places.get(invocation_id, ())]
+        return [self._at(index) for index in self._indexed().places.get(invocation_id, ())]
 
     def rewinds(self) -> dict[int, str]:
         """Return where events stand that took something back, and before which invocation; no other event is decoded."""
-        self._index_new()
-        return self._rewinds
+        return self._indexed().rewinds
 
     def invocation_id(self, index: int) -> str:
         """Return which invocation an event belongs to, without decoding it."""
@@ -75,14 +101,19 @@ class EventList(MutableSequence[Event]):
         """Return another list of the same events."""
         return EventList(self._items, self._read)
 
-    def _index_new(self) -> None:
-        for index in range(self._indexed, len(self._items)):
-            self._places.setdefault(self.invocation_id(index), []).append(index)
+    def _indexed(self) -> _Index:
+        """Return where what is, brought up to date."""
+        found = self._index
+        if found is None:
+            found = self._index = _Index()
+        for index in range(found.count, len(self._items)):
+            found.places.setdefault(self.invocation_id(index), []).append(index)
             if _may_rewind(self._items[index]):
                 target = self._at(index).actions.rewind_before_invocation_id
                 if target is not None:
-                    self._rewinds[index] = target
-        self._indexed = len(self._items)
+                    found.rewinds[index] = target
+        found.count = len(self._items)
+        return found
 
     def _at(self, index: SupportsIndex) -> Event:
         item = self._items[index]
@@ -93,10 +124,7 @@ class EventList(MutableSequence[Event]):
 
     def _edit(self) -> None:
         self.edited = True
-        self.derived.clear()
-        self._places.clear()
-        self._rewinds.clear()
-        self._indexed = 0
+        self._derived = self._index = None
 
     # What a list can do
 
@@ -106,7 +134,8 @@ class EventList(MutableSequence[Event]):
     def __getitem__(self, index: slice[Any, Any, Any]) -> list[Event]: ...
     def __getitem__(self, index: SupportsIndex | slice[Any, Any, Any]) -> Event | list[Event]:
         if isinstance(index, slice):
-            return [self._at(each) for each in range(len(self._items))[index]]
+            with collection_paused():
+                return [self._at(each) for each in range(len(self._items))[index]]
         return self._at(index)
 
     @overload
@@ -127,6 +156,11 @@ class EventList(MutableSequence[Event]):
     def __iter__(self) -> Iterator[Event]:
         index = 0
         while index < len(self._items):
+            if type(self._items[index]) is tuple:
+                # More and more at once: who stops early gets few that he did not want, who goes on pays less for each.
+                with collection_paused():
+                    for ahead in range(index, min(index + max(1, min(index, _AT_ONCE)), len(self._items))):
+                        self._at(ahead)
             yield self._at(index)
             index += 1
 

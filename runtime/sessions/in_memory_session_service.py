@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import time
-from bisect import bisect
+from bisect import bisect, bisect_left
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,14 +15,18 @@ from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
+from runtime.sessions.garbage import collection_paused
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import merge_scopes, scope_of, split_delta
+from runtime.sessions.state import independent, merge_scopes, scope_of, split_delta
 
 
 @dataclass(slots=True)
 class _Stored:
-    """A session as it is kept: events by commit order, the session's own scope only."""
+    """A session as it is kept: events by commit order, the session's own scope only.
+
+    `latest` is the latest time of each event and all before it: it never falls, so an event at or after a time is found at once.
+    """
 
     state: dict[str, Any]
     last_update_time: float
@@ -33,6 +36,7 @@ class _Stored:
     event_ids: set[str] = field(default_factory=set)
     temp_deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
     run: RunEvents | None = None
+    latest: list[float] = field(default_factory=list)
     commits: list[int] = field(default_factory=list)
 
 
@@ -78,7 +82,7 @@ class InMemorySessionService(BaseSessionService):
             if key in self._sessions:
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             number = self._share(key, parts["app"], parts["user"])
-            self._sessions[key] = stored = _Stored(parts["session"], time.time(), copy.deepcopy(parts["session"]), number)
+            self._sessions[key] = stored = _Stored(parts["session"], time.time(), independent(parts["session"]), number)
             return self._copy(key, stored, [])
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
@@ -86,7 +90,7 @@ class InMemorySessionService(BaseSessionService):
         key = SessionKey(app_name, user_id, session_id)
         with self._lock:
             stored = self._sessions.get(key)
-            return self._copy(key, stored, _choose(stored.events, config)) if stored else None
+            return self._copy(key, stored, _choose(stored, config)) if stored else None
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """See `BaseSessionService.session_for_run`; the events are those that are kept."""
@@ -102,8 +106,8 @@ class InMemorySessionService(BaseSessionService):
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        with self._lock:
-            return ListSessionsResponse(
+        with self._lock, collection_paused():
+            return ListSessionsResponse.model_construct(
                 sessions=[
                     self._copy(key, stored, [])
                     for key, stored in self._sessions.items()
@@ -132,6 +136,7 @@ class InMemorySessionService(BaseSessionService):
             if temp:
                 stored.temp_deltas[event.id] = temp
             stored.last_update_time = event.timestamp
+            stored.latest.append(max(event.timestamp, stored.latest[-1]) if stored.latest else event.timestamp)
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`."""
@@ -143,7 +148,7 @@ class InMemorySessionService(BaseSessionService):
         """See `BaseSessionService.first_state`."""
         with self._lock:
             stored = self._sessions.get(key)
-            return copy.deepcopy(stored.baseline) if stored else None
+            return independent(stored.baseline) if stored else None
 
     def past(self, key: SessionKey) -> SessionPast:
         """Return what is known of a session's past, for the debugger.
@@ -157,13 +162,13 @@ class InMemorySessionService(BaseSessionService):
                 raise SessionNotFoundError(f"Session not found: {key.session_id}")
             own = set(stored.commits)
             shared = [
-                (-1 if number <= stored.created else bisect(stored.commits, number), copy.deepcopy(visible))
+                (-1 if number <= stored.created else bisect(stored.commits, number), independent(visible))
                 for number, writer, delta in self._shared
                 if number not in own and (visible := _visible(key, writer, delta))
             ]
             # Not copied: what temp: keys hold may be any objects.
             temp = {event_id: dict(delta) for event_id, delta in stored.temp_deltas.items()}
-            return SessionPast(self._copy(key, stored, stored.events), copy.deepcopy(stored.baseline), shared, temp)
+            return SessionPast(self._copy(key, stored, stored.events), independent(stored.baseline), shared, temp)
 
     def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> int:
         """Write to the shared scopes; return the number of the commit."""
@@ -176,13 +181,7 @@ class InMemorySessionService(BaseSessionService):
 
     def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
-        session = Session(
-            id=key.session_id,
-            app_name=key.app_name,
-            user_id=key.user_id,
-            state=copy.deepcopy(state),
-            last_update_time=stored.last_update_time,
-        )
+        session = Session.trusted(*key.parts, independent(state), stored.last_update_time)
         session.events = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event)
         return session
 
@@ -202,11 +201,13 @@ def _events_for_run(stored: _Stored) -> EventList:
     return events
 
 
-def _choose(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
+def _choose(stored: _Stored, config: GetSessionConfig | None) -> list[Event]:
+    events = stored.events
     if config is None:
         return events
     if config.after_timestamp is not None:
-        events = [event for event in events if event.timestamp >= config.after_timestamp]
+        first = bisect_left(stored.latest, config.after_timestamp)
+        events = [event for event in events[first:] if event.timestamp >= config.after_timestamp]
     if config.num_recent_events is not None:
         events = events[max(0, len(events) - config.num_recent_events) :]
     return events

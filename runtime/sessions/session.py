@@ -19,6 +19,11 @@ class SessionKey:
     user_id: str
     session_id: str
 
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """App, user and session id."""
+        return self.app_name, self.user_id, self.session_id
+
 
 class Session(BaseModel):
     """A conversation: its events so far and the state they add up to (seed: runtime-event-loop, "Session").
@@ -48,3 +53,25 @@ class Session(BaseModel):
     def key(self) -> SessionKey:
         """App, user and id together."""
         return SessionKey(self.app_name, self.user_id, self.id)
+
+    @classmethod
+    def trusted(cls, app_name: str, user_id: str, session_id: str, state: dict[str, Any], last_update_time: float) -> Session:
+        """Return a session without events, made of values that need no validation.
+
+        For session services: of listing thousands of sessions, pydantic's own way would take most of the time.
+
+        Args:
+            app_name, user_id, session_id: its names.
+            state: the merged state, the session's own from now on.
+            last_update_time: epoch seconds.
+        """
+        session = cls.__new__(cls)
+        fields: dict[str, Any] = {"id": session_id, "app_name": app_name, "user_id": user_id, "state": state, "events": EventList()}
+        fields["last_update_time"] = last_update_time
+        # What `BaseModel.model_construct` does, without looking for defaults and aliases.
+        set_attribute = object.__setattr__
+        set_attribute(session, "__dict__", fields)
+        set_attribute(session, "__pydantic_fields_set__", set(fields))
+        set_attribute(session, "__pydantic_extra__", None)
+        set_attribute(session, "__pydantic_private__", {"_revision": None})
+        return session

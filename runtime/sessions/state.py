@@ -7,6 +7,7 @@ A key's prefix is its scope (seed: session-state, "Organizando el State con Pref
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
@@ -21,6 +22,7 @@ MAX_DEPTH = 100
 """Deepest nesting of lists and dicts that is stored. (google-adk accepts 198 and more, and can never read it again.)"""
 
 _NOTHING = object()
+_UNCHANGING = frozenset({str, int, float, bool, type(None)})
 
 
 class State:
@@ -116,9 +118,18 @@ def split_delta(delta: Mapping[str, Any]) -> dict[Scope, dict[str, Any]]:
 def merge_scopes(session: Mapping[str, Any], user: Mapping[str, Any], app: Mapping[str, Any]) -> dict[str, Any]:
     """Return the merged state that an agent sees, from the three stored parts (their keys without prefix)."""
     merged = dict(session)
-    merged.update({State.APP_PREFIX + key: value for key, value in app.items()})
-    merged.update({State.USER_PREFIX + key: value for key, value in user.items()})
+    if app:
+        merged.update({State.APP_PREFIX + key: value for key, value in app.items()})
+    if user:
+        merged.update({State.USER_PREFIX + key: value for key, value in user.items()})
     return merged
+
+
+def independent(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of stored state, or of a delta, that shares nothing with it that can be changed."""
+    if not state:
+        return {}
+    return {key: value if type(value) in _UNCHANGING else deepcopy(value) for key, value in state.items()}
 
 
 def apply_delta(state: MutableMapping[str, Any], delta: Mapping[str, Any]) -> None:

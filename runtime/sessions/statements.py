@@ -44,10 +44,9 @@ SQL = {
     "app_state": "SELECT state FROM app_states WHERE app_name = :app_name",
     "user_state": "SELECT state FROM user_states WHERE app_name = :app_name AND user_id = :user_id",
     "user_states": "SELECT user_id, state FROM user_states WHERE app_name = :app_name",
-    "app_sessions": "SELECT user_id, id, create_time, update_time, state FROM sessions WHERE app_name = :app_name ORDER BY user_id, id",
+    "app_sessions": "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name ORDER BY user_id, id",
     "user_sessions": (
-        "SELECT user_id, id, create_time, update_time, state FROM sessions"
-        " WHERE app_name = :app_name AND user_id = :user_id ORDER BY user_id, id"
+        "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name AND user_id = :user_id ORDER BY user_id, id"
     ),
     "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
     "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",

@@ -167,12 +167,14 @@ async def test_calls_that_a_stop_left_open_are_cancelled_and_the_session_stays_u
     assert texts(await run(runner_for(runner.agent, service, resumable=resumable), **more)) == ["then"]
 
 
-async def test_calls_that_wait_for_a_person_keep_waiting() -> None:
-    def ask() -> dict[str, Any]:
-        return {"status": "asked"}
+@pytest.mark.parametrize("resumable", [True, False])
+@pytest.mark.parametrize("receipt", [None, {"status": "asked"}])
+async def test_calls_that_wait_for_a_person_keep_waiting(resumable: bool, receipt: Any) -> None:
+    def ask() -> Any:
+        return receipt
 
-    agent = LlmAgent(name="a", model=ScriptedLlm(replies=[{"calls": [["ask", {}]]}]), tools=[LongRunningFunctionTool(ask)])
-    runner = runner_for(agent, resumable=True)
+    agent = LlmAgent(name="a", model=ScriptedLlm(replies=[{"calls": [["ask", {}]]}, "x"]), tools=[LongRunningFunctionTool(ask)])
+    runner = runner_for(agent, resumable=resumable)
     events = await run(runner)
     assert await runner.cancel_open_calls(**IDS, invocation_id=events[0].invocation_id) == []
 

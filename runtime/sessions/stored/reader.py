@@ -68,7 +68,7 @@ class StoredDatabase:
         """
         file = file_of(database_url(target))
         if file is None:
-            raise StorageError(f"{target} is not a database file.")
+            raise StorageError(f"{database_url(target).render_as_string()} is not a database file; sessions are read from SQLite files.")
         return cls._open_file(file)
 
     @classmethod

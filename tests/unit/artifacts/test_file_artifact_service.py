@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 from pathlib import Path
 
 import pytest
 from google.genai import types
 
-from runtime.artifacts import FileArtifactService
+from runtime.artifacts import FileArtifactService, file_artifact_service
+from runtime.artifacts.durable_files import make_folders
 from runtime.errors import StorageError
 from runtime.errors.input_validation_error import InputValidationError
 from tests.fixture_paths import fixtures_dir
@@ -121,6 +123,35 @@ async def test_a_killed_save_is_never_read(tmp_path: Path) -> None:
     assert await service.load_artifact(**SESSION, filename="a") == text("first")
     assert await service.list_versions(**SESSION, filename="a") == [0]
     assert await service.save_artifact(**SESSION, filename="a", artifact=text("next")) == 2
+
+
+async def test_a_version_that_somebody_published_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = FileArtifactService(tmp_path)
+    for number in range(2):
+        await service.save_artifact(**SESSION, filename="a", artifact=text(str(number)))
+    with monkeypatch.context() as patch:
+        patch.setattr(file_artifact_service, "_versions", lambda folder: [0])  # as it was before the other one published
+        assert await service.save_artifact(**SESSION, filename="a", artifact=text("2")) == 2
+    assert [(await service.load_artifact(**SESSION, filename="a", version=version)) for version in range(3)] == [
+        text("0"),
+        text("1"),
+        text("2"),
+    ]
+
+
+async def test_a_save_begins_anew_if_the_file_is_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = FileArtifactService(tmp_path)
+    deleted = []
+
+    def make_and_lose(folder: Path) -> None:
+        make_folders(folder)
+        if not deleted:
+            deleted.append(folder)
+            shutil.rmtree(folder.parent)
+
+    monkeypatch.setattr(file_artifact_service, "make_folders", make_and_lose)
+    assert await service.save_artifact(**SESSION, filename="a", artifact=text("x")) == 0
+    assert deleted and await service.load_artifact(**SESSION, filename="a") == text("x")
 
 
 async def test_an_unreadable_folder_is_told(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from runtime.events import Event
 from runtime.history.invocations import pending_items
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm
 from runtime.runners import Runner
+from runtime.sessions.open_service import open_session_service
 from runtime.tools import ToolContext
-from tests.fixture_paths import fixtures_dir
+from tests.fixture_paths import copy_of, fixtures_dir
 from tests.seeds.running import run, runner_for, stored, texts
 
 SCHEME = {"type": "oauth2", "flows": {"authorizationCode": {"authorizationUrl": "https://idp/auth", "tokenUrl": "https://idp/token"}}}
@@ -123,3 +125,34 @@ async def test_a_json_object_will_do() -> None:
 def test_the_same_request_has_the_same_name() -> None:
     assert config().credential_key == config().credential_key != AuthConfig(auth_scheme={"type": "apiKey"}).credential_key
     assert "hidden" not in repr(config())
+
+
+@pytest.mark.parametrize("version", ["1.39.1", "2.13.0"])
+async def test_a_session_that_waits_in_google_adks_database(version: str, tmp_path: Path) -> None:
+    """What google-adk asked for is answered here, and the call made again."""
+    scheme = {
+        "type": "oauth2",
+        "flows": {
+            "authorizationCode": {
+                "scopes": {"calendar": "read the calendar"},
+                "authorizationUrl": "https://idp.invalid/auth",
+                "tokenUrl": "https://idp.invalid/token",
+            }
+        },
+    }
+    used: list[Any] = []
+
+    def need_login(tool_context: ToolContext) -> dict[str, str]:
+        used.append(tool_context.get_auth_response({"authScheme": scheme}))
+        return {"status": "in"}
+
+    planner = LlmAgent(name="planner", model=ScriptedLlm(replies=["never said", "Nothing today."]), tools=[need_login])
+    path = copy_of(f"open/adk{version}-v1-auth_pending-before.db", tmp_path)
+    async with open_session_service(str(path)) as service:
+        runner = Runner(app_name="cal", agent=planner, session_service=service)
+        session = await service.get_session(app_name="cal", user_id="u", session_id="s")
+        assert session is not None
+        events = await answer(runner, request_in(session.events), answered(request_in(session.events)))
+    assert used[0].oauth2.access_token == "tok"
+    assert [one.response for event in events for one in event.get_function_responses()] == [{"status": "in"}]
+    assert texts(events) == ["Nothing today."]

@@ -128,7 +128,9 @@ async def test_calls_are_not_parted_from_their_responses() -> None:
     model = ScriptedLlm(replies=[Reply(calls=[("look", {})], usage=usage), Reply(text="a", usage=usage)])
     runner = runner_with(LlmAgent(name="agent", model=model, tools=[look]), token_threshold=1, event_retention_size=2)
     await run(runner, "q")
-    assert await summaries(runner) == ["<q>"]
+    events = (await stored(runner)).events
+    span = events[-1].actions.compaction
+    assert span is not None and span.end_timestamp == events[0].timestamp and events[1].get_function_calls()
 
 
 async def test_what_waits_for_an_answer_is_not_summed_up() -> None:

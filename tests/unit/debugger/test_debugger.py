@@ -133,6 +133,8 @@ async def test_stop_cancels_what_the_agent_awaits_and_whoever_watches_goes_on() 
     async def watch() -> str:
         await collect(debugger, run.events(), seen)
         await asyncio.sleep(0)  # the watcher itself is not cancelled
+        task = asyncio.current_task()
+        assert task is not None and task.cancelling() == 0
         return "watched to the end"
 
     async with asyncio.TaskGroup() as group:
@@ -144,6 +146,23 @@ async def test_stop_cancels_what_the_agent_awaits_and_whoever_watches_goes_on() 
         assert debugger.state == "stopping"
     assert await watcher == "watched to the end"
     assert (debugger.state, run.closed) == ("finished", True)
+
+
+async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event_and_the_watcher_goes_on() -> None:
+    async def events() -> AsyncGenerator[Event, None]:
+        try:
+            blocked.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            yield said("I go on")
+        yield said("and on")
+
+    blocked, debugger, seen = asyncio.Event(), Debugger(), []  # type: ignore[var-annotated]
+    async with asyncio.TaskGroup() as group:
+        watcher = group.create_task(collect(debugger, events(), seen))
+        await blocked.wait()
+        debugger.stop()
+    assert (texts(seen), debugger.state, watcher.cancelling()) == (["I go on"], "finished", 0)
 
 
 async def test_cancelling_the_watcher_is_no_stop() -> None:

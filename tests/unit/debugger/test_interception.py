@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from google.genai import types
 from pydantic import BaseModel
 
 from runtime.agents import LlmAgent
@@ -208,6 +209,39 @@ async def test_stopped_before_a_tool_it_is_not_called() -> None:
     assert (PAID, run.error, run.debugger.state) == ([], None, "finished")
 
 
+async def test_stopped_while_several_calls_are_held_none_is_made() -> None:
+    llm = ScriptedLlm(replies=[{"calls": [["pay", {"amount": 1}], ["pay", {"amount": 2}]]}, "done"])
+    async with watching(LlmAgent(name="a", model=llm, tools=[pay]), breakpoints=before("before tool")) as run:
+        await run.next_hold()
+        while not run.debugger.waiting:
+            await _turn()
+        run.debugger.stop()
+        await run.finished.wait()
+        await asyncio.to_thread(lambda: None)  # sync tools run on threads: one that was called has run by now
+    assert PAID == []
+
+
+async def test_arguments_can_be_taken_away_and_a_failure_by_hand_comes_before_the_agents_own_callback() -> None:
+    def order(item: str, note: str = "none") -> dict[str, Any]:
+        return {"item": item, "note": note}
+
+    llm = ScriptedLlm(replies=[{"calls": [["order", {"item": "pen", "note": "blue"}]]}, "done"])
+    async with watching(LlmAgent(name="a", model=llm, tools=[order]), breakpoints=before("before tool")) as run:
+        hold = await run.next_hold()
+        assert isinstance(hold.call, ToolCall)
+        hold.call.edit_args({"item": "ink"})
+    assert run.seen[1].get_function_responses()[0].response == {"item": "ink", "note": "none"}
+
+    async def instead(tool: Any, args: Any, tool_context: Any) -> dict[str, Any]:
+        return {"by": "callback"}
+
+    async with watching(payer(before_tool_callback=instead), breakpoints=before("before tool")) as run:
+        hold = await run.next_hold()
+        assert isinstance(hold.call, ToolCall)
+        hold.call.fail("no")
+    assert isinstance(run.error, RaisedByHandError)
+
+
 async def test_local_writes_that_no_event_carries_yet_are_shown() -> None:
     tool_agent = LlmAgent(
         name="a", model=ScriptedLlm(replies=[{"calls": [["write", {}], ["pay", {"amount": 1}]]}, "x"]), tools=[write, pay]
@@ -234,7 +268,7 @@ class Shape(BaseModel):
     [
         ({"more": 1}, "not more"),
         ({"contents": "hello"}, "contents"),
-        ({"contents": [{"role": "user", "parts": [{"txt": 1}]}]}, "contents.0"),
+        ({"contents": [{"role": "user", "parts": [{"txt": 1}]}]}, r"contents\[0\]: parts.0.txt"),
         ({"config": {"temprature": 1}}, "temprature"),
         ({"config": {"temperature": "hot"}}, "temperature"),
         ({"config": []}, "config must be a JSON object"),
@@ -248,6 +282,24 @@ def test_a_request_that_fits_not_is_refused_and_nothing_is_changed(edit: dict[st
     with pytest.raises(CallEditError, match=problem):
         call.edit_request({**call.json(), **edit})
     assert (call.edits, call.json()) == ({}, {"model": "m", "contents": [], "config": {}})
+
+
+def test_pictures_and_other_bytes_of_an_edited_conversation_stay_what_they_are() -> None:
+    picture = types.Part(inline_data=types.Blob(data=b"\xff\xfe\x00", mime_type="image/png"), thought_signature=b"\xfb\xff")
+    request = LlmRequest(
+        model="m", contents=[types.Content(role="user", parts=[picture]), types.Content(role="user", parts=[types.Part(text="x")])]
+    )
+    first = request.contents[0]
+    call = ModelCall(request)
+    edited = call.json()
+    edited["contents"].reverse()
+    edited["contents"][1]["parts"].append({"text": "look"})
+    edited["contents"].append(call.json()["contents"][0])
+    call.edit_request(edited)
+    call.apply()
+    assert [part.text for content in request.contents for part in content.parts or []] == ["x", None, "look", None]
+    assert request.contents[1].parts is not None and request.contents[1].parts[0] == picture
+    assert request.contents[2] is first
 
 
 def test_what_is_no_json_in_a_request_is_named_and_stays() -> None:

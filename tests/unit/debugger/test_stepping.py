@@ -12,7 +12,7 @@ from runtime.events import Event
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.tools import AgentTool
 from tests.agent_specs import Emit
-from tests.seeds.running import Scripted
+from tests.seeds.running import Scripted, texts
 from tests.unit.debugger.watched_run import said, watching
 from tests.unit.expressions.examples import said as saying
 
@@ -48,7 +48,7 @@ async def test_every_event_in_order() -> None:
     assert [said(hold) for hold in holds] == ["before", "1a", "1b", "2a", "between", "after"]
     assert [hold.agent for hold in holds] == ["chief", "one", "one", "two", "chief", "chief"]
     assert [hold.reason for hold in holds] == ["start", *["step"] * 5]
-    assert holds[1].text == "an event of one is committed; step."
+    assert holds[1].text == "an event of one is committed; stepped."
 
 
 async def test_over_runs_the_agents_that_are_called_through() -> None:
@@ -71,7 +71,7 @@ async def test_out_holds_where_the_agent_has_ended() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("1a")
         hold = await run.then(run.debugger.step_out)
-        assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; step out.")
+        assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; stepped out.")
         assert len(run.seen) == 3  # its last event is committed, and its caller has not gone on
         assert said(await run.then(run.debugger.step_out)) == "agent end chief"
 
@@ -92,7 +92,7 @@ async def test_into_holds_at_sub_agents_model_calls_and_tool_calls() -> None:
             "before model payer",
             "agent start last",
         ]
-        assert places[3].text == "payer is about to call pay; step into."
+        assert places[3].text == "payer is about to call pay; stepped into."
         # `last` calls nothing, and nothing comes after it: it runs to the end
         run.debugger.step_into()
     assert [event.author for event in run.seen] == ["payer", "payer", "payer", "last", "last"]
@@ -202,7 +202,58 @@ async def test_steps_of_an_agent_whose_callback_answered_do_not_confuse_levels()
     silent = Emit(name="silent", lines=["never"], before_agent_callback=answer)
     tree = SequentialAgent(name="root", sub_agents=[silent, Emit(name="loud", lines=["x", "y"])])
     async with watching(tree, paused=True) as run:
-        assert said(await run.next_hold()) == "instead"
+        hold = await run.next_hold()
+        assert (said(hold), hold.agent) == ("instead", "silent")
         hold = await run.then(run.debugger.step)
         assert (said(hold), hold.agent) == ("x", "loud")
         assert said(await run.then(run.debugger.step_over)) == "y"
+
+
+async def test_a_pause_holds_one_branch_and_the_others_run_on() -> None:
+    fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b")])
+    async with watching(fan) as run:
+        run.debugger.breakpoints.add(when="event", log="{kind}")
+        while not run.reports:  # noqa: ASYNC110  # until both are at work
+            await asyncio.sleep(0)
+        run.debugger.pause()
+        held = await run.next_hold()
+        assert held.place != "event"
+        while [event.author for event in run.seen if event.author != held.agent][2:] == []:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        assert (run.debugger.waiting, run.debugger.hold) == ((), held)
+
+
+async def test_agents_that_left_without_a_word_do_not_run_on() -> None:
+    async def answer(callback_context: Any) -> Any:
+        return saying("instead").content
+
+    silent = Emit(name="silent", lines=["never"], before_agent_callback=answer)
+    left = SequentialAgent(name="left", sub_agents=[silent, Emit(name="loud", lines=["x"] * 9)])
+    right = SequentialAgent(name="right", sub_agents=[Emit(name="slow", lines=["y"] * 4), payer()])
+    async with watching(ParallelAgent(name="fan", sub_agents=[left, right])) as run:
+        run.debugger.breakpoints.add(when="before tool")
+        assert (await run.next_hold()).runs_on == (RunningAgent("loud", "fan.left"),)
+
+
+async def test_a_held_branch_that_is_cancelled_leaves_no_hold_behind() -> None:
+    async def fails(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        await held.wait()
+        raise ValueError("the sibling breaks")
+        yield
+
+    async def rescues(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        try:
+            async for event in agent.sub_agents[0].run_async(ctx):
+                yield event
+        except ValueError:
+            states.append(run.debugger.state)
+            yield saying("rescued")
+
+    held, states = asyncio.Event(), []  # type: ignore[var-annotated]
+    fan = ParallelAgent(name="fan", sub_agents=[payer(), Scripted(name="fails", body=fails)])
+    async with watching(Scripted(name="rescues", body=rescues, sub_agents=[fan])) as run:
+        run.debugger.breakpoints.add(when="before tool")
+        await run.next_hold()
+        held.set()
+        await run.finished.wait()
+    assert (texts(run.seen)[-1], run.error, states) == ("rescued", None, ["running"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from runtime.expressions.budget import TEXT_LIMIT, Budget
+from runtime.expressions.budget import STEPS, TEXT_LIMIT, Budget
 from runtime.expressions.errors import ExpressionError
 from runtime.expressions.pattern import Pattern
 
@@ -144,3 +144,9 @@ def test_any_text_is_a_pattern_or_refused(pattern: str) -> None:
         found(pattern, "ab1 ab")
     except ExpressionError as error:
         assert 0 <= error.position <= len(pattern)
+
+
+def test_states_that_are_made_are_taken_off_the_budget() -> None:
+    budget = Budget()
+    assert not Pattern("(a|b){1,30}c").found_in("ab" * 20, budget)
+    assert STEPS - budget.left > 5 * 40

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -373,3 +374,95 @@ async def test_an_event_in_the_past_does_not_move_the_clock_back(tmp_path: Path)
         assert session.last_update_time == session.events[0].timestamp
         ((updated, created),) = rows(file, "SELECT update_time, create_time FROM sessions")
         assert str(updated) > str(created)
+
+
+# What stays in memory between two runs
+
+
+async def _for_run(service: DatabaseSessionService, name: str = "s") -> Session:
+    session = await service.session_for_run(app_name="a", user_id="u", session_id=name)
+    assert session is not None
+    return session
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM events WHERE id = '1'",
+        "DELETE FROM events WHERE id = '4'",
+        "DELETE FROM events",
+        "DELETE FROM events WHERE id >= '3'; INSERT INTO events SELECT '3b', app_name, user_id, session_id, invocation_id, timestamp,"
+        ' replace(event_data, \'"id":"0"\', \'"id":"3b"\') FROM events WHERE id = \'0\'',
+        "UPDATE events SET id = 'x' WHERE id = '4'",
+    ],
+)
+async def test_events_that_somebody_removed_are_gone_in_the_next_run(tmp_path: Path, change: str) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        for number in range(5):
+            await service.append_event(session, Event(author="me", id=str(number)))
+        await _for_run(service)
+        with closing(sqlite3.connect(file)) as connection:
+            connection.executescript(change)
+        ids = [event.id for event in (await _for_run(service)).events]
+        assert ids == [row[0] for row in rows(file, "SELECT id FROM events ORDER BY rowid")]
+
+
+async def test_another_session_of_the_same_name_and_events_is_read_anew(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    async with DatabaseSessionService(url) as service, DatabaseSessionService(url) as other:
+        session = await new_session(service)
+        await service.append_event(session, Event(author="me", id="1", branch="first"))
+        await _for_run(service)
+        await other.delete_session(app_name="a", user_id="u", session_id="s")
+        await other.append_event(await new_session(other), Event(author="me", id="1", branch="second"))
+        assert [event.branch for event in (await _for_run(service)).events] == ["second"]
+
+
+async def test_a_run_decodes_only_what_is_new(tmp_path: Path) -> None:
+    decoded: list[str] = []
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        decode = service._runs._read
+
+        def noting(row: Any) -> Event:
+            decoded.append(row[0])
+            return decode(row)
+
+        session = await new_session(service)
+        for number in range(20):
+            await service.append_event(session, Event(author="me", id=str(number)))
+        service._runs._read = noting
+        assert list((await _for_run(service)).events) == session.events
+        assert len(decoded) == 20
+        await service.append_event(session, Event(author="me", id="20"))
+        assert list((await _for_run(service)).events) == session.events
+        assert decoded[20:] == ["20"]
+
+
+async def test_the_events_of_few_sessions_are_kept(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        for number in range(20):
+            await service.create_session(app_name="a", user_id="u", session_id=str(number))
+            await _for_run(service, str(number))
+        assert [key.session_id for key in service._runs._lent] == [str(number) for number in range(12, 20)]
+
+
+async def test_events_after_a_time_are_found_whatever_the_columns_say(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    now = float(round(time.time())) + 1_000_000  # later than the session's creation, or the columns would be moved there
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        # The clock is stepped back by two hours in between.
+        for number, at in enumerate((now, now + 7200, now + 1, now + 2, now + 7300)):
+            await service.append_event(session, Event(author="me", id=str(number), timestamp=at))
+        # Up to google-adk 2.6 columns are in local time, here ten hours west of UTC.
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("UPDATE events SET timestamp = datetime(timestamp, '-10 hours') || '.000000' WHERE id >= '3'")
+            connection.execute("UPDATE events SET event_data = json_insert(event_data, '$.newer', 1) WHERE id = '4'")
+            connection.commit()
+        for since, expected in ((now + 2, "134"), (now + 7200, "14"), (-1.0, "01234"), (9e15, ""), (now + 7300, "4")):
+            config = GetSessionConfig(after_timestamp=since)
+            found = await service.get_session(app_name="a", user_id="u", session_id="s", config=config)
+            assert found is not None
+            assert "".join(event.id for event in found.events) == expected

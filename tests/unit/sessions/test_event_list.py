@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from runtime.events import Event
+from runtime.events import Event, EventActions
+from runtime.rewind import without_rewound
 from runtime.sessions import Session
 from runtime.sessions.event_list import EventList, StoredRow, events_of
 
@@ -184,3 +185,59 @@ class TestInASession:
         copied.events.clear()
         assert session.events[0].author == "changed"
         assert len(session.events) == 6
+
+    def test_a_session_made_without_validation_is_as_any_other(self) -> None:
+        plain = Session(id="s", app_name="a", user_id="u", state={"k": [1]}, events=[], last_update_time=2.0)
+        trusted = Session.trusted("a", "u", "s", {"k": [1]}, 2.0)
+        assert trusted == plain
+        assert trusted.model_fields_set == plain.model_fields_set
+        assert trusted.model_dump_json() == plain.model_dump_json()
+        assert trusted.model_copy(deep=True) == plain
+        assert pickle.loads(pickle.dumps(trusted)) == plain
+        trusted._revision = 1
+        assert (trusted.model_copy()._revision, repr(trusted)) == (1, repr(plain))
+
+
+class TestRewinds:
+    """What `without_rewound` leaves."""
+
+    def rows(self, *targets: str | None, read: Any) -> EventList:
+        """Return rows of invocations i0, i1 and so on; those with a target take back from there on."""
+        texts = [
+            event(f"e{number}", f"i{number}").model_copy(update={"actions": EventActions(rewind_before_invocation_id=target)})
+            for number, target in enumerate(targets)
+        ]
+        return EventList([(each.id, each.invocation_id, each.model_dump_json(exclude_none=True)) for each in texts], read)
+
+    def test_nothing_is_decoded_where_there_was_none(self, reader: Reader) -> None:
+        events = self.rows(None, None, None, read=reader)
+        assert without_rewound(events) is events
+        assert reader.read == []
+
+    @pytest.mark.parametrize(
+        ("targets", "kept"),
+        [
+            ((None, None, None, "i1", None), "04"),
+            ((None, "i0", None, "i0", None), "24"),
+            ((None, None, "i0"), ""),
+            ((None, None, "i0", "i1", None), "4"),
+            ((None, None, None, "i2", "i1", None), "05"),
+        ],
+    )
+    def test_what_was_taken_back_is_left_out(self, targets: tuple[str | None, ...], kept: str) -> None:
+        decoded: list[str] = []
+
+        def read(row: StoredRow) -> Event:
+            decoded.append(row[0])
+            return Event.model_validate_json(row[2])
+
+        left = without_rewound(self.rows(*targets, read=read))
+        assert decoded == [f"e{number}" for number, target in enumerate(targets) if target]
+        assert [each.id for each in left] == [f"e{number}" for number in kept]
+        assert left == without_rewound(list(self.rows(*targets, read=read)))
+
+    def test_a_rewind_that_comes_later_is_seen(self) -> None:
+        events = EventList([event("e0", "i0"), event("e1", "i1")])
+        assert without_rewound(events) is events
+        events.add_committed([event("e2", "i2").model_copy(update={"actions": EventActions(rewind_before_invocation_id="i1")})])
+        assert [each.id for each in without_rewound(events)] == ["e0"]

@@ -78,8 +78,9 @@ async def test_state_goes_in_and_comes_back_in_the_responses_delta() -> None:
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         seen.update(ctx.session.state)
-        delta = {"a": 2, "user:b": 3, "app:c": 4, "temp:d": anything}
+        delta = {"a": 2, "user:b": 3, "app:c": 4}
         yield Event(author="helper", actions=EventActions(state_delta=delta))
+        yield Event(author="helper", actions=EventActions(state_delta={"temp:d": anything}))
         seen["committed"] = ctx.session.state["a"]
 
     def prepare(callback_context: CallbackContext) -> None:

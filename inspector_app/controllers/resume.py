@@ -65,12 +65,12 @@ class ResumeController(QObject):
         if session is None or invocation is None or loaded is None:
             return
         config = loaded.app.resumability_config
-        events = list(session.events)
+        events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
-        temp = session.history.state_at(last).temp if last >= 0 else {}
+        temp = session.history.state_at(last).temp if session.history is not None and last >= 0 else {}
         plan = await run_in_thread(
             lambda: plan_resume(
-                events,
+                list(events),
                 invocation.invocation_id,
                 loaded.app.root_agent,
                 is_resumable=config is not None and config.is_resumable,

@@ -15,6 +15,7 @@ from inspector_app.controllers.browse import BrowseController, Committed, OpenSe
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.frames import CALM_MS, Frames
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from runtime.debugger.breakpoints import Breakpoints
@@ -32,7 +33,6 @@ Phase = Literal["idle", "running", "paused", "stopping"]
 Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
 StepKind = Literal["over", "into", "out"]
 
-FRAME_MS = 16
 DEFAULT_USER = "user"
 
 
@@ -104,11 +104,7 @@ class RunController(QObject):
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._end: RunEnd | None = None
-        self._arrived: list[Committed | Event] = []
-        self._frame = QTimer(self)
-        self._frame.setSingleShot(True)
-        self._frame.setInterval(FRAME_MS)
-        self._frame.timeout.connect(self._flush)
+        self._frames = Frames(self._show_arrived, self)
         self.address: SessionAddress | None = None
         self.pausing = False
         for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
@@ -183,9 +179,9 @@ class RunController(QObject):
         interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
-            selected = session.events[index].invocation_id
+            selected = session.events.peek(index, ask=False)
             for invocation in interrupted:
-                if invocation.invocation_id == selected:
+                if selected is not None and invocation.invocation_id == selected.invocation_id:
                     return invocation
         return interrupted[-1] if interrupted else None
 
@@ -302,7 +298,7 @@ class RunController(QObject):
             error = failure
         finally:
             watchdog.stop()
-            self._flush()
+            self._frames.flush()
             self._debugger = self._engine = None
             self._tell_hold()
         if error is not None:
@@ -382,14 +378,10 @@ class RunController(QObject):
         self._take_in(Committed(event, temp))
 
     def _take_in(self, arrival: Committed | Event) -> None:
-        self._arrived.append(arrival)
-        if not self._frame.isActive():
-            self._frame.start()
+        self._frames.add(arrival)
 
-    def _flush(self) -> None:
+    def _show_arrived(self, arrived: list[Committed | Event]) -> None:
         """Hand on what arrived since the last frame, in order."""
-        self._frame.stop()
-        arrived, self._arrived = self._arrived, []
         if self.address is None:
             return
         batch: list[Committed] = []
@@ -403,18 +395,21 @@ class RunController(QObject):
             self.partial_arrived.emit(self.address, arrival)
         if batch:
             self._browse.add_committed(self.address, batch)
-        beside = (self.runs_on, self.waiting)
-        if beside != self._told_beside:
-            self._told_beside = beside
-            self.beside_changed.emit()
+        self._tell_beside()
 
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:
             self.pausing = False
-            self._flush()  # the event is on show before the window says that the agent is held at it
-            self._frame.start()  # what runs beside it may only be about to begin
+            self._frames.flush()  # the event is on show before the window says that the agent is held at it
+            QTimer.singleShot(CALM_MS, self, self._tell_beside)  # who runs beside it may only be about to begin
         self._tell_hold()
         self.changed.emit()
+
+    def _tell_beside(self) -> None:
+        beside = (self.runs_on, self.waiting)
+        if beside != self._told_beside:
+            self._told_beside = beside
+            self.beside_changed.emit()
 
     def _tell_hold(self) -> None:
         if self.hold is not self._told_hold:

@@ -70,8 +70,8 @@ class StateEditController(QObject):
         session, index = self._browse.session, self._cursor.event_index
         if session is None or index is None or index >= len(session.events):
             return None
-        event = session.events[index]
-        return event if is_state_edit(event) else None
+        event = session.events.peek(index, ask=False)
+        return event if event is not None and is_state_edit(event) else None
 
     def _do(self, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
         session = self._browse.session

@@ -19,6 +19,7 @@ from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
+from inspector_app.controllers.stream import StreamController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines import embedded
@@ -88,10 +89,17 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         self.window.welcome.set_recent(settings.recent)
         self.events.set_breakpoint_marks(self._breakpoints.mark_of)
+        bench = self.window.workbench
         self._held = HeldController(run, self.window.workbench.held, self)
+        self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._connect_signals()
         self._status.show_run()
+
+    @property
+    def filtering(self) -> bool:
+        """Whether the stream's filter is still looking for hits."""
+        return self._stream.filtering
 
     # opening
 
@@ -166,6 +174,7 @@ class WindowController(QObject):
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
         bench.composer.sent.connect(self._on_sent)
+        bench.composer.refused.connect(self._messages.info)
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
         bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
@@ -198,6 +207,13 @@ class WindowController(QObject):
         self._browse.session_failed.connect(self._on_session_failed)
         self._browse.events_added.connect(self._on_events_added)
         self._browse.state_computed.connect(self._on_state_computed)
+        self.events.shown_changed.connect(self._status.show_position)
+        self._browse.past_progress.connect(self._on_past_progress)
+        self._browse.invocations_found.connect(self._on_invocations_found)
+        bench.detail.state.tree.writer_asked.connect(self._stream.go_to)
+        commands.next_hit.triggered.connect(self._stream.next_hit)
+        commands.previous_hit.triggered.connect(self._stream.previous_hit)
+        commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
         self._run.beside_changed.connect(self._status.show_run)
@@ -346,7 +362,9 @@ class WindowController(QObject):
         self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
         if self._cursor.session is None:
-            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", "Write a message below; a new session is made for it.")
+            example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
+            hint = f"Write a message below; a new session is made for it.{example}"
+            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", hint)
             self.window.workbench.composer.focus()
         self._offer_database(loaded.folder / ADK_WEB_DATABASE)
         self._status.show_session_hints()
@@ -395,7 +413,7 @@ class WindowController(QObject):
         bench.show_stream()
         bench.resume_hint.hide()
         bench.writing_hint.hide()
-        self.events.set_events([])
+        self._stream.clear()
         if address is None:
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")
@@ -414,13 +432,11 @@ class WindowController(QObject):
     def _on_session_loaded(self, session: OpenSession) -> None:
         bench = self.window.workbench
         bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
-        self.events.set_events(session.events)
-        statuses: dict[str, str] = {entry.invocation_id: entry.status for entry in session.invocations}
-        if session.events and session.address == self._run.address and self._run.phase != "idle":
-            statuses[session.events[-1].invocation_id] = "running"
-        self.events.set_statuses(statuses)
-        if session.events:
-            bench.stream.select_event(len(session.events) - 1)
+        self._stream.show(session)
+        if session.address == self._run.address and self._run.phase != "idle" and session.events:
+            last = session.events.peek(len(session.events) - 1)
+            if last is not None:
+                self.events.set_statuses({last.invocation_id: "running"})
         if self._nothing_has_focus():
             bench.stream.table.setFocus()
         self._status.show_session_hints()
@@ -445,12 +461,15 @@ class WindowController(QObject):
             self.events.show_partial(event)
 
     def _on_state_computed(self, computed: StateAtEvent | None) -> None:
-        detail = self.window.workbench.detail
+        detail, session = self.window.workbench.detail, self._browse.session
         if computed is None:
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
             detail.show_event(computed.index, computed.event)
-            detail.set_state(computed.state, computed.changes)
+            if computed.state is not None:
+                detail.set_state(computed.state, computed.changes, computed.writers)
+            elif session is not None and session.long is not None and session.long.history is None:
+                detail.set_state(None, [])
         self._show_state_editing()
         self._status.show_position()
 
@@ -461,6 +480,15 @@ class WindowController(QObject):
         detail.state_edit.set_undo(self._state_edits.selected_edit() is not None)
         at_end = session is not None and session.address == self._run.address and index == len(session.events) - 1
         detail.state.model.set_uncommitted(self._run.uncommitted if at_end else {})
+
+    def _on_past_progress(self, read: int, count: int) -> None:
+        self.window.workbench.detail.state.set_empty_text(
+            f"Reading the past: {read / max(count, 1):.0%}", "The state after any event is known once every change has been read."
+        )
+
+    def _on_invocations_found(self, _session: OpenSession) -> None:
+        self._status.show_session_hints()
+        self._status.show_run()
 
     def _on_run_started(self, address: SessionAddress) -> None:
         bench = self.window.workbench

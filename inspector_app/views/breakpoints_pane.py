@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QSizePolicy,
     QSpinBox,
     QStackedWidget,
     QTreeWidget,
@@ -81,6 +82,7 @@ class BreakpointsPane(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(EmptyState("No breakpoints", "Write a condition above, or press F9 on an event."))
         self._stack.addWidget(self.list)
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 4, 0, 0)
         rows.setSpacing(6)
@@ -183,10 +185,14 @@ class BreakpointForm(QWidget):
         self.when = QComboBox(self)
         self.when.setObjectName("breakpoint_when")
         self.when.setAccessibleName("Where to stop")
+        self.when.view().setObjectName("breakpoint_places")
+        self.when.view().setAccessibleName("Where to stop")
+        self.when.setMinimumWidth(90)
+        self.when.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         for key, text in PLACES.items():
             self.when.addItem(text, key)
         self.tool = self._line("breakpoint_tool", "Only this tool", "any tool")
-        self.tool.setFixedWidth(110)
+        self.tool.setMaximumWidth(120)
         self.condition = self._line("breakpoint_condition", "Condition", "")
         self.condition.setFont(theme.mono_font())
         self.after = QSpinBox(self)
@@ -196,7 +202,7 @@ class BreakpointForm(QWidget):
         self.after.setRange(0, 1_000_000)
         self.after.setPrefix("skip ")
         self.after.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.after.setFixedWidth(84)
+        self.after.setFixedWidth(76)
         self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
         self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)
@@ -204,6 +210,7 @@ class BreakpointForm(QWidget):
         self._problem.setObjectName("breakpoint_problem")
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setProperty("role", "bad")
+        self._problem.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         line = QHBoxLayout()
         line.setSpacing(6)
         line.addWidget(self.when)
@@ -309,6 +316,7 @@ class BreakpointForm(QWidget):
         line.setObjectName(name)
         line.setAccessibleName(title)
         line.setPlaceholderText(placeholder)
+        line.setMinimumWidth(60)
         line.returnPressed.connect(self._on_submit)
         return line
 

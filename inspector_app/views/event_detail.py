@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -84,6 +84,8 @@ class EventDetail(QWidget):
         split = QSplitter(Qt.Orientation.Vertical)
         split.setObjectName("state_delta_splitter")
         split.setChildrenCollapsible(False)
+        for pane in (self.state, self.delta):
+            pane.setMinimumHeight(40)  # a low window still has room for the buttons between them
         split.addWidget(self._state_with_edit())
         split.addWidget(self.delta)
         split.setStretchFactor(0, 5)
@@ -128,15 +130,18 @@ class EventDetail(QWidget):
         editable = node.parent is not None and node.parent.lane in ("session", "user", "app")
         self.state_edit.select(node.key if editable else None, node.value)
 
-    def set_state(self, state: StateByScope | None, changes: Sequence[Change]) -> None:
+    def set_state(
+        self, state: StateByScope | None, changes: Sequence[Change], writers: Mapping[str, tuple[int, str]] | None = None
+    ) -> None:
         """Show the state after the event that is shown, and what that event changed.
 
         Args:
             state: None where it is not known.
             changes: of all scopes.
+            writers: key → place and name of who wrote it.
         """
         number = f"{self._number:,}"
-        self.state.set_state(state, changes, f"state at {number}")
+        self.state.set_state(state, changes, f"state at {number}", writers)
         self.delta.set_changes(changes, f"delta of {number}")
         self.delta.set_empty_text(f"Event {number} changed no key")
 

@@ -101,7 +101,7 @@ class HeldCard(QWidget):
         head.setSpacing(5)
         head.addWidget(self._title)
         head.addWidget(self._subject, 1)
-        rows = self._rows = QVBoxLayout(self)
+        rows = QVBoxLayout(self)
         rows.setContentsMargins(10, 9, 10, 9)
         rows.setSpacing(6)
         rows.addLayout(head)
@@ -159,7 +159,6 @@ class HeldCard(QWidget):
         self._choose("call")
         grows = QSizePolicy.Policy.Preferred if kind is not None else QSizePolicy.Policy.Maximum
         self.setSizePolicy(QSizePolicy.Policy.Preferred, grows)
-        self.setMaximumHeight(16_777_215 if kind is not None else self._rows.totalHeightForWidth(max(self.width(), 300)))
         self.show()
 
     def show_beside(self, text: str) -> None:
@@ -205,8 +204,10 @@ class HeldCard(QWidget):
         self._submit.setProperty("primary", True)
         self._result = self._button("held_result", "pen", "text", self._on_result, "Give a result…")
         self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")
-        self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer in its place…")
-        self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset, "As it was")
+        self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
+        self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset)
+        self._reset.setAccessibleName("As it was")
+        self._reset.setToolTip("As it was")
         self._back = self._button("held_back", "arrow-left", "text", self._on_back, "Back")
         line = QHBoxLayout()
         line.setSpacing(6)

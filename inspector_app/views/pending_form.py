@@ -58,6 +58,8 @@ class PendingForm(QWidget):
         self._payload = ValueForm("pending_payload", "What the confirmation lets you fill in", self)
         self._payload.changed.connect(self._show_answer)
         rows.addWidget(self._payload, 1)
+        for field in (self._edit, self._payload):
+            field.hide()  # until an item needs it: a window that has once grown for it stays so
         rows.addLayout(self._buttons())
         rows.addStretch(0)
 
@@ -141,9 +143,9 @@ class PendingForm(QWidget):
             (self._reject, "", "Backspace"),
             (self._respond, unwritten, "Return"),
         ):
-            blocked = self._answering or needs
-            button.setEnabled(not blocked)
-            button.setToolTip(plain_tooltip(blocked or f"{button.text()} (Ctrl+{key})"))
+            missing = self._answering or needs
+            button.setEnabled(not missing)
+            button.setToolTip(plain_tooltip(missing or f"{button.text()} (Ctrl+{key})"))
         self._resume.setEnabled(self._resuming is None)
         self._resume.setToolTip(plain_tooltip(self._resuming or "Go on from the last checkpoint (Ctrl+Shift+R)"))
         blocked = self._resuming if self._item and self._item.kind == "interrupted" else self._answering

@@ -6,10 +6,11 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app import theme
 from inspector_app.values import plain_tooltip
+from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.json_editor import JsonEditor
 
 PREFIXES = {"session": "", "user:": "user:", "app:": "app:"}
@@ -130,9 +131,9 @@ class StateEditBar(QWidget):
         line.setContentsMargins(8, 4, 8, 6)
         line.setSpacing(6)
         self._edit = self._button("state_edit", "pen", "Edit…", self._on_edit)
-        self._add = self._button("state_add", "plus", "Add key…", self._on_add)
+        self._add = self._button("state_add", "plus", "Add…", self._on_add)
         self._clear = self._button("state_clear", "eraser", "Clear", self._on_clear)
-        self._undo = self._button("state_undo", "rotate-left", "Undo this edit", self.undo_asked.emit)
+        self._undo = self._button("state_undo", "rotate-left", "Undo", self.undo_asked.emit)
         for button in (self._edit, self._add, self._clear, self._undo):
             line.addWidget(button)
         line.addStretch(1)
@@ -144,6 +145,8 @@ class StateEditBar(QWidget):
         self._scope.setObjectName("state_scope")
         self._scope.setAccessibleName("Scope")
         self._scope.addItems(list(PREFIXES))
+        self._scope.view().setObjectName("state_scopes")
+        self._scope.view().setAccessibleName("Scopes")
         self._key = QLineEdit(form)
         self._key.setObjectName("state_key")
         self._key.setAccessibleName("Key")
@@ -155,7 +158,8 @@ class StateEditBar(QWidget):
         cancel = self._button("state_cancel", "xmark", "Cancel", self._on_cancel)
         self._key.textChanged.connect(self._show_set)
         self._editor.changed.connect(self._show_set)
-        self._note = QLabel("Committed as an event by system, after the last one.", form)
+        self._note = ElidedLabel()
+        self._note.setText("Committed as an event by system, after the last one")
         self._note.setProperty("role", "secondary")
         head = QHBoxLayout()
         head.addWidget(self._scope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -12,6 +12,7 @@ from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
+from inspector_app.views.filter_bar import FilterBar
 from inspector_app.views.held_card import HeldCard
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.log_pane import LogPane
@@ -32,13 +33,15 @@ _DOCKING = (
 _SESSIONS_WIDTH = 242
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
+_BOTTOM_HEIGHT_EMPTY = 88
+"""Of Pending while nothing waits: what its two lines need. The events get the rest."""
 
 
 class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, composer, detail, sessions, pending, breakpoints, log: the panes.
+        stream, filter_bar, composer, detail, sessions, pending, breakpoints, log: the panes.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
         problem: stands in for the stream when the session could not be read.
@@ -63,6 +66,7 @@ class Workbench(QMainWindow):
         self.breakpoints = BreakpointsPane()
         self.log = LogPane()
         self.held = HeldCard()
+        self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
@@ -81,6 +85,9 @@ class Workbench(QMainWindow):
         }
         self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
         self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
+        self._bottom_height = _BOTTOM_HEIGHT
+        self._bottom_is_low: bool | None = None
+        self.tabifiedDockWidgetActivated.connect(self._fit_bottom)
         for dock in self._docks.values():
             dock.topLevelChanged.connect(self._show_titles)
             dock.dockLocationChanged.connect(self._show_titles)
@@ -104,6 +111,7 @@ class Workbench(QMainWindow):
     def show_pending(self, *, count: int) -> None:
         """Say in the pane's title how much waits."""
         self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
+        self._fit_bottom()
 
     def show_breakpoints(self, *, count: int) -> None:
         """Say in the pane's title how many breakpoints there are."""
@@ -141,6 +149,9 @@ class Workbench(QMainWindow):
         self._arranged = True
         if self._to_restore is None or not self.restoreState(self._to_restore, LAYOUT_VERSION):
             self.reset_layout()
+        else:
+            self._bottom_is_low = self._docks["pending"].height() <= _BOTTOM_HEIGHT_EMPTY
+            self._fit_bottom()
         self._show_titles()
 
     def reset_layout(self) -> None:
@@ -165,17 +176,30 @@ class Workbench(QMainWindow):
             [_SESSIONS_WIDTH, int(self.width() * _DETAIL_SHARE)],
             Qt.Orientation.Horizontal,
         )
-        self.resizeDocks([self._docks["pending"]], [_BOTTOM_HEIGHT], Qt.Orientation.Vertical)
+        self._bottom_height, self._bottom_is_low = _BOTTOM_HEIGHT, None
+        self._fit_bottom()
+
+    def _fit_bottom(self) -> None:
+        """Give the bottom the height it needs: little while Pending is in front and empty, else what it had before."""
+        pending, log = self._docks["pending"], self._docks["log"]
+        front = next((dock for dock in (pending, self._docks["breakpoints"]) if not dock.visibleRegion().isEmpty()), log)
+        low = front is pending and not self.pending.rows and log in self.tabifiedDockWidgets(pending)
+        if not self._arranged or low == self._bottom_is_low:
+            return
+        if low and self._bottom_is_low is False:
+            tabs = next((bar.height() for bar in self.findChildren(QTabBar) if bar.isVisible()), 0)
+            self._bottom_height = front.height() + tabs
+        self._bottom_is_low = low
+        self.resizeDocks([front], [_BOTTOM_HEIGHT_EMPTY if low else self._bottom_height], Qt.Orientation.Vertical)
 
     def _detail_and_held(self) -> QWidget:
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.setObjectName("detail_held_splitter")
-        split.setChildrenCollapsible(False)
-        split.addWidget(self.detail)
-        split.addWidget(self.held)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        return split
+        part = QWidget(self)
+        rows = QVBoxLayout(part)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(6)
+        rows.addWidget(self.detail, 5)
+        rows.addWidget(self.held, 4)
+        return part
 
     def _middle(self) -> QWidget:
         middle = QWidget(self)
@@ -185,6 +209,7 @@ class Workbench(QMainWindow):
         for hint in (self.writing_hint, self.database_hint, self.resume_hint):
             rows.addWidget(hint)
         rows.addWidget(self.preflight)
+        rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)
         return middle

@@ -26,12 +26,19 @@ def database_url(target: str | URL) -> URL:
         return URL.create("sqlite", database=target)
     try:
         url = make_url(target)
-    except ArgumentError as error:
-        raise StorageError(f"{target} is no database URL.") from error
+    except (ArgumentError, ValueError) as error:  # ValueError: a port that is no number
+        # Not said what it is: it may hold a password.
+        raise StorageError("This is no database URL; one looks like postgresql://user@host/database.") from error
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         raise StorageError(f"{url.get_backend_name()} databases are not supported; use SQLite or PostgreSQL.")
     return url.set(drivername=driver)
+
+
+def shown_url(url: URL) -> str:
+    """Return what to call a database on a server: its URL without driver and password."""
+    query = {name: value for name, value in url.query.items() if "pass" not in name}
+    return url._replace(drivername=url.get_backend_name(), password=None).set(query=query).render_as_string(hide_password=True)
 
 
 def file_of(url: URL) -> Path | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import qasync
-from PySide6.QtCore import QObject, QSettings, QSize, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme as look
@@ -31,7 +31,9 @@ from inspector_app.tasks import Tasks
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
 
-DEFAULT_SIZE = QSize(1280, 800)
+FIRST_SIZE = QSize(1560, 960)
+FIRST_SHARE = 0.9
+"""Of the screen that a first window takes at most: it is to look like a window, with all of it in sight."""
 
 SETTLE_SECONDS = 0.15
 """What timers of the views (column widths, animations of docks) need before a picture is taken."""
@@ -85,15 +87,18 @@ class Inspector(QObject):
         self.controller.close_asked.connect(self.close)
 
     def show(self, size: tuple[int, int] | None) -> None:
-        """Show the window where and as it was.
+        """Show the window where and as it was, the first time in the middle of the screen.
 
         Args:
             size: width and height; what is remembered if None.
         """
         geometry = self.settings.layout("window")
-        self.window.resize(QSize(*size) if size else DEFAULT_SIZE)
-        if size is None and geometry is not None:
-            self.window.restoreGeometry(geometry)
+        if size is not None or geometry is None or not self.window.restoreGeometry(geometry):
+            room = self.window.screen().availableGeometry()
+            self.window.resize(QSize(*size) if size else FIRST_SIZE.boundedTo(room.size() * FIRST_SHARE))
+            place = QRect(QPoint(), self.window.size())
+            place.moveCenter(room.center())
+            self.window.move(max(place.x(), room.x()), max(place.y(), room.y()))
         self.window.workbench.arrange(self.settings.layout("panes"))
         self.window.show()
 

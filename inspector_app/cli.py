@@ -85,7 +85,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "resume": _resume_parser,
     }
     if arguments and arguments[0] in makers:
-        return makers[arguments[0]]().parse_args(arguments[1:])
+        parser = makers[arguments[0]]()
+        options = parser.parse_args(arguments[1:])
+        if arguments[0] == "resume" and options.call is not None and options.response is None:
+            parser.error("--call says which call --response answers: give both")
+        return options
     return _window_parser().parse_args(arguments)
 
 

@@ -171,7 +171,8 @@ async def _drive(
     except Exception as error:
         failure = error
     ended = await _ended(service, key, earlier, invocation_id)
-    if ended is not None:
+    contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events alone do not tell of the failure
+    if ended is not None and (options.json or not contradicts):
         _print_end(key, ended, options.json)
     return _status(failure, ended)
 

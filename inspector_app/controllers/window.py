@@ -142,6 +142,7 @@ class WindowController(QObject):
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
         bench.composer.sent.connect(self._on_sent)
+        bench.composer.refused.connect(self._messages.info)
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
         bench.writing_hint.accepted.connect(self._on_allow_writing)
@@ -275,7 +276,9 @@ class WindowController(QObject):
         self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
         if self._cursor.session is None:
-            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", "Write a message below; a new session is made for it.")
+            example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
+            hint = f"Write a message below; a new session is made for it.{example}"
+            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", hint)
             self.window.workbench.composer.focus()
         self._offer_database(loaded.folder / ADK_WEB_DATABASE)
         self._status.show_session_hints()

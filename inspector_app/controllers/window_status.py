@@ -7,7 +7,7 @@ from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.presentation import describe, short_id
+from inspector_app.presentation import describe
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.values import plain_tooltip
@@ -122,18 +122,16 @@ class WindowStatus:
         if invocation is not None and self._run.phase == "idle":
             place = session.index_of(invocation.last_event_id)
             where = f" after event {place + 1}" if place is not None else ""
-            bench.resume_hint.suggest(
-                f"Invocation {short_id(invocation.invocation_id)} was interrupted{where}: {invocation.reason}.",
-                "Resume (Ctrl+Shift+R)",
-                "triangle-exclamation",
-            )
+            next_step = self._run.blocked("resume") or "Resume goes on from its last checkpoint."
+            bench.resume_hint.suggest(f"This run was interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
+            bench.resume_hint.setToolTip(plain_tooltip(f"Invocation {invocation.invocation_id}: {invocation.reason}"))
         self._show_resume_button()
 
     def _show_resume_button(self) -> None:
         blocked = self._run.blocked("resume")
         button = self.window.workbench.resume_hint.button
         button.setEnabled(blocked is None)
-        button.setToolTip(plain_tooltip(blocked or "Go on from the last checkpoint"))
+        button.setToolTip(plain_tooltip(blocked or "Go on from the last checkpoint (Ctrl+Shift+R)"))
 
     def show_marks(self, source: Source) -> None:
         """Mark each session of a database with what waits in it."""

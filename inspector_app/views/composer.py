@@ -18,10 +18,12 @@ class Composer(QWidget):
 
     Signals:
         sent(str): the text to send; it stays in the box until `clear`, so that nothing is lost when sending fails.
+        refused(str): Enter was pressed on a text that cannot be sent now; why not.
         draft_changed(bool): whether there is anything to send.
     """
 
     sent = Signal(str)
+    refused = Signal(str)
     draft_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -72,13 +74,18 @@ class Composer(QWidget):
         self._blocked = reason
         hint = f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
         self._edit.setPlaceholderText(reason if reason and not to else hint)
+        self._edit.viewport().update()  # Qt draws a new placeholder only when its visibility changes
         self._edit.setToolTip(plain_tooltip(reason or ""))
         self._show_sendable()
 
     def submit(self) -> None:
-        """Send what is written, if it can be sent."""
-        if self.text and self._blocked is None:
+        """Send what is written, or say why it cannot be sent."""
+        if not self.text:
+            return
+        if self._blocked is None:
             self.sent.emit(self.text)
+        else:
+            self.refused.emit(self._blocked)
 
     def _on_text_changed(self) -> None:
         self._show_sendable()

@@ -16,8 +16,8 @@ class EmptyState(QFrame):
         self._hint = QLabel()
         self._hint.setProperty("role", "dim")
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(6)
+        layout.setContentsMargins(16, 8, 16, 8)
+        layout.setSpacing(4)
         layout.addStretch(2)
         for label in (self._title, self._hint):
             label.setTextFormat(Qt.TextFormat.PlainText)

@@ -92,7 +92,7 @@ class _MessageRow(QWidget):
         line.setSpacing(8)
         rows.addLayout(line)
         icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
-        line.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(icon)
         text = QLabel(message.text, self)
         text.setObjectName("message_text")
         text.setTextFormat(Qt.TextFormat.PlainText)

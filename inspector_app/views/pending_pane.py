@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -36,6 +37,9 @@ _ICONS = {
     "interrupted": ("triangle-exclamation", "bad"),
 }
 _ROW = Qt.ItemDataRole.UserRole
+_TAKES_ROOM = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+_TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+"""Of a page that is not on show: a stack is as high as its highest page, shown or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,13 @@ class PendingPane(QWidget):
         self._form = _PendingForm(self)
         self._form.answered.connect(self.answered)
         self._form.resume_asked.connect(self.resume_asked)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
+        self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)
         split.addWidget(self._form)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 3)
         split.setChildrenCollapsible(False)
+        split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(
             EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
@@ -105,6 +110,7 @@ class PendingPane(QWidget):
             item.setData(_ROW, row)
             self._list.addItem(item)
         self._list.blockSignals(False)
+        self._split.setSizePolicy(_TAKES_ROOM if rows else _TAKES_NO_ROOM)
         self._stack.setCurrentIndex(1 if rows else 0)
         self._list.setCurrentRow(rows.index(kept) if kept in rows else 0)
 

@@ -119,6 +119,7 @@ class WelcomePage(QScrollArea):
         row.setAccessibleName(f"Open {item}")
         row.setToolTip(plain_tooltip(item))
         row.setFlat(True)
+        row.setProperty("row", True)
         row.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         row.clicked.connect(partial(self.item_chosen.emit, item))
         return row

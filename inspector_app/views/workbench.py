@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -29,6 +29,8 @@ _DOCKING = (
 _SESSIONS_WIDTH = 242
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
+_BOTTOM_HEIGHT_EMPTY = 88
+"""Of Pending while nothing waits: what its two lines need. The events get the rest."""
 
 
 class Workbench(QMainWindow):
@@ -72,6 +74,9 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log, bottom),
         }
         self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        self._bottom_height = _BOTTOM_HEIGHT
+        self._bottom_is_low: bool | None = None
+        self.tabifiedDockWidgetActivated.connect(self._fit_bottom)
         for dock in self._docks.values():
             dock.topLevelChanged.connect(self._show_titles)
             dock.dockLocationChanged.connect(self._show_titles)
@@ -95,6 +100,7 @@ class Workbench(QMainWindow):
     def show_pending(self, *, count: int) -> None:
         """Say in the pane's title how much waits."""
         self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
+        self._fit_bottom()
 
     def raise_pane(self, name: str) -> None:
         """Bring a pane to the front: sessions, detail, pending or log."""
@@ -128,6 +134,9 @@ class Workbench(QMainWindow):
         self._arranged = True
         if self._to_restore is None or not self.restoreState(self._to_restore, LAYOUT_VERSION):
             self.reset_layout()
+        else:
+            self._bottom_is_low = self._docks["pending"].height() <= _BOTTOM_HEIGHT_EMPTY
+            self._fit_bottom()
         self._show_titles()
 
     def reset_layout(self) -> None:
@@ -150,7 +159,21 @@ class Workbench(QMainWindow):
             [_SESSIONS_WIDTH, int(self.width() * _DETAIL_SHARE)],
             Qt.Orientation.Horizontal,
         )
-        self.resizeDocks([self._docks["pending"]], [_BOTTOM_HEIGHT], Qt.Orientation.Vertical)
+        self._bottom_height, self._bottom_is_low = _BOTTOM_HEIGHT, None
+        self._fit_bottom()
+
+    def _fit_bottom(self) -> None:
+        """Give the bottom the height it needs: little while Pending is in front and empty, else what it had before."""
+        pending, log = self._docks["pending"], self._docks["log"]
+        front = pending if not pending.visibleRegion().isEmpty() else log
+        low = front is pending and not self.pending.rows and log in self.tabifiedDockWidgets(pending)
+        if not self._arranged or low == self._bottom_is_low:
+            return
+        if low and self._bottom_is_low is False:
+            tabs = next((bar.height() for bar in self.findChildren(QTabBar) if bar.isVisible()), 0)
+            self._bottom_height = front.height() + tabs
+        self._bottom_is_low = low
+        self.resizeDocks([front], [_BOTTOM_HEIGHT_EMPTY if low else self._bottom_height], Qt.Orientation.Vertical)
 
     def _middle(self) -> QWidget:
         middle = QWidget(self)

@@ -78,7 +78,7 @@ class StoredDatabase:
             return cls(server, server.layout())
         file = file_of(url)
         if file is None:
-            raise StorageError(f"{target} is not a database file.")
+            raise StorageError(f"{database_url(target).render_as_string()} is not a database file; sessions are read from SQLite files.")
         return cls._open_file(file)
 
     @classmethod

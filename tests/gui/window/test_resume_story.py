@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,19 @@ def test_the_interrupted_session_is_on_show_and_resume_is_the_thing_to_press(sto
     bench = story.window.workbench
     assert story.cursor.session is not None
     assert story.cursor.event_index == story.controller.events.event_count - 1
-    assert "interrupted" in bench.resume_hint.text
+    assert "interrupted after event 10. Resume goes on" in bench.resume_hint.text
     assert bench.resume_hint.button.isEnabled()
     assert story.window.commands.resume.isEnabled()
     assert story.window.run_bar.button("action_resume").property("primary") is True
     assert story.window.run_bar.state_text == "interrupted"
     assert not story.window.commands.pause.isEnabled()
     assert "Nothing is running" in story.window.commands.pause.toolTip()
+
+
+def test_the_hint_says_what_is_missing_for_a_resume(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:
+    opened(story_db)
+    assert "open the agent of story" in inspector.window.workbench.resume_hint.text
+    assert not inspector.window.workbench.resume_hint.button.isEnabled()
 
 
 def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector, story_db: Path, qtbot: QtBot) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLineEdit, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
@@ -30,6 +30,7 @@ def test_a_sample_card_opens_the_sample_without_a_question(inspector: Inspector,
     assert window.page is window.workbench
     assert inspector.agents.loaded is not None and inspector.agents.loaded.name == "orders"
     assert window.commands.new_session.isEnabled()
+    assert any("40 boxes of A4 paper" in label.text() for label in window.workbench.stream.findChildren(QLabel))
 
 
 def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
@@ -90,6 +91,17 @@ def test_layout_and_theme_are_remembered(
     second.window.commands.reset_layout.trigger()
     qtbot.waitUntil(dock(second, "sessions").isVisible)
     close(second, qtbot)
+
+
+def test_a_first_window_is_in_the_middle_of_the_screen_and_all_in_sight(
+    running: InspectorLoop, qapp: QApplication, settings: Settings, story_db: Path, qtbot: QtBot
+) -> None:
+    first = start(qapp, settings, story_db, qtbot)
+    room = first.window.screen().availableGeometry()
+    frame = first.window.frameGeometry()
+    assert room.contains(frame)
+    assert (frame.center() - room.center()).manhattanLength() <= 8  # but for the frame, which is there once it is shown
+    close(first, qtbot)
 
 
 def start(qapp: QApplication, settings: Settings, database: Path, qtbot: QtBot) -> Inspector:

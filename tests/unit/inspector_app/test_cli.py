@@ -126,6 +126,23 @@ def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path
     assert len(answer_lines(capsys, "events", database, "--app", "broken", "--session", "s1")) == 2
 
 
+def test_a_run_that_failed_is_not_called_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = write_agent(
+        tmp_path / "hasty",
+        "from runtime.agents import BaseAgent\n"
+        "from runtime.events import Event, EventActions\n"
+        "class Hasty(BaseAgent):\n"
+        "    async def _run_async_impl(self, ctx):\n"
+        "        yield Event(author=self.name, actions=EventActions(state_delta={'good': 1}))\n"
+        "        yield Event(author=self.name, actions=EventActions(state_delta={'bad': object()}))\n"
+        "root_agent = Hasty(name='hasty')\n",
+    )
+    assert main(["run", agent, "--message", "go"]) == 1
+    out, err = capsys.readouterr()
+    assert "good = 1" in out and "finished" not in out
+    assert err.startswith("agent-inspector: state['bad'] cannot be stored")
+
+
 def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
     assert main([*arguments, "--json"]) == 0
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -326,6 +343,12 @@ def test_a_file_that_is_no_database(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("url", ["postgresql://ana:s3cret@localhost/x", "postgresql://ana:s3cret@localhost:port/x"])
+def test_a_password_in_an_url_is_not_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = refused(capsys, "sessions", url)
+    assert "s3cret" not in sentence and "ana:***@localhost" in sentence
+
+
 def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no session 's2'" in refused(capsys, "events", ordered, "--app", "orders", "--session", "s2")
     assert "One of that id belongs to orders/user" in refused(capsys, "state", ordered, "--app", "shop", "--session", "s1")
@@ -352,6 +375,7 @@ def test_an_agent_that_cannot_be_loaded(tmp_path: Path, capsys: pytest.CaptureFi
         ("run", ORDERS, "--message", "x", "--state", "{"),
         ("events", "a.db", "--app", "x"),
         ("events", "a.db", *SESSION, "--limit", "-1"),
+        ("resume", ORDERS, "--db", "a.db", "--session", "s1", "--call", "adk-1"),
         ("--size", "12"),
         ("--theme", "pink"),
         ("--no-such-option",),

@@ -11,6 +11,7 @@ def test_each_sample_has_a_folder_and_says_what_it_shows() -> None:
     for sample in found:
         assert (sample.folder / "agent.py").is_file()
         assert sample.text.endswith(".") and "\n" not in sample.text
+        assert sample.example
         assert is_bundled(sample.folder)
 
 

@@ -1,0 +1,75 @@
+"""How the panes share the window."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.cursor import SessionAddress
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.pending_pane import PendingRow
+from inspector_app.views.workbench import Workbench
+from runtime.history.invocations import PendingItem
+from runtime.sessions.session import SessionKey
+
+ITEM = PendingItem("long_running", "e-1", "call-1", "approve", {"total": 168.0}, None, "event-1", "desk")
+ROW = PendingRow(SessionAddress("orders.db", SessionKey("orders", "user", "s1")), ITEM)
+LOW = 80
+FORM_NEEDS = 130
+
+
+@pytest.fixture
+def bench(qtbot: QtBot) -> Workbench:
+    bench = Workbench(EventListModel(), SessionTreeModel())
+    qtbot.addWidget(bench)
+    bench.resize(1280, 740)
+    bench.arrange(None)
+    bench.show()
+    qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
+    return bench
+
+
+def height(bench: Workbench, name: str) -> int:
+    dock = cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}"))
+    return dock.height() if not dock.visibleRegion().isEmpty() else 0
+
+
+def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
+    bench.pending.set_rows(rows)
+    bench.show_pending(count=len(rows))
+
+
+def test_the_events_have_the_room_while_nothing_waits(bench: Workbench, qtbot: QtBot) -> None:
+    low = bench.stream.height()
+    show_pending(bench, [ROW])
+    qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
+    assert bench.stream.height() < low
+    show_pending(bench, [])
+    qtbot.waitUntil(lambda: bench.stream.height() == low)
+
+
+def test_the_log_has_the_height_that_it_was_given(bench: Workbench, qtbot: QtBot) -> None:
+    bench.raise_pane("log")
+    qtbot.waitUntil(lambda: height(bench, "log") > LOW)
+    log = cast(QDockWidget, bench.findChild(QDockWidget, "dock_log"))
+    bench.resizeDocks([log], [300], Qt.Orientation.Vertical)
+    qtbot.waitUntil(lambda: height(bench, "log") > 250)
+    given = height(bench, "log")
+    for _ in range(3):
+        bench.raise_pane("pending")
+        qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
+        bench.raise_pane("log")
+        qtbot.waitUntil(lambda: height(bench, "log") == given)
+
+
+def test_a_remembered_layout_fits_what_waits_now(bench: Workbench, qtbot: QtBot) -> None:
+    saved = bench.saved_layout()
+    assert saved is not None
+    show_pending(bench, [ROW])
+    bench.arrange(saved)
+    qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)

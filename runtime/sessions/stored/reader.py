@@ -20,7 +20,7 @@ from runtime.sessions.stored.copied_events import CopiedEvents, Readable
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
 from runtime.sessions.stored.event_pages import EventPages
-from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, parts, read_offset
+from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
 from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_past
@@ -163,8 +163,17 @@ class StoredDatabase:
         """
         return self._file.read(work)
 
-    def pages(self, key: SessionKey) -> EventPages:
+    def count_up_to(self, key: SessionKey, limit: int) -> int:
+        """Return how many events a session has; `limit` stands for that many or more."""
+        query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
+        return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
+
+    def pages(self, key: SessionKey, count: int | None = None) -> EventPages:
         """Return a session's events, to be read piece by piece.
+
+        Args:
+            key: the session.
+            count: how many events it was listed with, if that is known.
 
         Raises:
             SessionNotFoundError: there is no such session.
@@ -172,7 +181,7 @@ class StoredDatabase:
         if not self._has_json:
             return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite)
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.

@@ -5,6 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed-for
 ADK := .venv-adk
+# What the tests in tests/interop work with, each in an environment of its own: their dependencies and ours differ.
+ADK_2 := $(ADK)/2.13.0
+ADK_1 := $(ADK)/1.39.1
+export INSPECTOR_ADK_PYTHON ?= $(CURDIR)/$(ADK_2)/bin/python
+export INSPECTOR_ADK_1_PYTHON ?= $(CURDIR)/$(ADK_1)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -16,7 +21,7 @@ run: $(STAMP)
 	@$(BIN)/python -m inspector_app.demo
 
 test: export QT_QPA_PLATFORM = offscreen
-test: $(STAMP)
+test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.system_check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -27,17 +32,18 @@ test: $(STAMP)
 # The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts.
 soak: export QT_QPA_PLATFORM = offscreen
 soak: export INSPECTOR_SOAK = 1
-soak: $(STAMP)
+soak: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 
 # Ours and google-adk's, measured in turn; google-adk lives in an environment of its own.
-bench: $(STAMP) $(ADK)/installed
-	$(BIN)/python -m bench --adk $(ADK)/bin/python
+bench: $(STAMP) $(ADK_2)/installed
+	$(BIN)/python -m bench --adk $(ADK_2)/bin/python
 
-$(ADK)/installed:
-	@$(PYTHON) -m venv --clear $(ADK)
-	@$(ADK)/bin/python -m pip install --quiet 'google-adk==2.13.0' greenlet
+$(ADK)/%/installed:
+	@echo "Installing google-adk $* into $(@D), for the tests with the real one."
+	@$(PYTHON) -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install --quiet 'google-adk==$*' asyncpg greenlet
 	@touch $@
 
 clean:

@@ -59,7 +59,7 @@ def event_data(number: int) -> dict:
     chance = random.Random(number)
     turn = number % PER_INVOCATION
     author = "user" if turn == 0 else _AUTHORS[chance.randrange(len(_AUTHORS))]
-    call_id = f"call-{number - turn % 2}"
+    call_id = f"call-{number - (turn + 1) % 2}"
     if turn == 0 or turn > 6:
         part = {"text": " ".join(chance.choices(_WORDS, k=chance.randrange(30, 70)))}
     elif turn % 2:
@@ -70,7 +70,7 @@ def event_data(number: int) -> dict:
     return {
         "content": {"parts": [part], "role": "user" if turn == 0 else "model"},
         "usage_metadata": {"prompt_token_count": 180, "candidates_token_count": 40, "total_token_count": 220},
-        "invocation_id": f"e-{number // PER_INVOCATION:032d}",
+        "invocation_id": f"e-{random.Random(-1 - number // PER_INVOCATION).getrandbits(128):032x}",
         "author": author,
         "actions": {"state_delta": _delta(number), "artifact_delta": {}, "requested_auth_configs": {}},
         "id": f"{chance.getrandbits(128):032x}",

@@ -19,6 +19,7 @@ from runtime.errors import KnownError
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
 
 READING = "inspector_app.commands.reading"
+CONVERTING = "inspector_app.commands.converting"
 RUNNING = "inspector_app.commands.running"
 WINDOW = "inspector_app.commands.window"
 
@@ -28,6 +29,7 @@ headless, for scripts (each has its own --help, and --json):
   agent-inspector events DB --app A --user U --session S [--where EXPR] [--limit N] [--after EVENT_ID]
   agent-inspector state DB --app A --user U --session S [--at EVENT_ID]
   agent-inspector invocations DB --app A --user U --session S
+  agent-inspector convert OLD NEW
   agent-inspector run AGENT --message TEXT [--db DB] [--app A] [--user U] [--session S] [--state JSON] [--streaming]
   agent-inspector resume AGENT --db DB --session S [--app A] [--user U] [--invocation I] [--response JSON [--call ID]]
 
@@ -78,6 +80,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "events": _events_parser,
         "state": _state_parser,
         "invocations": _invocations_parser,
+        "convert": _convert_parser,
         "run": _run_parser,
         "resume": _resume_parser,
     }
@@ -129,6 +132,14 @@ def _state_parser() -> argparse.ArgumentParser:
 def _invocations_parser() -> argparse.ArgumentParser:
     text = "List a session's invocations: which are finished, paused or interrupted, and where they stand."
     return _command("invocations", f"{READING}:invocations", text, _database, _stored_session)
+
+
+def _convert_parser() -> argparse.ArgumentParser:
+    text = "Write all of a database, in any layout that google-adk ever wrote, into a new file of its present layout."
+    parser = _command("convert", f"{CONVERTING}:convert", text)
+    parser.add_argument("old", metavar="OLD", help="a session database, only read")
+    parser.add_argument("new", metavar="NEW", help="the new file; must not exist")
+    return parser
 
 
 def _run_parser() -> argparse.ArgumentParser:

@@ -106,6 +106,13 @@ def is_answer_to_person(response: types.FunctionResponse) -> bool:
     return response.name in REQUEST_TOOLS
 
 
+def writer_name(event: Event) -> str:
+    """Return who wrote what the event changed: the tool where it is a tool's result, else the author."""
+    tools = list(dict.fromkeys(response.name or "?" for response in event.get_function_responses()))
+    name = tools[0] if len(tools) == 1 and event.author != "user" else event.author
+    return visible(name[:80])
+
+
 def short_id(identifier: str) -> str:
     """Return an id short enough to read: an `e-`/`adk-` prefix is kept, of a uuid the first eight digits; others up to 16 characters."""
     head, dash, tail = identifier.partition("-")

@@ -32,6 +32,15 @@ class Settings:
         """Forget a recent item (it is gone, or it was no good)."""
         self._store.setValue("recent", [old for old in self.recent if old != item])
 
+    @property
+    def filters(self) -> list[str]:
+        """Filters of the event stream that found something, the latest first."""
+        return self._list("filters")
+
+    @filters.setter
+    def filters(self, filters: list[str]) -> None:
+        self._store.setValue("filters", filters)
+
     def trusts(self, folder: Path) -> bool:
         """Return whether agents of this very folder may be loaded; loading one runs its code."""
         return str(folder.resolve()) in self._list("trusted")

@@ -44,8 +44,13 @@ async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[_Outcome] = loop.create_future()
-    _idle_or_new_worker().jobs.put(partial(_run, contextvars.copy_context(), partial(func, *args, **kwargs), loop, outcome))
-    result, error = await outcome
+    job = _Job(getattr(func, "__qualname__", type(func).__name__))
+    _idle_or_new_worker().jobs.put(partial(_run, contextvars.copy_context(), partial(func, *args, **kwargs), loop, outcome, job))
+    try:
+        result, error = await outcome
+    except asyncio.CancelledError:
+        job.leave_behind()
+        raise
     if error is not None:
         try:
             raise error
@@ -55,14 +60,42 @@ async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
     return result  # type: ignore[no-any-return]  # it went through the future as one half of a pair
 
 
+def left_behind() -> list[str]:
+    """Return the names of the functions that still run although the wait for them was cancelled: Python cannot stop them."""
+    with _lock:
+        return [job.name for job in _left_behind]
+
+
+class _Job:
+    """A call on another thread."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._is_over = False
+
+    def leave_behind(self) -> None:
+        """Note that nobody waits for it any more."""
+        with _lock:
+            if not self._is_over:
+                _left_behind.append(self)
+
+    def end(self) -> None:
+        """Note that it has returned."""
+        with _lock:
+            self._is_over = True
+            if self in _left_behind:
+                _left_behind.remove(self)
+
+
 def _run(
-    context: contextvars.Context, call: Callable[[], Any], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome]
+    context: contextvars.Context, call: Callable[[], Any], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome], job: _Job
 ) -> Callable[[], None]:
     """Make the call; return the step that reports it, to be taken once the thread is free again."""
     try:
         pair: _Outcome = (context.run(call), None)
     except BaseException as error:
         pair = (None, error)
+    job.end()
     return partial(_report, loop, outcome, pair)
 
 
@@ -103,6 +136,7 @@ class _Worker:
 
 _lock = threading.Lock()
 _idle: list[_Worker] = []
+_left_behind: list[_Job] = []
 
 
 def _idle_or_new_worker() -> _Worker:
@@ -125,6 +159,7 @@ def _forget_threads_of_parent() -> None:
     global _lock
     _lock = threading.Lock()
     _idle.clear()
+    _left_behind.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,3 +9,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 _HOME = tempfile.TemporaryDirectory(prefix="agent-inspector-tests-")
 for _variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
     os.environ[_variable] = _HOME.name
+
+
+def pytest_unconfigure() -> None:
+    """Stop the database server that the tests may have started."""
+    from tests.postgres import stop_server
+
+    stop_server()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,8 +12,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.controllers.long_session import LongSession, writers
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.session_events import SessionEvents
 from inspector_app.tasks import Tasks
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
@@ -29,6 +33,10 @@ MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""
 
 
+FREEZE_EVERY = 2_000
+"""Events that arrived while running, until the garbage collector is told to leave them alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Committed:
     """An event as it was committed, with the `temp:` keys it set (they are no part of the stored event)."""
@@ -39,12 +47,20 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class StateAtEvent:
-    """What the state panes show: the state after one event, and what that event changed."""
+    """What the state panes show: the state after one event, and what that event changed.
+
+    Attributes:
+        index, event: which.
+        state: None while it is not known yet.
+        changes: what the event changed.
+        writers: key → place and name of who wrote it last; place `SOMEBODY_ELSE` for another session.
+    """
 
     index: int
     event: Event
-    state: ScopedState
+    state: ScopedState | None
     changes: list[Change]
+    writers: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -54,31 +70,33 @@ class OpenSession:
     Attributes:
         address, source: which, and where it is kept.
         events: in commit order.
-        history: its past, for the state at any event.
-        invocations: as its events tell them; those of a running invocation are brought up to date when it ends.
+        history: its past, for the state at any event; None for a long session, whose `long` knows it.
+        invocations: as its events tell them; those of a running invocation are brought up to date when it ends. Of a long session only
+            the latest.
+        long: reads a long session piece by piece; None for others.
+        groups: of a long session, as far as they are known.
     """
 
     address: SessionAddress
     source: Source
-    events: list[Event]
-    history: History
+    events: SessionEvents
+    history: History | None
     invocations: list[Invocation]
-    _places: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._places = {event.id: index for index, event in enumerate(self.events)}
+    long: LongSession | None = None
+    groups: list[InvocationGroup] = field(default_factory=list)
 
     def index_of(self, event_id: str) -> int | None:
-        """Return an event's place in commit order."""
-        return self._places.get(event_id)
+        """Return an event's place in commit order, None where it has to be looked up first."""
+        return self.events.index_of(event_id)
 
     def append(self, committed: Committed) -> bool:
         """Add an event unless it is there already (it may have been read from the database first)."""
-        if committed.event.id in self._places:
+        if self.events.index_of(committed.event.id) is not None:
             return False
-        self._places[committed.event.id] = len(self.events)
         self.events.append(committed.event)
-        self.history.append(committed.event, committed.temp)
+        history = self.long.history if self.long is not None else self.history
+        if history is not None:
+            history.append(committed.event, committed.temp)
         return True
 
 
@@ -97,6 +115,8 @@ class BrowseController(QObject):
         session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
             cursor's session.
         events_added(list[Event]): the session on show grew.
+        events_read(int, int): events of a long session are here now, from and without these places.
+        groups_found(list[InvocationGroup]), invocations_found(OpenSession), past_progress(int, int): more is known of a long session.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
 
@@ -109,6 +129,10 @@ class BrowseController(QObject):
     session_loaded = Signal(object)
     session_failed = Signal(object, object)
     events_added = Signal(list)
+    events_read = Signal(int, int)
+    groups_found = Signal(list)
+    invocations_found = Signal(object)
+    past_progress = Signal(int, int)
     state_computed = Signal(object)
 
     def __init__(self, cursor: Cursor, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -116,6 +140,7 @@ class BrowseController(QObject):
         self._cursor = cursor
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
+        self._listed: dict[str, list[SessionSummary]] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
@@ -142,6 +167,7 @@ class BrowseController(QObject):
         except Exception as error:
             self.database_failed.emit(target, error)
             return None
+        self._listed[target] = sessions
         self.database_listed.emit(source, sessions)
         self._tasks.spawn(self._scan(source, sessions), f"Looking for pending work in {source.title}")
         return source
@@ -159,6 +185,7 @@ class BrowseController(QObject):
     async def close_database(self, target: str) -> None:
         """Close what was opened as `target`."""
         source = self._sources.pop(target, None)
+        self._listed.pop(target, None)
         if source is None:
             return
         if self._cursor.session is not None and self._cursor.session.database == target:
@@ -176,6 +203,7 @@ class BrowseController(QObject):
 
     async def close(self) -> None:
         """Let go of every database."""
+        self._let_go()
         sources, self._sources = self.sources, {}
         for source in sources:
             await source.close()
@@ -188,6 +216,9 @@ class BrowseController(QObject):
         self._arrived_while_loading.clear()
         self.session_loading.emit(address)
         try:
+            if await source.is_long(address.key):
+                await self._load_long(address, source)
+                return
             history = await source.history(address.key)
             events = list(history.events)
             past = await run_in_thread(invocations, events)
@@ -197,14 +228,61 @@ class BrowseController(QObject):
             return
         if self._cursor.session != address:
             return
-        self.session = session = OpenSession(address, source, events, history, past)
+        self._show(OpenSession(address, source, SessionEvents(events), history, past))
+
+    def _show(self, session: OpenSession) -> None:
+        self.session = session
         for committed in self._arrived_while_loading:
             session.append(committed)
         self._arrived_while_loading.clear()
-        if events:
-            self.pending_found.emit(address, _pending(past))
+        if session.long is None and session.events:
+            self.pending_found.emit(session.address, _pending(session.invocations))
         self.session_loaded.emit(session)
         self._on_event_changed(self._cursor.event_index)
+
+    async def _load_long(self, address: SessionAddress, source: Source) -> None:
+        long = LongSession(source.target, address.key, source.listed_count(address.key))
+        events, groups = await long.open(self._on_pages_wanted)
+        if self._cursor.session != address:
+            long.close()
+            return
+        self._let_go()
+        session = OpenSession(address, source, events, None, [], long, groups)
+        self._show(session)
+        self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
+
+    async def _read_on(self, session: OpenSession, long: LongSession) -> None:
+        """Find out, while the session is on show already, what takes longer."""
+        session.invocations = await long.latest_invocations()
+        if self.session is session:
+            self.pending_found.emit(session.address, _pending(session.invocations))
+            self.invocations_found.emit(session)
+        groups = await long.groups()
+        if self.session is session:
+            session.groups = groups
+            self.groups_found.emit(groups)
+        await long.read_past(self.past_progress.emit)
+        if self.session is session:
+            self._on_event_changed(self._cursor.event_index)
+
+    def _on_pages_wanted(self) -> None:
+        session = self.session
+        if session is not None and session.long is not None:
+            self._tasks.spawn(self._bring_pages(session, session.long), "Reading events")
+
+    async def _bring_pages(self, session: OpenSession, long: LongSession) -> None:
+        while self.session is session and (wanted := session.events.next_wanted()) is not None:
+            first, end = wanted
+            session.events.put(first, await long.rows(first, end))
+            self.events_read.emit(first, end)
+            index = self._cursor.event_index
+            if index is not None and first <= index < end:
+                self._on_event_changed(index)
+
+    def _let_go(self) -> None:
+        if self.session is not None and self.session.long is not None:
+            self.session.long.close()
+        self.session = None
 
     def add_committed(self, address: SessionAddress, batch: Sequence[Committed]) -> None:
         """Take in events that a run has just committed."""
@@ -213,6 +291,10 @@ class BrowseController(QObject):
         if self.session is None:
             self._arrived_while_loading.extend(batch)
             return
+        if len(self.session.events.at_hand) // FREEZE_EVERY != (len(self.session.events.at_hand) + len(batch)) // FREEZE_EVERY:
+            # Events have no cycles and stay: left to the collector, it would walk over all of them again and again, for 100 ms each time.
+            gc.collect(0)
+            gc.freeze()
         added = [committed.event for committed in batch if self.session.append(committed)]
         if added:
             self.events_added.emit(added)
@@ -223,7 +305,10 @@ class BrowseController(QObject):
         if source is None:
             return
         session = self.session if self.session is not None and self.session.address == address else None
-        events = session.events if session else await source.events(address.key)
+        if session is not None and session.long is not None:
+            self._refresh_long(session)
+            return
+        events = session.events.at_hand if session else await source.events(address.key)
         past = await run_in_thread(invocations, list(events))
         if session:
             session.invocations = past
@@ -232,9 +317,21 @@ class BrowseController(QObject):
         if events:
             self.pending_found.emit(address, _pending(past))
 
+    def _refresh_long(self, session: OpenSession) -> None:
+        """Look at what was added to a long session since it was opened."""
+        since = session.events.at_hand
+        if not since:
+            return
+        new = invocations(since)
+        names = {entry.invocation_id for entry in new}
+        session.invocations = [entry for entry in session.invocations if entry.invocation_id not in names] + new
+        summary = SessionSummary(session.address.key, len(session.events), since[-1].timestamp)
+        self.session_changed_in_list.emit(session.source, summary)
+        self.pending_found.emit(session.address, _pending(session.invocations))
+
     async def most_interesting(self, source: Source) -> SessionKey | None:
         """Return the session to show first: the newest one in which something waits, else the newest one."""
-        newest_first = sorted(await source.sessions(), key=lambda summary: summary.last_update_time, reverse=True)
+        newest_first = sorted(self._listed.get(source.target, ()), key=lambda summary: summary.last_update_time, reverse=True)
         for summary in newest_first[:MAX_TRIED]:
             if summary.event_count > MAX_TRIED_EVENTS:
                 break
@@ -270,7 +367,7 @@ class BrowseController(QObject):
             await scanner.close()
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
-        self.session = None
+        self._let_go()
         self.state_computed.emit(None)
         if address is None:
             self.session_loading.emit(None)
@@ -282,8 +379,22 @@ class BrowseController(QObject):
         if session is None or index is None or not 0 <= index < len(session.events):
             self.state_computed.emit(None)
             return
-        event = session.events[index]
-        self.state_computed.emit(StateAtEvent(index, event, session.history.state_at(index), session.history.delta_at(index)))
+        event = session.events.peek(index)
+        if event is None:  # asked for; it comes in a moment
+            return
+        if session.history is not None:
+            history = session.history
+            named = writers(history.writers_at(index), session.events.__getitem__)
+            self.state_computed.emit(StateAtEvent(index, event, history.state_at(index), history.delta_at(index), named))
+            return
+        self.state_computed.emit(StateAtEvent(index, event, None, []))
+        if session.long is not None and session.long.history is not None:
+            self._tasks.spawn(self._compute_past(session, session.long, index, event), "Finding the state at an event")
+
+    async def _compute_past(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
+        past = await long.past_at(index, session.events.at_hand)
+        if past is not None and self.session is session and self._cursor.event_index == index:
+            self.state_computed.emit(StateAtEvent(index, event, *past))
 
 
 def _pending(past: Sequence[Invocation]) -> list[PendingItem]:

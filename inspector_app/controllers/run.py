@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from google.genai import types
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.frames import Frames
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from runtime.debugger.debugger import Debugger
@@ -25,7 +26,6 @@ from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 Phase = Literal["idle", "running", "paused", "stopping"]
 Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "stop"]
 
-FRAME_MS = 16
 DEFAULT_USER = "user"
 
 
@@ -83,11 +83,7 @@ class RunController(QObject):
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._end: RunEnd | None = None
-        self._arrived: list[Committed | Event] = []
-        self._frame = QTimer(self)
-        self._frame.setSingleShot(True)
-        self._frame.setInterval(FRAME_MS)
-        self._frame.timeout.connect(self._flush)
+        self._frames = Frames(self._show_arrived, self)
         self.address: SessionAddress | None = None
         self.pausing = False
         for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
@@ -137,9 +133,9 @@ class RunController(QObject):
         interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
-            selected = session.events[index].invocation_id
+            selected = session.events.peek(index, ask=False)
             for invocation in interrupted:
-                if invocation.invocation_id == selected:
+                if selected is not None and invocation.invocation_id == selected.invocation_id:
                     return invocation
         return interrupted[-1] if interrupted else None
 
@@ -230,7 +226,7 @@ class RunController(QObject):
         except Exception as failure:
             error = failure
         finally:
-            self._flush()
+            self._frames.flush()
             self._debugger = None
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
@@ -290,14 +286,10 @@ class RunController(QObject):
         self._take_in(Committed(event, temp))
 
     def _take_in(self, arrival: Committed | Event) -> None:
-        self._arrived.append(arrival)
-        if not self._frame.isActive():
-            self._frame.start()
+        self._frames.add(arrival)
 
-    def _flush(self) -> None:
+    def _show_arrived(self, arrived: list[Committed | Event]) -> None:
         """Hand on what arrived since the last frame, in order."""
-        self._frame.stop()
-        arrived, self._arrived = self._arrived, []
         if self.address is None:
             return
         batch: list[Committed] = []
@@ -315,7 +307,7 @@ class RunController(QObject):
     def _on_debugger_changed(self) -> None:
         if self.held is not None:
             self.pausing = False
-            self._flush()  # the event is on show before the window says that the agent is held at it
+            self._frames.flush()  # the event is on show before the window says that the agent is held at it
         self.changed.emit()
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:

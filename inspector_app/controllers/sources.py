@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from pathlib import Path
 
+from inspector_app.controllers.long_session import LONG, TAIL
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.events.event import Event
@@ -65,6 +66,14 @@ class Source(abc.ABC):
         """Return what waits for a person in a session."""
         return pending_items(await self.events(key))
 
+    def listed_count(self, key: SessionKey) -> int | None:
+        """Return how many events a session had when it was listed last."""
+        return None
+
+    async def is_long(self, key: SessionKey) -> bool:
+        """Return whether a session is too long to be read at once."""
+        return False
+
     @abc.abstractmethod
     async def close(self) -> None:
         """Let go of it."""
@@ -80,10 +89,12 @@ class DatabaseSource(Source):
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
         self.can_write = stored.layout.kind != "v0"
+        self.layout_kind = stored.layout.kind
         self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None
+        self._counts: dict[SessionKey, int] = {}
         super().__init__()
 
     @classmethod
@@ -99,11 +110,31 @@ class DatabaseSource(Source):
 
     async def sessions(self) -> list[SessionSummary]:
         """See `Source.sessions`."""
-        return await self._worker.call(self._stored.sessions)
+        listed = await self._worker.call(self._stored.sessions)
+        self._counts = {summary.key: summary.event_count for summary in listed}
+        return listed
+
+    def listed_count(self, key: SessionKey) -> int | None:
+        """See `Source.listed_count`."""
+        return self._counts.get(key)
 
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         return await self._worker.call(self._stored.events, key)
+
+    async def pending(self, key: SessionKey) -> list[PendingItem]:
+        """See `Source.pending`; of a long session only its last events are looked at."""
+        return pending_items(await self._worker.call(self._latest_events, key))
+
+    def _latest_events(self, key: SessionKey) -> list[Event]:
+        if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
+            return self._stored.events(key)
+        pages = self._stored.pages(key, self._counts.get(key))
+        return [pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))]
+
+    async def is_long(self, key: SessionKey) -> bool:
+        """See `Source.is_long`."""
+        return self.layout_kind != "v0" and await self._worker.call(self._stored.count_up_to, key, LONG + 1) > LONG
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

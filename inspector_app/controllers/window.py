@@ -14,6 +14,7 @@ from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
+from inspector_app.controllers.stream import StreamController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines import embedded
@@ -77,9 +78,16 @@ class WindowController(QObject):
         cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
         self.window = MainWindow(self.events, self.sessions, cards)
         self.window.welcome.set_recent(settings.recent)
+        bench = self.window.workbench
+        self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._connect_signals()
         self._status.show_run()
+
+    @property
+    def filtering(self) -> bool:
+        """Whether the stream's filter is still looking for hits."""
+        return self._stream.filtering
 
     # opening
 
@@ -169,6 +177,13 @@ class WindowController(QObject):
         self._browse.session_failed.connect(self._on_session_failed)
         self._browse.events_added.connect(self._on_events_added)
         self._browse.state_computed.connect(self._on_state_computed)
+        self.events.shown_changed.connect(self._status.show_position)
+        self._browse.past_progress.connect(self._on_past_progress)
+        self._browse.invocations_found.connect(self._on_invocations_found)
+        bench.detail.state.tree.writer_asked.connect(self._stream.go_to)
+        commands.next_hit.triggered.connect(self._stream.next_hit)
+        commands.previous_hit.triggered.connect(self._stream.previous_hit)
+        commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.run_started.connect(self._on_run_started)
         self._run.run_ended.connect(self._on_run_ended)
@@ -327,7 +342,7 @@ class WindowController(QObject):
         bench.show_stream()
         bench.resume_hint.hide()
         bench.writing_hint.hide()
-        self.events.set_events([])
+        self._stream.clear()
         if address is None:
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")
@@ -346,13 +361,11 @@ class WindowController(QObject):
     def _on_session_loaded(self, session: OpenSession) -> None:
         bench = self.window.workbench
         bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
-        self.events.set_events(session.events)
-        statuses: dict[str, str] = {entry.invocation_id: entry.status for entry in session.invocations}
-        if session.events and session.address == self._run.address and self._run.phase != "idle":
-            statuses[session.events[-1].invocation_id] = "running"
-        self.events.set_statuses(statuses)
-        if session.events:
-            bench.stream.select_event(len(session.events) - 1)
+        self._stream.show(session)
+        if session.address == self._run.address and self._run.phase != "idle" and session.events:
+            last = session.events.peek(len(session.events) - 1)
+            if last is not None:
+                self.events.set_statuses({last.invocation_id: "running"})
         if self._nothing_has_focus():
             bench.stream.table.setFocus()
         self._status.show_session_hints()
@@ -377,13 +390,25 @@ class WindowController(QObject):
             self.events.show_partial(event)
 
     def _on_state_computed(self, computed: StateAtEvent | None) -> None:
-        detail = self.window.workbench.detail
+        detail, session = self.window.workbench.detail, self._browse.session
         if computed is None:
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
             detail.show_event(computed.index, computed.event)
-            detail.set_state(computed.state, computed.changes)
+            if computed.state is not None:
+                detail.set_state(computed.state, computed.changes, computed.writers)
+            elif session is not None and session.long is not None and session.long.history is None:
+                detail.set_state(None, [])
         self._status.show_position()
+
+    def _on_past_progress(self, read: int, count: int) -> None:
+        self.window.workbench.detail.state.set_empty_text(
+            f"Reading the past: {read / max(count, 1):.0%}", "The state after any event is known once every change has been read."
+        )
+
+    def _on_invocations_found(self, _session: OpenSession) -> None:
+        self._status.show_session_hints()
+        self._status.show_run()
 
     def _on_run_started(self, address: SessionAddress) -> None:
         bench = self.window.workbench

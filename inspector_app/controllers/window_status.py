@@ -159,7 +159,8 @@ class WindowStatus:
 
     def show_position(self) -> None:
         """Say where in the session the selected event is."""
-        self.window.status.show_position(self._cursor.event_index, self.events.event_count)
+        shown = self.events.shown_count if self.events.is_filtered else None
+        self.window.status.show_position(self._cursor.event_index, self.events.event_count, shown)
         self.window.status.show_tokens(self.events.total_tokens)
         self.show_live(self.window.workbench.stream.following)
 

@@ -12,7 +12,7 @@ from enum import IntEnum
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from inspector_app.presentation import tokens_of
 from inspector_app.qt_models.event_rows import AuthorColours, GrowingText, InvocationGroup, StreamRow, event_row, header_row, unread_row
@@ -22,8 +22,13 @@ from runtime.events import Event
 
 Index = QModelIndex | QPersistentModelIndex
 _ROW_CACHE_SIZE = 4096
-_LONGEST_COUNTED = 256
+_LONGEST_COUNTED = 64
 """Events of a group that are looked at for its header."""
+
+
+# Put together once: Qt's enums are slow, and views ask for each cell.
+_ENABLED = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+_SELECTABLE = _ENABLED | Qt.ItemFlag.ItemIsSelectable
 
 
 class Column(IntEnum):
@@ -48,21 +53,28 @@ class EventListModel(QAbstractTableModel):
     line of the table. Of a long session's events only those are here that somebody looks at: the others' rows are filled when they come.
 
     Attributes:
-        total_tokens: counted by the model for all events.
+        total_tokens: counted by the model for all events; of a long session only for those that came since it was opened.
+        most_tokens: of one event that has been seen.
 
     Signals:
         events_appended (int): that many events were added at the end.
         regrouping, regrouped: rows are about to move, and have moved, while the events stay the same.
         shown_changed: another number of events meets the filter.
+        refreshed: an author, or a larger count of tokens, was seen for the first time.
     """
 
     events_appended = Signal(int)
     regrouping = Signal()
     regrouped = Signal()
     shown_changed = Signal()
+    refreshed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # Not while a row is painted.
+        self._columns_changed = QTimer(self)
+        self._columns_changed.setSingleShot(True)
+        self._columns_changed.timeout.connect(self.refreshed)
         self._clear()
 
     def _clear(self) -> None:
@@ -81,7 +93,7 @@ class EventListModel(QAbstractTableModel):
         self._statuses: dict[str, str] = {}
         self._temp_counts: dict[str, int] = {}
         self._cache: dict[int, StreamRow] = {}
-        self.total_tokens = 0
+        self.total_tokens = self.most_tokens = 0
 
     # what is in it
 
@@ -205,7 +217,11 @@ class EventListModel(QAbstractTableModel):
             if event is None:
                 return unread_row(index)
             temp_keys = self._temp_counts.get(event.id, 0)
-            made = event_row(event, index, self._colours.role(event.author), event.id == self._held, temp_keys)
+            if self._meet(event):
+                self._columns_changed.start()
+            made = event_row(
+                event, index, self._colours.role(event.author), event.id == self._held, temp_keys, self._colours.sign(event.author)
+            )
             self._cache[index] = made
         return made
 
@@ -255,6 +271,11 @@ class EventListModel(QAbstractTableModel):
         self.beginResetModel()
         self._clear()
         self._events = events
+        for index in range(len(events) - 1, -1, -1):
+            event = events.peek(index, ask=False)
+            if event is None:
+                break
+            self._meet(event)
         self._take_groups(groups)
         self.endResetModel()
 
@@ -277,6 +298,15 @@ class EventListModel(QAbstractTableModel):
         self.endResetModel()
         self.regrouped.emit()
 
+    def _meet(self, event: Event) -> bool:
+        """Take in what a column's width depends on; return whether that is something new."""
+        tokens = tokens_of(event)
+        new = tokens > self.most_tokens or not self._colours.knows(event.author)
+        if new:
+            self._colours.role(event.author)
+            self.most_tokens = max(self.most_tokens, tokens)
+        return new
+
     def _take_groups(self, groups: list[InvocationGroup]) -> None:
         self._all_groups = self._groups = groups
         self._invocations = {group.invocation_id for group in groups if not group.unread}
@@ -288,11 +318,6 @@ class EventListModel(QAbstractTableModel):
         Args:
             first, end: their places.
         """
-        for index in range(first, end):
-            event = self._events.peek(index, ask=False)
-            if event is not None:
-                self._colours.role(event.author)
-                self.total_tokens = max(self.total_tokens, tokens_of(event))
         low, high = self._position_after(first - 1), self._position_after(end - 1) - 1
         if low <= high:
             top, bottom = (
@@ -463,7 +488,7 @@ class EventListModel(QAbstractTableModel):
         before = group.tokens
         group.add(event)
         self.total_tokens += group.tokens - before
-        self._colours.role(event.author)
+        self._meet(event)
         self._events.append(event)
 
     def _group_in(self, groups: list[InvocationGroup], invocation_id: str, place: int) -> InvocationGroup:
@@ -556,9 +581,8 @@ class EventListModel(QAbstractTableModel):
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """Set how invocations ended, by invocation id: `running`, `finished`, `paused`, `interrupted` or `rewound`."""
         self._statuses.update(statuses)
-        for group, row in zip(self._groups, self._starts, strict=True):
-            if group.invocation_id in statuses:
-                self._changed(row, row)
+        if self._group_rows:
+            self._changed(0, self._group_rows - 1)  # a view repaints what it shows of them
 
     def set_folded(self, row: int, folded: bool) -> None:
         """Fold or unfold the group whose header is in `row`; other rows are left alone."""
@@ -627,8 +651,7 @@ class EventListModel(QAbstractTableModel):
         """Return that events and headers can be selected, growing and waiting rows not."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
-        return flags | Qt.ItemFlag.ItemIsSelectable if index.row() < self._group_rows else flags
+        return _SELECTABLE if index.row() < self._group_rows else _ENABLED
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell's text, alignment, tooltip or, for screen readers, its row in words."""

@@ -14,6 +14,7 @@ from runtime.events import Event
 InvocationStatus = Literal["running", "finished", "paused", "interrupted", "rewound"]
 
 USER_ROLE = "author0"
+MOST_LANES = 6
 _AGENT_ROLES = ("author1", "author2", "author3")
 
 
@@ -30,6 +31,8 @@ class StreamRow:
         event_kind: the event's kind; in a header the status word.
         folded: whether a header's events are folded away.
         held: whether the agent is held at this event.
+        author_sign: tells authors of one colour apart: 0, or how often the colours had been given out before.
+        lanes: how deep the agent's branch is.
     """
 
     kind: Literal["invocation", "event", "streaming", "waiting"]
@@ -45,6 +48,8 @@ class StreamRow:
     event_kind: str = ""
     folded: bool = False
     held: bool = False
+    author_sign: int = 0
+    lanes: int = 0
 
 
 @dataclass(slots=True)
@@ -116,10 +121,10 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
 
 def unread_row(index: int) -> StreamRow:
     """Return the row of an event that is still being read."""
-    return StreamRow("event", "…", number=f"{index + 1:,}", role="dim", author_role="dim", event_kind="being read")
+    return StreamRow("event", "…", number=f"{index + 1:,}", icon="ellipsis", role="dim", author_role="dim", event_kind="being read")
 
 
-def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys: int) -> StreamRow:
+def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys: int, author_sign: int = 0) -> StreamRow:
     """Return a committed event's row.
 
     Args:
@@ -128,6 +133,7 @@ def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys:
         author_role: colour role of its author.
         held: whether the agent is held at it.
         temp_keys: how many `temp:` keys it set, which the stored event does not carry.
+        author_sign: how often the colours had been given out before its author got one.
     """
     shown = describe(event)
     changed = len(event.actions.state_delta) + temp_keys
@@ -145,6 +151,8 @@ def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys:
         author_role=author_role,
         event_kind=shown.kind,
         held=held,
+        author_sign=author_sign,
+        lanes=min(event.branch.count(".") + 1, MOST_LANES) if event.branch else 0,
     )
 
 
@@ -159,6 +167,10 @@ class AuthorColours:
         """The agents so far, in the order they first spoke."""
         return list(self._roles)
 
+    def knows(self, author: str) -> bool:
+        """Return whether the author has a colour already."""
+        return author == "user" or author in self._roles
+
     def role(self, author: str) -> str:
         """Return the author's colour role."""
         if author == "user":
@@ -166,6 +178,10 @@ class AuthorColours:
         if author not in self._roles:
             self._roles[author] = _AGENT_ROLES[len(self._roles) % len(_AGENT_ROLES)]
         return self._roles[author]
+
+    def sign(self, author: str) -> int:
+        """Return how often the colours had been given out before this author got one."""
+        return list(self._roles).index(author) // len(_AGENT_ROLES) if author in self._roles and len(self._roles) > len(_AGENT_ROLES) else 0
 
 
 class GrowingText:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject
@@ -12,6 +12,11 @@ from inspector_app.values import preview
 from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
 LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
+
+
+OTHER_SESSION = "another session"
+BEFORE_THE_RECORD = "before the record"
+AT_CREATION = "at creation"
 
 
 class StateByScope(Protocol):
@@ -41,13 +46,20 @@ class StateTreeModel(ValueTreeModel):
         super().__init__(parent)
         self.set_state(None, [])
 
-    def set_state(self, state: StateByScope | None, changes: Sequence[Change], title: str = "state") -> None:
+    def set_state(
+        self,
+        state: StateByScope | None,
+        changes: Sequence[Change],
+        title: str = "state",
+        writers: Mapping[str, tuple[int, str]] | None = None,
+    ) -> None:
         """Show the state at another moment.
 
         Args:
             state: None leaves the lanes empty.
             changes: what the event of that moment changed.
             title: heading of the key column, such as `state at 142`.
+            writers: key → place and name of who wrote it last, a negative place for another session; None: that is not told.
         """
         by_key = {change.key: change for change in changes}
         root = ValueNode(None, 0, "", None, "state")
@@ -57,7 +69,21 @@ class StateTreeModel(ValueTreeModel):
             unknown = [key for key in (state.unknown if state is not None else []) if scope_of(key) == scope]
             lanes.append(_lane(root, row, scope, values, unknown, by_key))
         root.set_children(lanes)
-        self._show(root, (title, "value"))
+        if writers is not None:
+            for lane in lanes:
+                for node in lane.children:
+                    _tell_writer(node, lane.lane, writers.get(node.key))
+        self._show(root, (title, "value") if writers is None else (title, "value", "written by"))
+
+
+def _tell_writer(node: ValueNode, scope: str, writer: tuple[int, str] | None) -> None:
+    if writer is None:
+        node.writer = AT_CREATION if scope == "session" and node.mark != "unknown" else BEFORE_THE_RECORD
+    elif writer[0] < 0:
+        node.writer = OTHER_SESSION
+    else:
+        node.writer_index = writer[0]
+        node.writer = f"#{writer[0] + 1:,} {writer[1]}".rstrip()
 
 
 def _lane(root: ValueNode, row: int, scope: Scope, values: dict[str, Any], unknown: list[str], changes: dict[str, Change]) -> ValueNode:

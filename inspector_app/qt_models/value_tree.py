@@ -32,9 +32,11 @@ class ValueNode:
         note: shown instead of a preview of the value.
         mark: `added`, `changed`, `cleared` or `unknown`; empty for nothing special.
         lane: the scope, for the four lanes; empty for anything else.
+        writer: who wrote it, in words; empty where that is not told.
+        writer_index: the writing event's place; None where no event of this session did.
     """
 
-    __slots__ = ("_children", "key", "lane", "mark", "note", "parent", "path", "row", "value")
+    __slots__ = ("_children", "key", "lane", "mark", "note", "parent", "path", "row", "value", "writer", "writer_index")
 
     def __init__(
         self,
@@ -56,6 +58,8 @@ class ValueNode:
         self.note = note
         self.mark = mark
         self.lane = lane
+        self.writer = ""
+        self.writer_index: int | None = None
         self._children: list[ValueNode] | None = None
 
     @property
@@ -105,12 +109,12 @@ def _first(items: Any) -> list[Any]:
 
 
 class ValueTreeModel(QAbstractItemModel):
-    """A tree of values in two columns, key and value."""
+    """A tree of values in two columns, key and value, or a third for who wrote it."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._root = ValueNode(None, 0, "", None, "")
-        self._headings = ("key", "value")
+        self._headings: tuple[str, ...] = ("key", "value")
 
     def set_values(self, values: dict[str, Any], headings: tuple[str, str] = ("key", "value")) -> None:
         """Show other values.
@@ -123,7 +127,7 @@ class ValueTreeModel(QAbstractItemModel):
         root.set_children([ValueNode(root, row, key, value, key) for row, (key, value) in enumerate(values.items())])
         self._show(root, headings)
 
-    def _show(self, root: ValueNode, headings: tuple[str, str]) -> None:
+    def _show(self, root: ValueNode, headings: tuple[str, ...]) -> None:
         self.beginResetModel()
         self._root = root
         self._headings = headings
@@ -160,8 +164,8 @@ class ValueTreeModel(QAbstractItemModel):
         return parent.column() <= 0 and self.node(parent).has_children
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return 2."""
-        return 2
+        """Return 2, or 3."""
+        return len(self._headings)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's heading."""
@@ -177,13 +181,14 @@ class ValueTreeModel(QAbstractItemModel):
             return None
         node = self.node(index)
         if role == Qt.ItemDataRole.DisplayRole:
-            return node.shown_key if index.column() == 0 else node.text
+            return (node.shown_key, node.text, node.writer)[index.column()]
         if role == NODE_ROLE:
             return node
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tooltip(node, index.column())
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return " ".join(filter(None, [node.shown_key, node.mark, node.text]))
+            written = f"written by {node.writer}" if node.writer else ""
+            return " ".join(filter(None, [node.shown_key, node.mark, node.text, written]))
         return None
 
     def _tooltip(self, node: ValueNode, column: int) -> str | None:
@@ -191,4 +196,6 @@ class ValueTreeModel(QAbstractItemModel):
             return None
         if column == 0:
             return plain_tooltip(node.path)
+        if column == 2:
+            return plain_tooltip(node.writer) if node.writer else None
         return plain_tooltip(node.note if node.note is not None else preview(node.value, 1500))

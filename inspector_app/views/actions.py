@@ -28,6 +28,11 @@ class Actions:
     close_database: QAction
     start_page: QAction
     find_session: QAction
+    find_event: QAction
+    next_hit: QAction
+    previous_hit: QAction
+    go_to_event: QAction
+    other_half: QAction
     write_message: QAction
     reset_layout: QAction
     theme_system: QAction
@@ -72,7 +77,12 @@ def make_actions(parent: QObject) -> Actions:
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
-        find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+F"),
+        find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
+        find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
+        next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),
+        previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
+        go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
+        other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
         theme_system=action("theme_system", "As the system"),
@@ -80,6 +90,7 @@ def make_actions(parent: QObject) -> Actions:
         theme_dark=action("theme_dark", "Dark"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
+    actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
     group = QActionGroup(parent)
     for choice in actions.themes.values():
         choice.setCheckable(True)

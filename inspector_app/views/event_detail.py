@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
@@ -104,15 +104,18 @@ class EventDetail(QWidget):
         self._stale = {self._content_page, self._json_page}
         self._fill_front_tab()
 
-    def set_state(self, state: StateByScope | None, changes: Sequence[Change]) -> None:
+    def set_state(
+        self, state: StateByScope | None, changes: Sequence[Change], writers: Mapping[str, tuple[int, str]] | None = None
+    ) -> None:
         """Show the state after the event that is shown, and what that event changed.
 
         Args:
             state: None where it is not known.
             changes: of all scopes.
+            writers: key → place and name of who wrote it.
         """
         number = f"{self._number:,}"
-        self.state.set_state(state, changes, f"state at {number}")
+        self.state.set_state(state, changes, f"state at {number}", writers)
         self.delta.set_changes(changes, f"delta of {number}")
         self.delta.set_empty_text(f"Event {number} changed no key")
 

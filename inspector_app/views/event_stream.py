@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
 
 from inspector_app import theme
 from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
 from inspector_app.views.copying import add_copy_action
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.stream_delegate import ROW_HEIGHT, StreamDelegate
+from runtime.events import Event
 
 
 class EventTable(QTableView):
@@ -58,7 +60,7 @@ class EventTable(QTableView):
         small = QFontMetrics(theme.small_font())
         normal = QFontMetrics(self.font())
         number = f"{max(self._events.event_count, 100):,}"
-        tokens = f"{max(self._events.total_tokens, 1000):,}"
+        tokens = f"{max(self._events.most_tokens, 1000):,}"
         authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
         for column, width in {
             Column.GUTTER: 24,
@@ -69,7 +71,7 @@ class EventTable(QTableView):
             Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
         }.items():
             self.setColumnWidth(column, width)
-        self.setColumnHidden(Column.TOKENS, self._events.total_tokens == 0)
+        self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
@@ -115,10 +117,16 @@ class EventStreamView(QWidget):
     Signals:
         event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
         follow_changed (bool): whether new events are scrolled to.
+        filter_asked (str): show only events that meet this filter.
+        other_half_asked: go from the selected call to its response, or back.
+        go_to_asked (int): go to the event at this index.
     """
 
     event_selected = Signal(int)
     follow_changed = Signal(bool)
+    filter_asked = Signal(str)
+    other_half_asked = Signal()
+    go_to_asked = Signal(int)
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -149,6 +157,7 @@ class EventStreamView(QWidget):
         model.regrouped.connect(self._on_regrouped)
         model.rowsInserted.connect(self._on_rows_changed)
         model.rowsRemoved.connect(self._on_rows_changed)
+        model.refreshed.connect(self.table.fit_columns)
         model.events_appended.connect(self._on_events_appended)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
         self.table.customContextMenuRequested.connect(self._on_context_menu)
@@ -300,9 +309,48 @@ class EventStreamView(QWidget):
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)
             menu.addSeparator()
+            self._add_filters(menu, event)
+            if event.get_function_calls() or event.get_function_responses():
+                half = "response" if event.get_function_calls() else "call"
+                other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half} (Ctrl+J)")
+                other.triggered.connect(self._on_other_half)
+            menu.addSeparator()
         menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
         menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
         return menu
+
+    def _add_filters(self, menu: QMenu, event: Event) -> None:
+        filters = menu.addMenu(theme.icon("filter", "dim"), "Show only")
+        for words, text in value_filters(event):
+            action = filters.addAction(words)
+            action.setData(text)
+            action.triggered.connect(self._on_filter_chosen)
+
+    def _on_filter_chosen(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.filter_asked.emit(action.data())
+
+    def _on_other_half(self) -> None:
+        self.other_half_asked.emit()
+
+    def ask_for_event(self) -> None:
+        """Ask for an event's number and go there."""
+        if not self._model.event_count:
+            return
+        dialog = QInputDialog(self)
+        dialog.setObjectName("go_to_event")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("Go to event")
+        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setLabelText(f"Number of the event, 1 to {self._model.event_count:,}:")
+        dialog.setIntRange(1, self._model.event_count)
+        dialog.setIntValue((self._selected or 0) + 1)
+        dialog.intValueSelected.connect(self._on_number_chosen)
+        dialog.open()
+
+    def _on_number_chosen(self, number: int) -> None:
+        self.go_to_asked.emit(number - 1)
 
     def _on_fold_all(self) -> None:
         self._fold_all(True)

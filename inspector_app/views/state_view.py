@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
@@ -33,13 +33,20 @@ class StateView(QWidget):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
 
-    def set_state(self, state: StateByScope | None, changes: Sequence[Change], title: str = "state") -> None:
+    def set_state(
+        self,
+        state: StateByScope | None,
+        changes: Sequence[Change],
+        title: str = "state",
+        writers: Mapping[str, tuple[int, str]] | None = None,
+    ) -> None:
         """Show the state at another moment; None: it is not known.
 
         Args:
-            state, changes, title: as `StateTreeModel.set_state` takes them.
+            state, changes, title, writers: as `StateTreeModel.set_state` takes them.
         """
-        self.model.set_state(state, changes, title)
+        self.model.set_state(state, changes, title, writers)
+        self.tree.fit_columns()
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 
     def set_empty_text(self, title: str, hint: str) -> None:

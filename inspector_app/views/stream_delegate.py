@@ -14,6 +14,12 @@ ROW_HEIGHT = 27
 ICON_SIZE = 14
 _MARGIN = 6
 _GAP = 14
+_LANE = 8
+
+
+# Put together once: Qt's enums are slow, and this is done for every cell.
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 
 
 class StreamDelegate(QStyledItemDelegate):
@@ -23,6 +29,11 @@ class StreamDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._view = view
         self._font = QFont(QApplication.font())
+        italic, underlined = QFont(self._font), QFont(self._font)
+        italic.setItalic(True)
+        underlined.setUnderline(True)
+        self._author_fonts = (self._font, italic, underlined)
+        self._metrics = QFontMetrics(self._font)
         self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -71,15 +82,23 @@ class StreamDelegate(QStyledItemDelegate):
         elif column == Column.TIME:
             self._text(painter, rect, row.time, "text" if selected or row.held else "dim", self._small)
         elif column == Column.AUTHOR:
-            self._text(painter, rect, row.author, row.author_role, self._font)
+            self._text(painter, rect, row.author, row.author_role, self._author_fonts[min(row.author_sign, 2)])
         elif column == Column.DELTA:
             self._text(painter, rect, row.delta, "accent", self._font)
         elif column == Column.TOKENS:
             self._text(painter, rect, row.tokens, "dim", self._small, right=True)
         else:
+            rect = self._lanes(painter, rect, row)
             loud = row.role in ("bad", "warn")
             self._icon(painter, QPoint(rect.left() + 13, rect.center().y() + 1), row.icon, row.role if loud else row.author_role, ICON_SIZE)
             self._text(painter, rect.adjusted(20, 0, 0, 0), row.summary, row.role, self._font)
+
+    def _lanes(self, painter: QPainter, rect: QRect, row: StreamRow) -> QRect:
+        """Draw a line for each level of the agent's branch, and return what is left."""
+        for lane in range(row.lanes):
+            colour = theme.color(row.author_role if lane == row.lanes - 1 else "line")
+            painter.fillRect(QRect(rect.left() + 3 + lane * _LANE, rect.top(), 2, rect.height()), colour)
+        return rect.adjusted(row.lanes * _LANE, 0, 0, 0)
 
     def _text(self, painter: QPainter, rect: QRect, text: str, role: str, font: QFont, *, right: bool = False) -> None:
         if not text:
@@ -87,9 +106,9 @@ class StreamDelegate(QStyledItemDelegate):
         inner = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         painter.setFont(font)
         painter.setPen(theme.color(role))
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+        if font is not self._small:  # what stands in the narrow columns always fits
+            text = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, _RIGHT if right else _LEFT, text)
 
     def _icon(self, painter: QPainter, centre: QPoint, name: str, role: str, size: int) -> None:
         drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())

@@ -7,7 +7,8 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from inspector_app import theme
-from inspector_app.qt_models.delta import DeltaModel, ground
+from inspector_app.differences import MarkedText
+from inspector_app.qt_models.delta import DIFFERENCE_ROLE, DeltaModel, ground
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 
 ROW_HEIGHT = 22
@@ -26,6 +27,10 @@ class ValueDelegate(QStyledItemDelegate):
         self._bold = QFont(self._font)
         self._bold.setBold(True)
         self._mono = theme.mono_font()
+        self._different = QFont(self._mono)
+        self._different.setBold(True)
+        self._different.setUnderline(True)
+        self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return a fixed height, and the width the text wants."""
@@ -53,6 +58,9 @@ class ValueDelegate(QStyledItemDelegate):
             return
         if node.mark in _GROUNDS and not selected:
             painter.fillRect(rect, theme.color(_GROUNDS[node.mark]))
+        if column == 2:
+            self._text(painter, rect, node.writer, "dim", self._small)
+            return
         text = node.shown_key if column == 0 else node.text
         quiet = column == 1 and node.mark in ("unknown", "null")
         self._text(painter, rect, text, "dim" if quiet else "text", self._font if column == 0 or quiet else self._mono)
@@ -67,16 +75,36 @@ class ValueDelegate(QStyledItemDelegate):
         self._text(painter, label.adjusted(used, 0, 0, 0), node.text, "dim", self._font)
 
     def _paint_change(self, painter: QPainter, rect: QRect, model: DeltaModel, index: Index, selected: bool) -> None:
-        change = model.change(index.row())
+        row = model.row(index.row())
         text = str(index.data())
         if index.column() == 0:
-            self._dot(painter, rect, change.scope)
+            if row.place is not None:
+                self._text(painter, rect.adjusted(30, 0, 0, 0), text, "dim", self._font)
+                return
+            self._dot(painter, rect, row.change.scope)
             self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font)
             return
-        colour = ground(change, index.column())
+        colour = ground(row, index.column())
         if colour and not selected:
             painter.fillRect(rect, theme.color(colour))
-        self._text(painter, rect, text, "text" if colour else "dim", self._mono)
+        part = index.data(DIFFERENCE_ROLE)
+        if part is not None:
+            self._marked(painter, rect, part)
+        else:
+            self._text(painter, rect, text, "text" if colour else "dim", self._mono)
+
+    def _marked(self, painter: QPainter, rect: QRect, part: MarkedText) -> None:
+        """Paint a text with its different part bold and underlined."""
+        x = rect.left() + _MARGIN
+        pieces = ((part.text[: part.start], False), (part.text[part.start : part.end], True), (part.text[part.end :], False))
+        painter.setPen(theme.color("text"))
+        for text, different in pieces:
+            font = self._different if different else self._mono
+            painter.setFont(font)
+            painter.drawText(
+                QRect(x, rect.top(), 4000, rect.height()), int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text
+            )
+            x += QFontMetrics(font).horizontalAdvance(text)
 
     def _dot(self, painter: QPainter, rect: QRect, scope: str) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

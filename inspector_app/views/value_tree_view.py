@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from inspector_app import theme
@@ -18,7 +19,12 @@ class ValueTreeView(QTreeView):
     Args:
         model: what to show.
         open_depth: how many levels are open at first.
+
+    Signals:
+        writer_asked (int): go to the event at this place, which wrote a value.
     """
+
+    writer_asked = Signal(int)
 
     def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +54,23 @@ class ValueTreeView(QTreeView):
         self.doubleClicked.connect(self._on_double_clicked)
         self._on_model_reset()
 
+    def fit_columns(self) -> None:
+        """Share the width out: a third for the keys, and for the writers what they need."""
+        columns = self.header()
+        if columns.count() != 3:
+            return
+        width = self.viewport().width()
+        columns.setStretchLastSection(False)
+        columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
+        columns.resizeSection(0, min(160, int(width * 0.34)))
+        columns.resizeSection(2, min(150, int(width * 0.28)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
     def _on_model_reset(self) -> None:
         bar = self.verticalScrollBar()
         position = bar.value()
@@ -75,6 +98,9 @@ class ValueTreeView(QTreeView):
 
     def _on_double_clicked(self, index: QModelIndex) -> None:
         node = self._values.node(index)
+        if index.column() == 2 and node.writer_index is not None:
+            self.writer_asked.emit(node.writer_index)
+            return
         if not node.has_children and not node.lane:
             self._open_full(node)
 
@@ -99,8 +125,14 @@ class ValueTreeView(QTreeView):
         add_copy_action(menu, "Copy key", node.key)
         menu.addSeparator()
         self._menu_node = node
+        if node.writer_index is not None:
+            menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)
         return menu
+
+    def _on_go_to_writer(self) -> None:
+        if self._menu_node.writer_index is not None:
+            self.writer_asked.emit(self._menu_node.writer_index)
 
     def _on_open_full(self) -> None:
         self._open_full(self._menu_node)

@@ -11,6 +11,7 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.composer import Composer
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
+from inspector_app.views.filter_bar import FilterBar
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.log_pane import LogPane
 from inspector_app.views.pending_pane import PendingPane
@@ -37,7 +38,7 @@ class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, composer, detail, sessions, pending, log: the panes.
+        stream, filter_bar, composer, detail, sessions, pending, log: the panes.
         resume_hint: offers to resume; writing_hint: says that the database is read only.
         problem: stands in for the stream when the session could not be read.
     """
@@ -58,6 +59,7 @@ class Workbench(QMainWindow):
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
         self.log = LogPane()
+        self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
@@ -182,6 +184,7 @@ class Workbench(QMainWindow):
         rows.setSpacing(6)
         for hint in (self.writing_hint, self.database_hint, self.resume_hint):
             rows.addWidget(hint)
+        rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)
         return middle

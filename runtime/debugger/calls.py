@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from google.genai import types
@@ -103,8 +104,11 @@ class ModelCall:
         self.request = request
         self.error = error
         self.response: LlmResponse | None = None
-        self._first = request_json(request)
         self._edited: dict[str, Any] | None = None
+
+    @cached_property
+    def _first(self) -> dict[str, Any]:
+        return request_json(self.request)  # only where a person looks at it: a conversation can be long
 
     def json(self) -> dict[str, Any]:
         """Return the whole request as JSON: `model`, `contents` and `config` (instruction, tools, schemas, sampling)."""
@@ -138,7 +142,7 @@ class ModelCall:
             self.response = LlmResponse(content=types.Content(role="model", parts=[types.Part(text=answer)]))
             return
         try:
-            response = LlmResponse.model_validate(_json_object(answer, "answer"))
+            response = LlmResponse.model_validate_json(json.dumps(_json_object(answer, "answer")))
         except ValidationError as error:
             raise CallEditError(f"This is no answer of a model: {_first_problem(error)}") from None
         if not (response.content and response.content.parts) and not response.error_code:
@@ -201,17 +205,32 @@ def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mappi
         if after.get("model") != before.get("model"):
             update["model"] = LlmRequest.model_validate({"model": after.get("model")}).model
         if not same_value(after.get("contents"), before.get("contents")):
-            update["contents"] = LlmRequest.model_validate({"contents": after.get("contents", [])}).contents
+            update["contents"] = _contents(request, before["contents"], after.get("contents", []))
         config = _json_object(after.get("config", {}), "config")
         changed = {name: value for name, value in config.items() if not same_value(value, before["config"].get(name))}
         gone = {name: None for name in before["config"] if name not in config}
         if changed or gone:
-            checked = types.GenerateContentConfig.model_validate(changed)
+            checked = types.GenerateContentConfig.model_validate_json(json.dumps(changed))
             fields = {name: getattr(checked, name) for name in checked.model_fields_set}
             update["config"] = request.config.model_copy(update={**fields, **gone})
     except ValidationError as error:
         raise CallEditError(f"This is no request: {_first_problem(error)}") from None
     return request.model_copy(update=update)
+
+
+def _contents(request: LlmRequest, before: list[Any], after: Any) -> list[types.Content]:
+    """Return contents made from JSON; those that are unchanged stay the objects they are."""
+    present = {json.dumps(value, sort_keys=True): content for value, content in zip(before, request.contents, strict=True)}
+    if not isinstance(after, list):
+        raise CallEditError("The contents of a request are a list.")
+    contents = []
+    for index, value in enumerate(after):
+        text = json.dumps(value, sort_keys=True)
+        try:
+            contents.append(present.get(text) or types.Content.model_validate_json(text))
+        except ValidationError as error:
+            raise CallEditError(f"This is no request: contents[{index}]: {_first_problem(error)}") from None
+    return contents
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -328,12 +328,10 @@ class Debugger:
         error: BaseException | None = None,
     ) -> Hold:
         agent = call.agent if call else event.author if event else None
-        why = f"breakpoint {met.id} ({met})" if met is not None else {"start": "held at the start", "pause": "paused"}.get(reason, reason)
-        text = f"{describe(place, agent, tool, error)}; {why}."
         return Hold(
             place,
             reason,
-            text[0].upper() + text[1:] if agent is None else text,
+            describe(place, reason, met, agent, tool, error),
             agent,
             call.branch if call else event.branch if event else None,
             event,

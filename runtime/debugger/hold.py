@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runtime.debugger.agent_calls import AgentCall
+from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.stepping import Place, Reason
 from runtime.events.event import Event
@@ -71,8 +72,25 @@ class Report:
     breakpoint: int | None = None
 
 
-def describe(place: Place, agent: str | None, tool: str, error: BaseException | None) -> str:
-    """Say where an agent is held."""
+_REASONS: dict[Reason, str] = {
+    "start": "held at the start",
+    "pause": "paused",
+    "step": "stepped",
+    "step over": "stepped over",
+    "step into": "stepped into",
+    "step out": "stepped out",
+    "run to kind": "run to this kind",
+}
+
+
+def describe(place: Place, reason: Reason, breakpoint: Breakpoint | None, agent: str | None, tool: str, error: BaseException | None) -> str:
+    """Say where an agent is held, and why."""
+    why = f"breakpoint {breakpoint.id} ({breakpoint})" if breakpoint is not None else _REASONS[reason]
+    text = f"{_where(place, agent, tool, error)}; {why}."
+    return text if agent else text[0].upper() + text[1:]
+
+
+def _where(place: Place, agent: str | None, tool: str, error: BaseException | None) -> str:
     who = agent or "the agent"
     if place == "agent start":
         return f"{who} begins"

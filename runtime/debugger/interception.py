@@ -105,8 +105,9 @@ class Interception(BasePlugin):
         """See `BasePlugin`."""
         held = ToolCall(tool.name, tool_context.function_call_id, tool_args)
         result = await self._at_tool(tool_context, held)
-        tool_args.clear()
-        tool_args.update(held.args)
+        if "arguments" in held.edits:
+            tool_args.clear()
+            tool_args.update(held.args)
         return result
 
     async def on_tool_error_callback(

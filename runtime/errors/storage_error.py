@@ -15,3 +15,7 @@ class ForeignDatabaseError(StorageError):
 
 class StaleSessionError(StorageError, ValueError):
     """Another writer appended to the session since it was loaded (a `ValueError` too, as in google-adk)."""
+
+
+class ConnectionLostError(StorageError):
+    """The server cannot be reached just now; whether the last commit was made has to be looked up."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents
-from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
+from runtime.sessions.state import SCOPES, Change, Scope, State, same_value, scope_of
 
 _STRIDE = 256
 """Between two remembered states; the rest is folded again."""
@@ -118,7 +118,8 @@ class History:
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
             self._shared.setdefault(write.before, []).append(write)
-        self._temp = dict(temp or {})
+        # Up to 1.16 google-adk stored what was written to `temp:` in the event's delta.
+        self._temp = {event.id: stored for event in self._events if (stored := _temp_part(event))} | dict(temp or {})
         self._temp_places = {name: list(places) for name, places in (temp_places or {}).items()}
         if self._temp and steps is None:
             for index, event in enumerate(self._events):
@@ -126,7 +127,7 @@ class History:
                     self._temp_places.setdefault(event.invocation_id, []).append((index, event.id))
         self._patched = frozenset(patched)
         self._unsure = frozenset(unsure)
-        written = {key for event in self._events for key in event.actions.state_delta}
+        written = {key for event in self._events for key in event.actions.state_delta if scope_of(key) != "temp"}
         written.update(key for writes in self._shared.values() for write in writes for key in write.delta)
         present = dict(present or {})
         self._present = present
@@ -248,7 +249,8 @@ class History:
         known = {**self._known(before, index), **self._temp_at(index - 1, step.invocation_id)}
         after = before.copy()
         self._apply(after, step.delta, index)
-        changes = [self._change(key, known, before, after.values.get(key)) for key in step.delta]
+        stored = [key for key in step.delta if scope_of(key) != "temp"]
+        changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items()]
         return changes
 
@@ -321,6 +323,10 @@ class History:
 
     def _apply(self, fold: _Fold, delta: Mapping[str, Any], writer: int | None) -> None:
         for key, value in delta.items():
+            if key.startswith(State.TEMP_PREFIX):
+                continue
+            if key.startswith(State.TEMP_PREFIX):
+                continue
             if writer is not None:
                 fold.writers[key] = writer
             if key not in self._patched:
@@ -348,6 +354,10 @@ class History:
             if place <= index:
                 temp.update(self._temp[event_id])
         return temp
+
+
+def _temp_part(event: Event) -> dict[str, Any]:
+    return {key: value for key, value in event.actions.state_delta.items() if key.startswith(State.TEMP_PREFIX)}
 
 
 def merge_patch(old: Any, patch: Any) -> Any:

@@ -129,6 +129,12 @@ def read_state(value: Any) -> dict[str, Any]:
         StorageError: it is damaged.
     """
     try:
+        state = from_json(value) if type(value) is str else None
+    except ValueError:
+        state = None
+    if type(state) is dict:
+        return state
+    try:
         return load_json_object(value)
     except ValueError as error:
         raise StorageError(f"A stored state is damaged: {error}.") from error

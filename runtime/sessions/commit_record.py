@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from runtime.sessions.column_values import dump_json, load_json_object, read_state, read_time, to_micros
+from runtime.sessions.session import SessionKey
 from runtime.sessions.state import State, scope_of
 from runtime.sessions.statements import Rows
 
@@ -37,22 +39,27 @@ def record_all_shared(run: Run, writer: str) -> None:
         record_snapshot(run, app_name, user_id, read_state(state), writer)
 
 
-def record_events_of_others(run: Run) -> None:
+def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
     """Record the events that somebody else appended since the last one that we recorded, in their order.
 
     New rows get a number above all others, so that the first recorded one from the end ends the search.
+
+    Args:
+        run: in a transaction.
+        key: only this session's, on a server, where others may be writing the rest just now.
+
     """
     rows = []
-    newest_first = run("newest_events")
+    newest_first = run("newest_of_session", **asdict(key)) if key else run("newest_events")
     for *row, recorded in newest_first:
         if recorded:
             break
         rows.append(row)
     newest_first.close()
     for app_name, user_id, session_id, event_id, at, event_data in reversed(rows):
-        key = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
+        names = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
         shared = shared_json(delta_of(event_data))
-        run("insert_commit", **key, at=_time_or_zero(at), writer=None, baseline=None, shared=shared, temp=None)
+        run("insert_commit", **names, at=_time_or_zero(at), writer=None, baseline=None, shared=shared, temp=None)
 
 
 def shared_json(delta: dict[str, Any]) -> str | None:

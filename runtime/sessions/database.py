@@ -5,31 +5,38 @@ from __future__ import annotations
 import os
 import socket
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import create_engine, event, inspect
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from runtime.errors.storage_error import StorageError
+from runtime.errors.storage_error import ConnectionLostError, StorageError
 from runtime.sessions.backup import back_up
 from runtime.sessions.column_values import as_datetime, as_text, to_epoch
 from runtime.sessions.commit_record import Run, record_all_shared, record_events_of_others
 from runtime.sessions.database_errors import storage_error
-from runtime.sessions.database_url import file_of
+from runtime.sessions.database_url import file_of, shown_url
 from runtime.sessions.open_files import OPEN_FILES
-from runtime.sessions.statements import DriverConnection, Rows, compiled_statements
+from runtime.sessions.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
+from runtime.sessions.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, SQL, DriverConnection, Rows, compiled_statements
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
 from runtime.sessions.tables import SCHEMA_VERSION, VERSION, WrittenLayout, tables_of
 
 BUSY_TIMEOUT = 30.0
 """Seconds that a commit waits for other writers, unless `connect_args={"timeout": …}` says otherwise."""
 
+_PATIENCE, _BETWEEN_TRIES = 30.0, 0.1
+"""Seconds that a server that was there before may be away, and between two looks for it."""
+
+T = TypeVar("T")
+
 _OTHER_LAYOUT = {
-    "v0": "has the older layout with pickled actions, which is only read. Convert it into a new file.",
+    "v0": "has the older layout with pickled actions, which is only read. Convert it into a new file: agent-inspector convert OLD NEW.",
     "sqlite": "has adk web's layout. Open it with SqliteSessionService, or with open_session_service, which finds out by itself.",
     "v1": "has the layout of DatabaseSessionService. Open it with that, or with open_session_service, which finds out by itself.",
 }
@@ -55,14 +62,18 @@ class Database:
 
     def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any]) -> None:
         self.file = file_of(url)
-        self.name = str(self.file) if self.file else url.render_as_string()
+        self.name = str(self.file) if self.file else shown_url(url)
         self.writer = f"process {os.getpid()} on {socket.gethostname()}"
         self._layout: WrittenLayout = layout
         self._tables = tables_of(layout)
         self._engine = _create_engine(url, options)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
         self._begin = "BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN"
-        self._compiled = compiled_statements(self._engine.dialect)
+        self._begin_reading = "BEGIN" if self._is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        self._compiled = compiled_statements(self._engine.dialect, SQL if self._is_sqlite else POSTGRESQL)
+        self._not_ours = self._compiled if self._is_sqlite else compiled_statements(self._engine.dialect, POSTGRESQL_NOT_OURS)
+        self._was_connected = False
+        self._keeps_jsonb = False
         self._connection: Connection | None = None
         self._found: Layout | None = None
         self._writable = False
@@ -85,6 +96,51 @@ class Database:
         error: type[Exception] = self._engine.dialect.loaded_dbapi.IntegrityError
         return error
 
+    @property
+    def has_locks(self) -> bool:
+        """Whether several may write at once, so that what a commit reads and changes has to be locked row by row."""
+        return not self._is_sqlite
+
+    def check_text(self, text: str, path: str) -> None:
+        """Refuse JSON that would come back changed: google-adk's own tables on a server have the type jsonb.
+
+        Args:
+            text: about to be stored, in a transaction of `writing`.
+            path: what to call it in the error.
+
+        Raises:
+            UnstorableValueError: it would.
+        """
+        if self._keeps_jsonb:
+            check_jsonb(text, path)
+
+    def persistently(self, work: Callable[[], T]) -> T:
+        """Run a piece of work, and again while the server is being restarted or has no place for us.
+
+        Args:
+            work: finds out by itself whether its commit was made before the connection was lost.
+
+        Raises:
+            StorageError: the server stays away; or it never was there.
+        """
+        give_up = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return work()
+            except ConnectionLostError as error:
+                known = self._was_connected or "no free place" in str(error)
+                if not known or time.monotonic() > give_up:
+                    raise
+                self._disconnect()
+                time.sleep(_BETWEEN_TRIES)
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(SQLAlchemyError, self._driver_error):
+                connection.invalidate()
+                connection.close()
+
     @contextmanager
     def reading(self) -> Iterator[Run | None]:
         """Give a consistent view of the database, as a function that runs statements; None if there is nothing in it yet."""
@@ -94,7 +150,7 @@ class Database:
                 yield None
                 return
             driver = _driver(connection)
-            driver.execute("BEGIN")
+            driver.execute(self._begin_reading)
             try:
                 if not self._writable and self._found is None:
                     self._found = self._find_layout(connection)
@@ -151,6 +207,7 @@ class Database:
             if self.file and not self._file_is_there(self.file, create=create):
                 return None
             self._connection = self._engine.connect()
+            self._was_connected = True
             if self.file:
                 OPEN_FILES.add(self.file)
         return self._connection
@@ -181,7 +238,8 @@ class Database:
             driver.execute("ROLLBACK")
 
     def _runner(self, driver: DriverConnection) -> Run:
-        compiled, execute = self._compiled, driver.execute
+        ours = self._writable or self._found is None or self._found.ours
+        compiled, execute = self._compiled if ours else self._not_ours, driver.execute
 
         def run(name: str, **values: Any) -> Rows:
             return execute(compiled[name], values)
@@ -236,10 +294,13 @@ class Database:
             with suppress(sqlite3.OperationalError):
                 _driver(connection).execute("PRAGMA journal_mode = WAL").fetchone()
         with self._transaction(_driver(connection)):
+            if not self._is_sqlite:
+                _driver(connection).execute("SELECT pg_advisory_xact_lock(1229606720)")
             # Another process may have been quicker.
             layout = self._find_layout(connection)
             if layout is None or not layout.ours:
                 self._create_tables(connection, new=layout is None)
+            self._keeps_jsonb = not self._is_sqlite and _server_tables(connection)["events"]["event_data"] == "JSONB"
         self._writable = True
 
     def _create_tables(self, connection: Connection, *, new: bool) -> None:
@@ -259,9 +320,11 @@ def _create_engine(url: URL, options: dict[str, Any]) -> Engine:
     if url.get_backend_name() == "sqlite":
         options["paramstyle"] = "named"
         options["connect_args"] = {"timeout": BUSY_TIMEOUT, **options.get("connect_args", {})}
-    engine = create_engine(url, **options)
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _set_up_sqlite)
+    try:
+        engine = create_engine(url, **options)
+    except ModuleNotFoundError as error:
+        raise StorageError(NO_DRIVER) from error
+    event.listen(engine, "connect", _set_up_sqlite if engine.dialect.name == "sqlite" else set_up_server)
     return engine
 
 
@@ -282,7 +345,4 @@ def _sqlite_driver(connection: Connection) -> sqlite3.Connection:
 
 
 def _server_tables(connection: Connection) -> dict[str, dict[str, str]]:
-    inspector = inspect(connection)
-    return {
-        table: {column["name"]: str(column["type"]) for column in inspector.get_columns(table)} for table in inspector.get_table_names()
-    }
+    return server_tables(_driver(connection))

@@ -6,7 +6,7 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError
 
-from runtime.errors.storage_error import ForeignDatabaseError, StorageError
+from runtime.errors.storage_error import ConnectionLostError, ForeignDatabaseError, StorageError
 
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "another process has kept {name} locked for too long. Close it, or try again.",
@@ -19,6 +19,20 @@ _SENTENCES = {
     sqlite3.SQLITE_CORRUPT: "{name} is damaged. Restore a backup, or recover what is left with `sqlite3 FILE .recover`.",
     sqlite3.SQLITE_INTERRUPT: "{name} took too long to read; it may be damaged.",
 }
+
+
+_SERVER_SENTENCES = {
+    "28": "{name} does not let this user in: check user name and password.",
+    "3D000": "there is no database {name}.",
+    "42501": "this user may not do that in {name}.",
+    "25006": "{name} is read-only.",
+    "53100": "the disk of {name} is full. Free some space and try again.",
+    "55P03": "somebody else has kept a session of {name} locked for too long. Try again.",
+    "57014": "{name} took too long to answer.",
+    "22001": "a name or id is too long for {name}, which has room for 128 characters.",
+}
+_LOST = ("08", "57P", "53300", "40001", "40P01")
+"""SQLSTATEs after which trying again helps: connection gone, server going down, all places taken, two writers in each other's way."""
 
 
 def storage_error(error: Exception, name: str) -> StorageError:
@@ -36,7 +50,32 @@ def storage_error(error: Exception, name: str) -> StorageError:
         sentence = _SENTENCES.get(code & 0xFF)
         if sentence:
             return StorageError(_sentence(sentence.format(name=name)))
+    if _module(cause) == "psycopg":
+        return _server_error(cause, name)
     return StorageError(f"The database {name} reported: {cause}")
+
+
+def _server_error(cause: BaseException, name: str) -> StorageError:
+    state = str(getattr(cause, "sqlstate", None) or "")
+    for beginning, sentence in _SERVER_SENTENCES.items():
+        if state.startswith(beginning):
+            return StorageError(_sentence(sentence.format(name=name)))
+    first_line = str(cause).strip().split("\n")[0]
+    if "too many clients" in str(cause) or "connection slots" in str(cause) or state == "53300":
+        return ConnectionLostError(f"{name} has no free place for another connection. Try again later, or let it accept more.")
+    if state.startswith(_LOST):
+        return ConnectionLostError(f"{name} cannot be reached just now: {first_line}")
+    if type(cause).__name__ in ("OperationalError", "InterfaceError") and not state:
+        if "password" in str(cause):
+            return StorageError(f"{name} does not let this user in: check user name and password.")
+        if 'database "' in str(cause) and "does not exist" in str(cause):
+            return StorageError(f"There is no database {name}.")
+        return ConnectionLostError(f"{name} cannot be reached: {first_line}")
+    return StorageError(f"The database {name} reported: {first_line}")
+
+
+def _module(cause: BaseException) -> str:
+    return type(cause).__module__.split(".")[0]
 
 
 def _sentence(text: str) -> str:

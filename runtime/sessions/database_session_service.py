@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from sqlalchemy.engine import URL
 
@@ -15,7 +16,7 @@ from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.column_values import dump_json, load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
-from runtime.sessions.commit_record import Run, record_snapshot, shared_json
+from runtime.sessions.commit_record import Run, record_events_of_others, record_snapshot, shared_json
 from runtime.sessions.database import Database
 from runtime.sessions.database_thread import DatabaseThread
 from runtime.sessions.database_url import database_url
@@ -23,6 +24,7 @@ from runtime.sessions.event_codec import encode_event, trace_of
 from runtime.sessions.event_list import EventList
 from runtime.sessions.garbage import collection_paused
 from runtime.sessions.recent_runs import RecentRuns
+from runtime.sessions.server import check_jsonb
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import independent, merge_scopes, split_delta
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
@@ -32,6 +34,7 @@ from runtime.sessions.tables import WrittenLayout
 _REMEMBERED_SESSIONS = 256
 _ONE_DAY, _YEAR_9999 = 86_400.0, 253_370_764_800.0
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 class _Revision(NamedTuple):
@@ -39,6 +42,8 @@ class _Revision(NamedTuple):
 
     create_time: Any
     last_event_id: str | None
+    update_time: Any = None
+    """On a server only, where somebody else's newest event may not be the one with the latest time."""
 
 
 class _Known(NamedTuple):
@@ -94,34 +99,35 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.create_session`."""
         key = SessionKey(app_name, user_id, (session_id or "").strip() or new_uuid())
         first_state = check_state(state or {})
-        return await self._thread.run(lambda: self._create(key, first_state))
+        now = to_micros(time.time())
+        return await self._run(lambda: self._create(key, first_state, now))
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
         """See `BaseSessionService.get_session`."""
         key = SessionKey(app_name, user_id, session_id)
-        return await self._thread.run(lambda: self._get(key, config or GetSessionConfig()))
+        return await self._run(lambda: self._get(key, config or GetSessionConfig()))
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """See `BaseSessionService.session_for_run`; of the last few sessions, only what was stored since their last run is read."""
         key = SessionKey(app_name, user_id, session_id)
-        return await self._thread.run(lambda: self._get_for_run(key))
+        return await self._run(lambda: self._get_for_run(key))
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        return ListSessionsResponse(sessions=await self._thread.run(lambda: self._list(app_name, user_id)))
+        return ListSessionsResponse(sessions=await self._run(lambda: self._list(app_name, user_id)))
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
         key = SessionKey(app_name, user_id, session_id)
-        await self._thread.run(lambda: self._delete(key))
+        await self._run(lambda: self._delete(key))
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`; of an object that is no JSON value its `repr` was kept."""
-        return await self._thread.run(lambda: self._temp_deltas(key))
+        return await self._run(lambda: self._temp_deltas(key))
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
         """See `BaseSessionService.first_state`; google-adk records none, nor do sessions that were created anew by it."""
-        return await self._thread.run(lambda: self._first_state(key))
+        return await self._run(lambda: self._first_state(key))
 
     async def close(self) -> None:
         """See `BaseSessionService.close`."""
@@ -138,24 +144,47 @@ class DatabaseSessionService(BaseSessionService):
             shared=shared_json(delta),
             temp=trace_of(temp),
         )
-        await self._thread.run(lambda: self._write(session, commit))
+        tried = False
+
+        def write() -> None:
+            nonlocal tried
+            again, tried = tried, True
+            self._write(session, commit, again=again)
+
+        await self._run(write)
+
+    async def _run(self, job: Callable[[], T]) -> T:
+        return await self._thread.run(lambda: self._database.persistently(job))
 
     # In the database's thread
 
-    def _create(self, key: SessionKey, state: dict[str, Any]) -> Session:
+    def _create(self, key: SessionKey, state: dict[str, Any], now: int) -> Session:
         parts = split_delta(state)
+        at = self._database.time_value(now)
         with self._database.writing() as run:
-            if _find(run, key) is not None:
+            row = _find(run, key)
+            if row is not None:
+                if read_time(row[0]) == now and row[2] is None and self._is_mine(run, key, None):
+                    # Made just now, but the connection broke before the server could say so.
+                    user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
+                    return self._new_session(key, parts["session"], user, app, now)
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
-            now = to_micros(time.time())
-            at = self._database.time_value(now)
             user, app = self._share(run, key, parts["user"], parts["app"], at)
             run("insert_session", **_columns(key), state=self._json(parts["session"]), time=at)
             creation = {"event_id": None, "at": now, "writer": self._database.writer, "temp": None}
             run("insert_commit", **_columns(key), **creation, baseline=self._json(parts["session"]), shared=shared_json(state))
-        session = Session.trusted(*key.parts, merge_scopes(parts["session"], user, app), to_epoch(now))
-        session._revision = _Revision(at, None)
+        return self._new_session(key, parts["session"], user, app, now)
+
+    def _new_session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], now: int) -> Session:
+        session = Session.trusted(*key.parts, merge_scopes(state, user, app), to_epoch(now))
+        at = self._database.time_value(now)
+        session._revision = self._revision((at, at, None))
         return session
+
+    def _is_mine(self, run: Run, key: SessionKey, event_id: str | None) -> bool:
+        """Return whether this process made a commit: an event's, or a session's creation."""
+        row = run("last_commit", **_columns(key), event_id=event_id).fetchone() if event_id else run("creation", **_columns(key)).fetchone()
+        return row is not None and row[0] == self._database.writer
 
     def _share(
         self, run: Run, key: SessionKey, user_delta: dict[str, Any], app_delta: dict[str, Any], at: Any
@@ -166,7 +195,9 @@ class DatabaseSessionService(BaseSessionService):
         return user, app
 
     def _share_one(self, run: Run, table: str, owner: dict[str, str], delta: dict[str, Any], at: Any) -> dict[str, Any]:
-        row = run(table, **owner).fetchone()
+        row = run(table, **owner).fetchone() if not (delta and self._database.has_locks) else None
+        if row is None and self._database.has_locks:
+            row = self._lock_shared(run, table, owner, at)
         if row is None:
             record_snapshot(run, owner["app_name"], owner.get("user_id", ""), {}, self._database.writer)
             run("insert_" + table, **owner, state=self._json(delta), time=at)
@@ -177,10 +208,35 @@ class DatabaseSessionService(BaseSessionService):
             run("update_" + table, **owner, state=self._json(state), time=at)
         return state
 
-    def _write(self, session: Session, commit: _Commit) -> None:
+    def _lock_shared(self, run: Run, table: str, owner: dict[str, str], at: Any) -> Row:
+        """Return a scope's row, which nobody else can change now; made if it is missing."""
+        row: Row | None = run("lock_" + table, **owner).fetchone()
+        if row is None:
+            if run("insert_" + table, **owner, state="{}", time=at).rowcount:
+                record_snapshot(run, owner["app_name"], owner.get("user_id", ""), {}, self._database.writer)
+            row = run("lock_" + table, **owner).fetchone()
+            assert row is not None
+        return row
+
+    def _revision(self, row: Row) -> _Revision:
+        return _Revision(row[0], row[2], row[1] if self._database.has_locks else None)
+
+    def _write(self, session: Session, commit: _Commit, *, again: bool) -> None:
+        """Commit an event.
+
+        Args:
+            session: as the caller holds it.
+            commit: the event.
+            again: the connection was lost when it was written before; the server may have committed it.
+        """
         key = session.key
         try:
             with self._database.writing() as run:
+                if self._database.has_locks:
+                    run("lock_session", **_columns(key)).fetchone()
+                if again and self._was_written(run, session, commit):
+                    return
+                self._database.check_text(commit.data, f"event {commit.event_id}")
                 known = self._known_session(run, session)
                 own, user, app = _split(commit)
                 # The column rises with every event, so that google-adk, which sorts by it, keeps the order; the event keeps its time.
@@ -209,9 +265,16 @@ class DatabaseSessionService(BaseSessionService):
         except BaseException:
             self._known.pop(key, None)
             raise
-        revision = _Revision(known.revision.create_time, commit.event_id)
+        revision = self._revision((known.revision.create_time, values["time"], commit.event_id))
         self._remember(key, _Known(revision, known.seen, latest, state))
         session._revision = revision
+
+    def _was_written(self, run: Run, session: Session, commit: _Commit) -> bool:
+        row = _find(run, session.key)
+        if row is None or row[2] != commit.event_id or not self._is_mine(run, session.key, commit.event_id):
+            return False
+        session._revision = self._revision(row)
+        return True
 
     def _known_session(self, run: Run, session: Session) -> _Known:
         """Return what is known of a session that is about to be written to.
@@ -228,7 +291,7 @@ class DatabaseSessionService(BaseSessionService):
         if row is None:
             raise SessionNotFoundError(f"Session not found: {session.id}")
         self._check_fresh(run, session, row)
-        if known is None or known.revision != _revision(row):
+        if known is None or known.revision != self._revision(row):
             return self._learn(run, key, row)
         return known._replace(seen=self._database.foreign_writes)
 
@@ -244,7 +307,7 @@ class DatabaseSessionService(BaseSessionService):
             # Not from get_session: all that can be compared is its time.
             if read_time(row[1]) <= to_micros(session.last_update_time):
                 return
-        elif held == _revision(row):
+        elif held == self._revision(row):
             return
         last = run("last_commit", **_columns(session.key), event_id=row[2]).fetchone()
         who, at = (last[0] or "another program", last[1]) if last else ("another program", read_time(row[1]))
@@ -256,10 +319,15 @@ class DatabaseSessionService(BaseSessionService):
     def _learn(self, run: Run, key: SessionKey, row: Row) -> _Known:
         state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         latest = run("latest_time", **_columns(key)).fetchone()[0]
+        if self._database.has_locks:
+            record_events_of_others(run, key)
         # Others' sessions may lack the rows that google-adk needs to append.
         self._share(run, key, {}, {}, row[1])
         return _Known(
-            _revision(row), self._database.foreign_writes, max(read_time(row[1]), read_time(latest) if latest is not None else 0), state
+            self._revision(row),
+            self._database.foreign_writes,
+            max(read_time(row[1]), read_time(latest) if latest is not None else 0),
+            state,
         )
 
     def _remember(self, key: SessionKey, known: _Known) -> None:
@@ -294,7 +362,7 @@ class DatabaseSessionService(BaseSessionService):
         state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
         session = Session.trusted(*key.parts, merge_scopes(state, user, app), read_epoch(row[1]))
-        session._revision = _revision(row)
+        session._revision = self._revision(row)
         return session, row[2]
 
     def _events(self, run: Run, key: SessionKey, config: GetSessionConfig) -> EventList:
@@ -365,7 +433,11 @@ class DatabaseSessionService(BaseSessionService):
             return load_json_object(baseline[0]) if baseline else None
 
     def _json(self, state: dict[str, Any]) -> str:
-        return dump_json(state, "state", ascii_only=self._layout == "v1")
+        text = dump_json(state, "state", ascii_only=self._layout == "v1")
+        if self._database.has_locks:
+            # google-adk writes a whole state back through jsonb, whatever the column's type.
+            check_jsonb(text, "state")
+        return text
 
 
 def _columns(key: SessionKey) -> dict[str, str]:
@@ -376,10 +448,6 @@ def _find(run: Run, key: SessionKey) -> Row | None:
     """Return a session's `create_time`, `update_time` and the id of its last event."""
     row: Row | None = run("find_session", **_columns(key)).fetchone()
     return row
-
-
-def _revision(row: Row) -> _Revision:
-    return _Revision(row[0], row[2])
 
 
 def _state_of(row: Row | None) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from runtime.errors.storage_error import StorageError
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
-_PASSWORD = re.compile(r"(://[^:/@]*:).*@")
-
 
 def database_url(target: str | URL) -> URL:
     """Return the URL of a file path or of any of google-adk's URLs, with the synchronous driver we use.
@@ -29,12 +27,18 @@ def database_url(target: str | URL) -> URL:
     try:
         url = make_url(target)
     except (ArgumentError, ValueError) as error:  # ValueError: a port that is no number
-        shown = _PASSWORD.sub(r"\1***@", str(target))
-        raise StorageError(f"{shown} is no database URL.") from error
+        # Not said what it is: it may hold a password.
+        raise StorageError("This is no database URL; one looks like postgresql://user@host/database.") from error
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         raise StorageError(f"{url.get_backend_name()} databases are not supported; use SQLite or PostgreSQL.")
     return url.set(drivername=driver)
+
+
+def shown_url(url: URL) -> str:
+    """Return what to call a database on a server: its URL without driver and password."""
+    query = {name: value for name, value in url.query.items() if "pass" not in name}
+    return url._replace(drivername=url.get_backend_name(), password=None).set(query=query).render_as_string(hide_password=True)
 
 
 def file_of(url: URL) -> Path | None:

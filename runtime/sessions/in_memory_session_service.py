@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect
+from bisect import bisect, bisect_left
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,10 @@ from runtime.sessions.state import independent, merge_scopes, scope_of, split_de
 
 @dataclass(slots=True)
 class _Stored:
-    """A session as it is kept: events by commit order, the session's own scope only."""
+    """A session as it is kept: events by commit order, the session's own scope only.
+
+    `latest` is the latest time of each event and all before it: it never falls, so an event at or after a time is found at once.
+    """
 
     state: dict[str, Any]
     last_update_time: float
@@ -33,6 +36,7 @@ class _Stored:
     event_ids: set[str] = field(default_factory=set)
     temp_deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
     run: RunEvents | None = None
+    latest: list[float] = field(default_factory=list)
     commits: list[int] = field(default_factory=list)
 
 
@@ -86,7 +90,7 @@ class InMemorySessionService(BaseSessionService):
         key = SessionKey(app_name, user_id, session_id)
         with self._lock:
             stored = self._sessions.get(key)
-            return self._copy(key, stored, _choose(stored.events, config)) if stored else None
+            return self._copy(key, stored, _choose(stored, config)) if stored else None
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """See `BaseSessionService.session_for_run`; the events are those that are kept."""
@@ -132,6 +136,7 @@ class InMemorySessionService(BaseSessionService):
             if temp:
                 stored.temp_deltas[event.id] = temp
             stored.last_update_time = event.timestamp
+            stored.latest.append(max(event.timestamp, stored.latest[-1]) if stored.latest else event.timestamp)
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`."""
@@ -196,11 +201,13 @@ def _events_for_run(stored: _Stored) -> EventList:
     return events
 
 
-def _choose(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
+def _choose(stored: _Stored, config: GetSessionConfig | None) -> list[Event]:
+    events = stored.events
     if config is None:
         return events
     if config.after_timestamp is not None:
-        events = [event for event in events if event.timestamp >= config.after_timestamp]
+        first = bisect_left(stored.latest, config.after_timestamp)
+        events = [event for event in events[first:] if event.timestamp >= config.after_timestamp]
     if config.num_recent_events is not None:
         events = events[max(0, len(events) - config.num_recent_events) :]
     return events

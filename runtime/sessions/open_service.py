@@ -28,5 +28,8 @@ def open_session_service(target: str) -> BaseSessionService:
     with StoredDatabase.open(str(file)) as stored:
         kind = stored.layout.kind
     if kind == "v0":
-        raise StorageError(f"{file} has the older layout with pickled actions, which is only read. Convert it into a new file.")
+        raise StorageError(
+            f"{file} has the older layout with pickled actions, which is only read."
+            " Convert it into a new file: agent-inspector convert OLD NEW."
+        )
     return SqliteSessionService(target) if kind == "sqlite" else DatabaseSessionService(target)

@@ -118,13 +118,17 @@ def split_delta(delta: Mapping[str, Any]) -> dict[Scope, dict[str, Any]]:
 def merge_scopes(session: Mapping[str, Any], user: Mapping[str, Any], app: Mapping[str, Any]) -> dict[str, Any]:
     """Return the merged state that an agent sees, from the three stored parts (their keys without prefix)."""
     merged = dict(session)
-    merged.update({State.APP_PREFIX + key: value for key, value in app.items()})
-    merged.update({State.USER_PREFIX + key: value for key, value in user.items()})
+    if app:
+        merged.update({State.APP_PREFIX + key: value for key, value in app.items()})
+    if user:
+        merged.update({State.USER_PREFIX + key: value for key, value in user.items()})
     return merged
 
 
 def independent(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of stored state, or of a delta, that shares nothing with it that can be changed."""
+    if not state:
+        return {}
     return {key: value if type(value) in _UNCHANGING else deepcopy(value) for key, value in state.items()}
 
 

@@ -14,6 +14,10 @@ from runtime.sessions.tables import COMMITS, METADATA
 class Rows(Protocol):
     """What a driver's cursor offers, both SQLite's and psycopg's."""
 
+    @property
+    def rowcount(self) -> int:
+        """How many rows a statement has changed."""
+
     def fetchone(self) -> Any:
         """Return the next row, None after the last."""
 
@@ -73,7 +77,12 @@ SQL = {
         f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
         " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
     ),
+    "copy_commit": (
+        f"INSERT INTO {COMMITS} (seq, app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
+        " VALUES (:seq, :app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
+    ),
     "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
+    "creation": f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL ORDER BY seq DESC LIMIT 1",
     "newest_events": (
         "SELECT e.app_name, e.user_id, e.session_id, e.id, e.timestamp, e.event_data, EXISTS (SELECT 1 FROM"
         f" {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"
@@ -96,13 +105,58 @@ SQL = {
     "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",
 }
 
+# PostgreSQL has no rowid: the order is that of our record; what others appended since comes after it, by time, as google-adk sorts it.
+_BY_TIME = "timestamp, id"
+_SEQ = (
+    f"(SELECT max(c.seq) FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id"
+    " AND c.event_id = e.id)"
+)
+_NUMBERED = f"(SELECT {_EVENT_COLUMNS}, {_SEQ} AS seq FROM events AS e WHERE {_OF_SESSION}) AS numbered"
+# Our times rise with every event, so that the newest one is the last.
+_NEWEST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT 1)"
+_NEW_ROW = " ON CONFLICT DO NOTHING"
 
-def compiled_statements(dialect: Dialect) -> dict[str, str]:
-    """Return the statements of `SQL` in a dialect's own parameter style, by name.
+POSTGRESQL = {
+    **SQL,
+    "find_session": f"SELECT create_time, update_time, {_NEWEST} FROM sessions WHERE {_SESSION}",
+    # A statement of its own: what another one sees of other tables is older than the lock it waited for.
+    "lock_session": f"SELECT 1 FROM sessions WHERE {_SESSION} FOR UPDATE",
+    "lock_app_state": SQL["app_state"] + " FOR UPDATE",
+    "lock_user_state": SQL["user_state"] + " FOR UPDATE",
+    "insert_app_state": SQL["insert_app_state"] + _NEW_ROW,
+    "insert_user_state": SQL["insert_user_state"] + _NEW_ROW,
+    "events": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} ORDER BY seq NULLS LAST, {_BY_TIME}",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} ORDER BY seq DESC NULLS FIRST, timestamp DESC, id DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} WHERE timestamp >= :time ORDER BY seq NULLS LAST, {_BY_TIME}",
+    "event_number": f"SELECT max(seq) FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id GROUP BY event_id",
+    "events_after": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} WHERE seq IS NULL OR seq > :number ORDER BY seq NULLS LAST, {_BY_TIME}",
+    "newest_events": (
+        "SELECT app_name, user_id, session_id, id, timestamp, event_data, false FROM events AS e"
+        f" WHERE {_SEQ} IS NULL ORDER BY timestamp DESC, id DESC"
+    ),
+    "newest_of_session": (
+        "SELECT app_name, user_id, session_id, id, timestamp, event_data, false FROM events AS e"
+        f" WHERE {_OF_SESSION} AND {_SEQ} IS NULL ORDER BY timestamp DESC, id DESC"
+    ),
+}
+
+POSTGRESQL_NOT_OURS = {
+    **POSTGRESQL,
+    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY {_BY_TIME}",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY {_BY_TIME}",
+    # It has no number; so all are read again.
+    "event_number": f"SELECT id FROM events WHERE {_OF_SESSION} AND id = :event_id AND 1 = 0",
+}
+
+
+def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> dict[str, str]:
+    """Return statements in a dialect's own parameter style, by name.
 
     They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
 
     Args:
         dialect: the engine's, with named parameters.
+        statements: for this kind of database.
     """
-    return {name: str(text(sql).compile(dialect=dialect)) for name, sql in SQL.items()}
+    return {name: str(text(sql).compile(dialect=dialect)) for name, sql in statements.items()}

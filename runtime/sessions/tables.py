@@ -22,7 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.types import REAL, TypeEngine
 
 WrittenLayout = Literal["v1", "sqlite"]
@@ -73,8 +73,8 @@ def tables_of(layout: WrittenLayout) -> LayoutTables:
 
 def _v1(metadata: MetaData) -> Table:
     Table("adk_internal_metadata", metadata, _key("key"), Column("value", String(256), nullable=False))
-    # PostgreSQL: google-adk keeps JSON as jsonb there.
-    json = Text().with_variant(JSONB(), "postgresql")
+    # PostgreSQL: google-adk makes it jsonb, which changes numbers and refuses "\\u0000"; it reads and writes json just as well.
+    json = Text().with_variant(JSON(), "postgresql")
     _session_tables(metadata, lambda name: Column(name, String(128), nullable=False), DateTime(), json)
     events = Table(
         "events",

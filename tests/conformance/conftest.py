@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, SqliteSessionService
+from tests.postgres import server
+
+
+def _postgresql(folder: Path) -> BaseSessionService:
+    remembered = folder / "postgresql-url"
+    if not remembered.exists():
+        remembered.write_text(server().new_database())
+    return DatabaseSessionService(remembered.read_text())
+
 
 SERVICES: dict[str, Callable[[Path], BaseSessionService]] = {
     "in_memory": lambda folder: InMemorySessionService(),
     "sqlite_v1": lambda folder: DatabaseSessionService(f"sqlite:///{folder / 'v1.db'}"),
+    "postgresql": _postgresql,
     "adk_web_layout": lambda folder: SqliteSessionService(folder / "session.db"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -13,3 +14,12 @@ def test_the_benchmarks_run_small() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert "one durable event, SQLite file" in done.stdout
+
+
+def test_the_storage_benchmark_runs_small() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "INSPECTOR_ADK_PYTHON"}
+    command = [sys.executable, "-m", "bench.storage", "--scale", "0.01", "--rounds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "database: appends/s, FULL" in done.stdout
+    assert "Raw sqlite3" in done.stdout

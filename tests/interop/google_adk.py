@@ -9,7 +9,8 @@ import subprocess
 import sys
 import textwrap
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -21,19 +22,35 @@ def adk_python() -> str:
     The one that runs the tests if google-adk is installed beside us (`pip install '.[interop]'`), else `$INSPECTOR_ADK_PYTHON`.
     """
     given = os.environ.get("INSPECTOR_ADK_PYTHON")
-    if given:
+    if given and Path(given).exists():
         return given
     if importlib.util.find_spec("google.adk") is None:
-        pytest.skip("google-adk is not installed: pip install '.[interop]', or set INSPECTOR_ADK_PYTHON to a Python that has it")
+        _miss("google-adk is not installed: pip install '.[interop]', or set INSPECTOR_ADK_PYTHON to a Python that has it")
     return sys.executable
 
 
-def run_adk(code: str, *args: str) -> Any:
+@cache
+def adk_1_python() -> str:
+    """Return a Python that has google-adk 1.39, which `$INSPECTOR_ADK_1_PYTHON` names; skip the test, saying so, where there is none."""
+    given = os.environ.get("INSPECTOR_ADK_1_PYTHON")
+    if not given or not Path(given).exists():
+        _miss("google-adk 1.39 is not installed: set INSPECTOR_ADK_1_PYTHON to a Python that has it")
+    return str(given)
+
+
+def _miss(reason: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def run_adk(code: str, *args: str, python: str | None = None) -> Any:
     """Run the body of an async function with google-adk and return what it returns, by way of JSON.
 
     Args:
         code: sees `args`, `Event`, `EventActions`, `types`, `DatabaseSessionService` and `SqliteSessionService`.
         *args: texts.
+        python: which; the one with google-adk 2.13 if None.
     """
     program = (
         textwrap.dedent("""
@@ -50,7 +67,7 @@ def run_adk(code: str, *args: str) -> Any:
         + textwrap.indent(textwrap.dedent(code), "    ")
         + "\nprint('RESULT' + json.dumps(asyncio.run(main())))\n"
     )
-    done = subprocess.run([adk_python(), "-c", program, *args], capture_output=True, text=True, timeout=110)
+    done = subprocess.run([python or adk_python(), "-c", program, *args], capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stderr[-4000:]
     (result,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
     return json.loads(result.removeprefix("RESULT"))

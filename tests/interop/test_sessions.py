@@ -15,7 +15,7 @@ from runtime.sessions import DatabaseSessionService, Session, SqliteSessionServi
 from runtime.sessions.stored.reader import StoredDatabase
 from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.fixture_paths import copy_of
-from tests.interop.google_adk import run_adk
+from tests.interop.google_adk import adk_1_python, run_adk
 
 READ = """
     service = SERVICE
@@ -177,3 +177,18 @@ async def test_the_backup_of_their_file_is_theirs(layout: str, tmp_path: Path) -
         return len(session.events)
     """
     assert run_adk(theirs(layout, code), str(backup)) == run_adk(theirs(layout, code), str(file)) == 10
+
+
+async def test_google_adk_1_39_continues_what_we_wrote_and_we_read_it(layout: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with ours(layout, file) as service:
+        session = await fill(service)
+        ids = run_adk(theirs(layout, APPEND), str(file), python=adk_1_python())
+        assert ids[: len(RICH)] == [event.id for event in session.events]
+        reloaded = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert reloaded is not None
+        assert [event.id for event in reloaded.events] == ids
+        await service.append_event(reloaded, Event(author="me", actions=EventActions(state_delta={"theirs": "ours again"})))
+        read = run_adk(theirs(layout, READ), str(file), python=adk_1_python())
+        assert [event["id"] for event in read["events"]] == [*ids, reloaded.events[-1].id]
+        assert read["state"] == {key: value for key, value in reloaded.state.items() if not key.startswith("temp:")}

@@ -101,6 +101,12 @@ def told(events: list[Event]) -> dict[tuple[str, str | None], list[Any]]:
     return by_agent
 
 
+def _common(one: list[Any], other: list[Any]) -> bool:
+    """Return whether one list begins with the other."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
+
+
 class DebuggerMachine(RuleBasedStateMachine):
     """One run of one tree under random commands."""
 
@@ -154,11 +160,12 @@ class DebuggerMachine(RuleBasedStateMachine):
     def clear_breakpoints(self) -> None:
         self.debugger.breakpoints.clear()
 
-    @precondition(lambda self: self.call() is not None)
+    # No preconditions on what is held: in which order cancelled branches end is not the same each time, and Hypothesis wants it to be.
     @rule(how=st.sampled_from(["args", "result", "fail", "answer", "reset"]))
     def intercept(self, how: str) -> None:
         call = self.call()
-        assert call is not None
+        if call is None:
+            return
         if how == "reset":
             call.reset()
             return
@@ -172,9 +179,10 @@ class DebuggerMachine(RuleBasedStateMachine):
         else:
             call.give_result({"by": "hand"})
 
-    @precondition(lambda self: self.debugger.hold is not None)
     @rule(value=st.integers())
     def edit_state(self, value: int) -> None:
+        if self.debugger.hold is None:
+            return
         event = self.loop.run_until_complete(self.run.runner.edit_state(user_id="u", session_id="s", changes={"by_hand": value}))
         self.system_events.append(event.id)
 
@@ -231,7 +239,9 @@ class DebuggerMachine(RuleBasedStateMachine):
         if self.edited:
             return
         found = told(agents)
-        if self.was_stopped or self.fails:
+        if self.fails:  # where the branches beside a failing one are cut off is a matter of time, in the undisturbed run, too
+            assert all(_common(done, self.expected[key]) for key, done in found.items())
+        elif self.was_stopped:
             assert all(self.expected[key][: len(done)] == done for key, done in found.items())
         else:
             assert found == self.expected

@@ -19,7 +19,7 @@ EventRow = Sequence[Any]
 def decode_v1(row: EventRow) -> Event:
     """Return the event of a v1 row. As in google-adk its columns `id` and `invocation_id` win over the JSON."""
     event_id, invocation_id, time, data = row
-    event = _parse(data)
+    event = parse_event(data)
     event.id = event_id
     event.invocation_id = invocation_id
     return _timed(event, time)
@@ -28,7 +28,7 @@ def decode_v1(row: EventRow) -> Event:
 def decode_sqlite(row: EventRow) -> Event:
     """Return the event of a row of adk web's layout. As in google-adk the JSON wins over the columns."""
     event_id, invocation_id, time, data = row
-    event = _parse(data)
+    event = parse_event(data)
     if "id" not in event.model_fields_set:
         event.id = event_id
     if "invocation_id" not in event.model_fields_set:
@@ -46,7 +46,8 @@ def _timed(event: Event, time: Any) -> Event:
     return event
 
 
-def _parse(data: Any) -> Event:
+def parse_event(data: Any) -> Event:
+    """Return the event of its stored JSON; what cannot be read of it is kept as it stands."""
     try:
         return Event.model_validate_json(data)
     except (ValidationError, TypeError):

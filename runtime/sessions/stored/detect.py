@@ -24,6 +24,28 @@ _NEEDED = {
     "user_states": {"app_name", "user_id", "state"},
     "events": {"id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"},
 }
+_BODY: dict[LayoutKind, set[str]] = {
+    "v1": {"event_data"},
+    "sqlite": {"event_data"},
+    "v0": {
+        "author",
+        "actions",
+        "long_running_tool_ids_json",
+        "branch",
+        "content",
+        "grounding_metadata",
+        "custom_metadata",
+        "usage_metadata",
+        "citation_metadata",
+        "partial",
+        "turn_complete",
+        "error_code",
+        "error_message",
+        "interrupted",
+        "input_transcription",
+        "output_transcription",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +58,7 @@ class Layout:
         title: for people.
         note: what is odd about it, or None.
         event_columns: the columns that its `events` table has.
+        is_newer: it is of a version that this program does not know, or has columns of one.
     """
 
     kind: LayoutKind
@@ -43,6 +66,7 @@ class Layout:
     title: str
     note: str | None
     event_columns: frozenset[str]
+    is_newer: bool = False
 
 
 def sqlite_tables(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
@@ -74,7 +98,16 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
             raise ForeignDatabaseError(f"{name} is no session database: its table {table} has no column {', '.join(sorted(missing))}.")
     events = tables["events"]
     kind = _kind(events, name)
-    return Layout(kind, COMMITS in tables, _TITLES[kind], _note(kind, tables, schema_version), frozenset(events))
+    unknown = _unknown_columns(kind, tables)
+    notes = [note for note in (_note(kind, tables, schema_version), unknown) if note]
+    is_newer = unknown is not None or schema_version not in (None, *_VERSIONS)
+    return Layout(kind, COMMITS in tables, _TITLES[kind], " ".join(notes) or None, frozenset(events), is_newer)
+
+
+def _unknown_columns(kind: LayoutKind, tables: Mapping[str, Mapping[str, str]]) -> str | None:
+    known = _NEEDED["events"] | _BODY[kind]
+    unknown = [name for name in tables["events"] if name not in known]
+    return f"Its events have columns that this program does not know and does not show: {', '.join(unknown)}." if unknown else None
 
 
 def _kind(events: Mapping[str, str], name: str) -> LayoutKind:

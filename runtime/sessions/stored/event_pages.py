@@ -16,8 +16,8 @@ from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.steps import Step
 from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.copied_events import Readable
 from runtime.sessions.stored.decode import EventRow
-from runtime.sessions.stored.sqlite_file import SqliteFile
 
 # A search by the session's index would have to be sorted, and reads pages in another order than they lie in the file.
 _PIECE = (
@@ -39,6 +39,21 @@ class Found(NamedTuple):
     parameters: Mapping[str, Any]
 
 
+def containing(texts: Sequence[Sequence[str]]) -> Found:
+    """Return the condition that of each group of texts one stands somewhere in the stored JSON, without regard to ASCII case."""
+    parameters: dict[str, str] = {}
+    groups = []
+    for group in texts:
+        terms = []
+        for text in group:
+            name = f"find_{len(parameters)}"
+            escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            parameters[name] = f"%{escaped}%"
+            terms.append(f"event_data LIKE :{name} ESCAPE '\\'")
+        groups.append(f"({' OR '.join(terms)})")
+    return Found(" AND ".join(groups), parameters)
+
+
 class EventPages:
     """The events of one session, by place: 0 is the first that was committed.
 
@@ -48,13 +63,14 @@ class EventPages:
         file: the database.
         key: the session.
         decode: makes an event of a row.
+        count: how many events it had when it was last looked at; spares counting them where no other session has any.
     """
 
-    def __init__(self, file: SqliteFile, key: SessionKey, decode: Callable[[EventRow], Event]) -> None:
+    def __init__(self, file: Readable, key: SessionKey, decode: Callable[[EventRow], Event], count: int | None = None) -> None:
         self._file = file
         self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
         self.decode = decode
-        self._rowids: Sequence[int] = file.read(self._read_rowids)
+        self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count))
 
     def __len__(self) -> int:
         """Return how many events there are."""
@@ -104,6 +120,12 @@ class EventPages:
         rows = self._read(f"SELECT rowid {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
         return [self.place_of(rowid) for (rowid,) in rows]
 
+    def rows_with(self, condition: Found, first: int, end: int) -> list[tuple[int, EventRow]]:
+        """Return places and rows in a range whose events meet a condition."""
+        columns = "rowid, id, invocation_id, timestamp, event_data"
+        rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        return [(self.place_of(rowid), row) for rowid, *row in rows]
+
     def index_of(self, event_id: str) -> int | None:
         """Return the place of the event with this id, None if there is none."""
         query = "SELECT rowid FROM events WHERE id = :id AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
@@ -124,7 +146,10 @@ class EventPages:
         parameters = {**self._names, **(more or {}), "first": self._rowids[first], "last": self._rowids[end - 1]}
         return self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
 
-    def _read_rowids(self, connection: sqlite3.Connection) -> Sequence[int]:
+    def _read_rowids(self, connection: sqlite3.Connection, listed: int | None) -> Sequence[int]:
+        lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+        if lowest is not None and highest - lowest + 1 == listed:
+            return range(lowest, highest + 1)
         of_session = "FROM events WHERE app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
         count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()
         if count == 0:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runtime.events.event import Event
 from runtime.history.state_at import History, SharedWrite, explain
 from runtime.sessions.column_values import load_json_object, read_time, to_epoch
-from runtime.sessions.commit_record import delta_of
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of
+from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, Written, parts
 from runtime.sessions.tables import COMMITS
 
 
 def read_past(
-    connection: sqlite3.Connection, key: SessionKey, events: Sequence[Event], present: Mapping[str, Any], *, ours: bool
+    connection: ReadingConnection, rows: EventRows, key: SessionKey, events: Sequence[Event], present: Mapping[str, Any], *, ours: bool
 ) -> History:
     """Return a session's history.
 
     Args:
         connection: in a transaction.
+        rows: how the database's events are read.
         key: the session.
         events: all of it.
         present: its merged state now.
@@ -29,11 +29,11 @@ def read_past(
     """
     walk = _Walk(key, events)
     if ours:
-        created = connection.execute("SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", _parts(key))
+        created = connection.execute("SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", parts(key))
         walk.recorded(connection, _micros(created.fetchone()[0]))
-        walk.events_of_app(reversed(list(_unrecorded(connection, key))))
+        walk.events_of_app(rows.unrecorded(connection, key))
     else:
-        walk.events_of_app(_all(connection, key))
+        walk.events_of_app(rows.written(connection, key))
     if walk.baseline is not None:
         return History(events, baseline=walk.baseline, shared=walk.shared, present=present, temp=walk.temp)
     patched, unsure = explain(_writes(events, walk.shared), present)
@@ -60,7 +60,7 @@ class _Walk:
         self._index_of = {event.id: index for index, event in enumerate(events)}
         self._next = -1
 
-    def recorded(self, connection: sqlite3.Connection, created: int) -> None:
+    def recorded(self, connection: ReadingConnection, created: int) -> None:
         """Follow our own record.
 
         Args:
@@ -71,7 +71,7 @@ class _Walk:
         rows = connection.execute(
             f"SELECT user_id, session_id, event_id, at, baseline, shared, temp FROM {COMMITS}"
             " WHERE app_name = ? AND (shared IS NOT NULL OR (user_id = ? AND session_id = ?)) ORDER BY seq",
-            _parts(key),
+            parts(key),
         )
         for user_id, session_id, event_id, at, baseline, shared, temp in rows:
             delta = load_json_object(shared) if shared else {}
@@ -90,13 +90,13 @@ class _Walk:
             else:
                 self._write(user_id, delta)
 
-    def events_of_app(self, rows: Iterator[Sequence[Any]]) -> None:
-        """Follow rows of `user_id, session_id, id, event_data`."""
-        for user_id, session_id, event_id, data in rows:
+    def events_of_app(self, events: Iterable[Written]) -> None:
+        """Follow events that we have not recorded."""
+        for user_id, session_id, event_id, delta in events:
             if user_id == self._key.user_id and session_id == self._key.session_id:
                 self._own(event_id)
             else:
-                self._write(user_id, delta_of(data))
+                self._write(user_id, delta)
 
     def _own(self, event_id: str) -> None:
         self._next = self._index_of.get(event_id, self._next - 1) + 1
@@ -106,30 +106,6 @@ class _Walk:
         visible = {key: value for key, value in delta.items() if scope_of(key) in scopes}
         if visible or complete:
             self.shared.append(SharedWrite(self._next, visible, complete))
-
-
-def _all(connection: sqlite3.Connection, key: SessionKey) -> Iterator[Sequence[Any]]:
-    # Rows that cannot have written to a shared scope are not even read.
-    return iter(
-        connection.execute(
-            "SELECT user_id, session_id, id, event_data FROM events WHERE app_name = ?"
-            " AND ((user_id = ? AND session_id = ?) OR event_data LIKE '%\"user:%' OR event_data LIKE '%\"app:%') ORDER BY rowid",
-            _parts(key),
-        )
-    )
-
-
-def _unrecorded(connection: sqlite3.Connection, key: SessionKey) -> Iterator[Sequence[Any]]:
-    """Give an app's events since our last record, newest first."""
-    rows = connection.execute(
-        f"SELECT app_name, user_id, session_id, id, event_data, EXISTS (SELECT 1 FROM {COMMITS} AS c WHERE c.app_name = e.app_name"
-        " AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id) FROM events AS e ORDER BY e.rowid DESC"
-    )
-    for app_name, *row, recorded in rows:
-        if recorded:
-            return
-        if app_name == key.app_name:
-            yield row
 
 
 def _writes(events: Sequence[Event], shared: Sequence[SharedWrite]) -> dict[str, list[Any]]:
@@ -147,12 +123,12 @@ def _writes(events: Sequence[Event], shared: Sequence[SharedWrite]) -> dict[str,
     return writes
 
 
-def _fixed_from(connection: sqlite3.Connection, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
+def _fixed_from(connection: ReadingConnection, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
     """Return from which event on no session of the same app, or user, was created: its first state may have set any shared key."""
     query = "SELECT max(create_time) FROM sessions WHERE app_name = ? AND NOT (user_id = ? AND id = ?)"
-    (newest_of_app,) = connection.execute(query, _parts(key)).fetchone()
+    (newest_of_app,) = connection.execute(query, parts(key)).fetchone()
     (newest_of_user,) = connection.execute(
-        "SELECT max(create_time) FROM sessions WHERE app_name = ? AND user_id = ? AND NOT id = ?", _parts(key)
+        "SELECT max(create_time) FROM sessions WHERE app_name = ? AND user_id = ? AND NOT id = ?", parts(key)
     ).fetchone()
     return {"app": _first_after(newest_of_app, events), "user": _first_after(newest_of_user, events)}
 
@@ -169,7 +145,3 @@ def _micros(value: Any) -> int:
         return read_time(value)
     except ValueError:
         return 0
-
-
-def _parts(key: SessionKey) -> tuple[str, str, str]:
-    return key.app_name, key.user_id, key.session_id

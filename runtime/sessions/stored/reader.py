@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from runtime.errors.not_found_error import NotFoundError, SessionNotFoundError
+from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.state_at import History
@@ -15,14 +16,18 @@ from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
+from runtime.sessions.stored.copied_events import CopiedEvents, Readable
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
 from runtime.sessions.stored.event_pages import EventPages
+from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
+from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_past
+from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
-_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
+T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
 
@@ -50,10 +55,11 @@ class StoredDatabase:
         layout: what kind of database it is.
     """
 
-    def __init__(self, file: SqliteFile, layout: Layout) -> None:
-        self._file = file
+    def __init__(self, file: SqliteFile | ServerDatabase, layout: Layout) -> None:
+        self._file: Readable = file
         self.layout = layout
-        self._decode = decode_v1 if layout.kind == "v1" else decode_sqlite
+        self._is_file = isinstance(file, SqliteFile)
+        self._rows = EventRows(layout) if self._is_file else ServerRows(layout)
 
     @classmethod
     def open(cls, target: str) -> StoredDatabase:
@@ -66,7 +72,11 @@ class StoredDatabase:
             ForeignDatabaseError: it is no session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
-        file = file_of(database_url(target))
+        url = database_url(target)
+        if url.get_backend_name() != "sqlite":
+            server = ServerDatabase(url)
+            return cls(server, server.layout())
+        file = file_of(url)
         if file is None:
             raise StorageError(f"{database_url(target).render_as_string()} is not a database file; sessions are read from SQLite files.")
         return cls._open_file(file)
@@ -89,7 +99,7 @@ class StoredDatabase:
     def sessions(self) -> list[SessionSummary]:
         """Return all sessions by app, user and id, with their counts of events."""
 
-        def read(connection: sqlite3.Connection) -> list[SessionSummary]:
+        def read(connection: ReadingConnection) -> list[SessionSummary]:
             counts = {
                 SessionKey(*key): count
                 for *key, count in connection.execute(
@@ -115,12 +125,12 @@ class StoredDatabase:
             NotFoundError: it has no event `after`.
         """
 
-        def read(connection: sqlite3.Connection) -> list[Any]:
+        def read(connection: ReadingConnection) -> tuple[list[Sequence[Any]], Callable[[Sequence[Any]], Event]]:
             _stored_state(connection, key)
-            start = _number(connection, key, after) if after is not None else 0
-            return _event_rows(connection, key, start, -1 if limit is None else limit)
+            return self._rows.read(connection, key, after, limit), self._rows.decoder(connection)
 
-        return [self._decode(row) for row in self._file.read(read)]
+        rows, decode = self._file.read(read)
+        return [decode(row) for row in rows]
 
     def state(self, key: SessionKey) -> dict[str, Any]:
         """Return a session's merged state as it is now.
@@ -138,21 +148,40 @@ class StoredDatabase:
             SessionNotFoundError: there is no such session.
         """
 
-        def read(connection: sqlite3.Connection) -> History:
+        def read(connection: ReadingConnection) -> History:
             state = _merged_state(connection, key)
-            events = [self._decode(row) for row in _event_rows(connection, key)]
-            return read_past(connection, key, events, state, ours=self.layout.ours)
+            events = [*map(self._rows.decoder(connection), self._rows.read(connection, key, None, None))]
+            return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
 
-    def pages(self, key: SessionKey) -> EventPages:
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a piece of work that only reads on the database itself, for what the other methods do not offer.
+
+        Args:
+            work: see `SqliteFile.read`.
+        """
+        return self._file.read(work)
+
+    def count_up_to(self, key: SessionKey, limit: int) -> int:
+        """Return how many events a session has; `limit` stands for that many or more."""
+        query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
+        return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
+
+    def pages(self, key: SessionKey, count: int | None = None) -> EventPages:
         """Return a session's events, to be read piece by piece.
+
+        Args:
+            key: the session.
+            count: how many events it was listed with, if that is known.
 
         Raises:
             SessionNotFoundError: there is no such session.
         """
+        if not self._has_json:
+            return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, self._decode)
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.
@@ -165,10 +194,18 @@ class StoredDatabase:
             SessionNotFoundError: there is no such session.
         """
 
+        if not self._has_json:
+            return self.history(key)
+
         def read(connection: sqlite3.Connection) -> History:
             return read_long_past(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
 
         return self._file.read(read)
+
+    @property
+    def _has_json(self) -> bool:
+        """Whether the events stand there as JSON that SQLite can search."""
+        return self._is_file and self.layout.kind != "v0"
 
     def close(self) -> None:
         """Let go of the file."""
@@ -189,37 +226,28 @@ def _layout(connection: sqlite3.Connection, name: str) -> Layout:
     if "adk_internal_metadata" in tables:
         row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
         version = str(row[0]) if row else None
-    return layout_of(tables, version, name)
+    layout = layout_of(tables, version, name)
+    return replace(layout, note=_note_on_times(connection, layout.note)) if layout.kind == "v0" else layout
 
 
-def _stored_state(connection: sqlite3.Connection, key: SessionKey) -> Any:
-    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", _parts(key)).fetchone()
+def _note_on_times(connection: ReadingConnection, note: str | None) -> str:
+    zone = offset_text(read_offset(connection))
+    times = f"Its events bear the writer's local time, without a zone; by when its sessions were created that was {zone}."
+    return f"{note} {times}" if note else times
+
+
+def _stored_state(connection: ReadingConnection, key: SessionKey) -> Any:
+    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", parts(key)).fetchone()
     if row is None:
         raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
     return row[0]
 
 
-def _merged_state(connection: sqlite3.Connection, key: SessionKey) -> dict[str, Any]:
+def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any]:
     session = _stored_state(connection, key)
-    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", _parts(key)[:2]).fetchone()
-    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", _parts(key)[:1]).fetchone()
+    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", parts(key)[:2]).fetchone()
+    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", parts(key)[:1]).fetchone()
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
-
-
-def _event_rows(connection: sqlite3.Connection, key: SessionKey, after: int = 0, limit: int = -1) -> list[Any]:
-    query = f"SELECT id, invocation_id, timestamp, event_data FROM events WHERE {_OF_SESSION} AND rowid > ? ORDER BY rowid LIMIT ?"
-    return connection.execute(query, (*_parts(key), after, limit)).fetchall()
-
-
-def _number(connection: sqlite3.Connection, key: SessionKey, event_id: str) -> int:
-    row = connection.execute(f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = ?", (*_parts(key), event_id)).fetchone()
-    if row is None:
-        raise NotFoundError(f"Session {key.session_id} has no event {event_id}.")
-    return int(row[0])
-
-
-def _parts(key: SessionKey) -> tuple[str, str, str]:
-    return key.app_name, key.user_id, key.session_id
 
 
 def _epoch(value: Any) -> float:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from inspector_app.qt_models.delta import DeltaModel, ground
+from inspector_app.qt_models.delta import DIFFERENCE_ROLE, DeltaModel, ground
 from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
 from inspector_app.qt_models.state_tree import StateTreeModel
 from inspector_app.qt_models.value_tree import MAX_CHILDREN, ValueTreeModel
@@ -91,7 +91,7 @@ def test_a_value_nobody_recorded_and_one_written_again_are_no_false_changes(test
     delta = tested(DeltaModel())
     delta.set_changes(changes)
     assert [delta.index(row, 1).data() for row in range(3)] == ["not recorded", "[2]", "1"]
-    grounds = [[ground(change, column) for column in range(3)] for change in changes]
+    grounds = [[ground(delta.row(row), column) for column in range(3)] for row in range(len(changes))]
     assert grounds == [["", "", "added"], ["", "", ""], ["", "removed", "added"]]
 
 
@@ -209,3 +209,44 @@ def test_names_of_strangers_are_made_visible(sessions: SessionTreeModel) -> None
     index = sessions.index_of("x", key("u\u202e", "<img src='file:///dev/zero'>\n"))
     assert "⏎" in index.data()
     assert "<img" not in index.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_places_inside_a_changed_value_stand_below_it(tested) -> None:
+    delta = tested(DeltaModel())
+    before, after = {"n": 1, "text": "twelve boxes", "gone": 0}, {"n": 2, "text": "twenty boxes", "new": [1]}
+    delta.set_changes([Change("cart", before, after, "changed"), Change("k", 1, 2, "changed")])
+    cells = [[delta.index(row, column).data() for column in range(3)] for row in range(delta.rowCount())]
+    assert cells[1:] == [
+        [".n", "1", "2"],
+        [".text", '"twelve boxes"', '"twenty boxes"'],
+        [".gone", "0", "–"],
+        [".new", "–", "[1]"],
+        ["k", "1", "2"],
+    ]
+    assert [delta.change(row).key for row in range(6)] == ["cart"] * 5 + ["k"]
+    assert [[ground(delta.row(row), column) for column in (1, 2)] for row in (1, 3, 4)] == [
+        ["removed", "added"],
+        ["removed", ""],
+        ["", "added"],
+    ]
+    part = delta.index(2, 2).data(DIFFERENCE_ROLE)
+    assert part.text[part.start : part.end] == "nty"
+
+
+def test_who_wrote_each_key(tested) -> None:
+    tree = tested(StateTreeModel())
+    state = ScopedState(session={"a": 1, "b": 2, "old": 3}, user={"user:x": 1, "user:y": 1}, app={}, temp={}, unknown=[])
+    tree.set_state(state, [], writers={"a": (132, "find_product"), "b": (0, ""), "user:x": (-2, "")})
+    written = {node.key: (node.writer, node.writer_index) for lane in range(4) for node in tree.node(tree.index(lane, 0)).children}
+    assert written == {
+        "a": ("#133 find_product", 132),
+        "b": ("#1", 0),
+        "old": ("at creation", None),
+        "user:x": ("another session", None),
+        "user:y": ("before the record", None),
+    }
+    assert [tree.headerData(section, Qt.Orientation.Horizontal) for section in range(tree.columnCount())] == [
+        "state",
+        "value",
+        "written by",
+    ]

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from google.genai import types
 from pydantic import BaseModel
 
 from runtime.agents import LlmAgent
@@ -267,7 +268,7 @@ class Shape(BaseModel):
     [
         ({"more": 1}, "not more"),
         ({"contents": "hello"}, "contents"),
-        ({"contents": [{"role": "user", "parts": [{"txt": 1}]}]}, "contents.0"),
+        ({"contents": [{"role": "user", "parts": [{"txt": 1}]}]}, r"contents\[0\]: parts.0.txt"),
         ({"config": {"temprature": 1}}, "temprature"),
         ({"config": {"temperature": "hot"}}, "temperature"),
         ({"config": []}, "config must be a JSON object"),
@@ -281,6 +282,24 @@ def test_a_request_that_fits_not_is_refused_and_nothing_is_changed(edit: dict[st
     with pytest.raises(CallEditError, match=problem):
         call.edit_request({**call.json(), **edit})
     assert (call.edits, call.json()) == ({}, {"model": "m", "contents": [], "config": {}})
+
+
+def test_pictures_and_other_bytes_of_an_edited_conversation_stay_what_they_are() -> None:
+    picture = types.Part(inline_data=types.Blob(data=b"\xff\xfe\x00", mime_type="image/png"), thought_signature=b"\xfb\xff")
+    request = LlmRequest(
+        model="m", contents=[types.Content(role="user", parts=[picture]), types.Content(role="user", parts=[types.Part(text="x")])]
+    )
+    first = request.contents[0]
+    call = ModelCall(request)
+    edited = call.json()
+    edited["contents"].reverse()
+    edited["contents"][1]["parts"].append({"text": "look"})
+    edited["contents"].append(call.json()["contents"][0])
+    call.edit_request(edited)
+    call.apply()
+    assert [part.text for content in request.contents for part in content.parts or []] == ["x", None, "look", None]
+    assert request.contents[1].parts is not None and request.contents[1].parts[0] == picture
+    assert request.contents[2] is first
 
 
 def test_what_is_no_json_in_a_request_is_named_and_stays() -> None:

@@ -48,7 +48,7 @@ async def test_every_event_in_order() -> None:
     assert [said(hold) for hold in holds] == ["before", "1a", "1b", "2a", "between", "after"]
     assert [hold.agent for hold in holds] == ["chief", "one", "one", "two", "chief", "chief"]
     assert [hold.reason for hold in holds] == ["start", *["step"] * 5]
-    assert holds[1].text == "an event of one is committed; step."
+    assert holds[1].text == "an event of one is committed; stepped."
 
 
 async def test_over_runs_the_agents_that_are_called_through() -> None:
@@ -71,7 +71,7 @@ async def test_out_holds_where_the_agent_has_ended() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("1a")
         hold = await run.then(run.debugger.step_out)
-        assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; step out.")
+        assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; stepped out.")
         assert len(run.seen) == 3  # its last event is committed, and its caller has not gone on
         assert said(await run.then(run.debugger.step_out)) == "agent end chief"
 
@@ -92,7 +92,7 @@ async def test_into_holds_at_sub_agents_model_calls_and_tool_calls() -> None:
             "before model payer",
             "agent start last",
         ]
-        assert places[3].text == "payer is about to call pay; step into."
+        assert places[3].text == "payer is about to call pay; stepped into."
         # `last` calls nothing, and nothing comes after it: it runs to the end
         run.debugger.step_into()
     assert [event.author for event in run.seen] == ["payer", "payer", "payer", "last", "last"]
@@ -209,17 +209,18 @@ async def test_steps_of_an_agent_whose_callback_answered_do_not_confuse_levels()
         assert said(await run.then(run.debugger.step_over)) == "y"
 
 
-async def test_a_step_holds_one_branch_and_the_others_run_on() -> None:
+async def test_a_pause_holds_one_branch_and_the_others_run_on() -> None:
     fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b")])
     async with watching(fan) as run:
-        run.debugger.breakpoints.add(when="before tool", condition='author == "a"')
-        await run.next_hold()
-        run.debugger.breakpoints.clear()
-        await run.then(run.debugger.step_into)  # before a's next model call
-        while len(run.seen) < 5:  # noqa: ASYNC110  # b has gone on to its end meanwhile
+        run.debugger.breakpoints.add(when="event", log="{kind}")
+        while not run.reports:  # noqa: ASYNC110  # until both are at work
             await asyncio.sleep(0)
-        assert run.debugger.waiting == ()
-        assert [event.author for event in run.seen].count("b") == 3
+        run.debugger.pause()
+        held = await run.next_hold()
+        assert held.place != "event"
+        while [event.author for event in run.seen if event.author != held.agent][2:] == []:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        assert (run.debugger.waiting, run.debugger.hold) == ((), held)
 
 
 async def test_agents_that_left_without_a_word_do_not_run_on() -> None:
@@ -245,13 +246,14 @@ async def test_a_held_branch_that_is_cancelled_leaves_no_hold_behind() -> None:
             async for event in agent.sub_agents[0].run_async(ctx):
                 yield event
         except ValueError:
+            states.append(run.debugger.state)
             yield saying("rescued")
 
-    held = asyncio.Event()
+    held, states = asyncio.Event(), []  # type: ignore[var-annotated]
     fan = ParallelAgent(name="fan", sub_agents=[payer(), Scripted(name="fails", body=fails)])
     async with watching(Scripted(name="rescues", body=rescues, sub_agents=[fan])) as run:
         run.debugger.breakpoints.add(when="before tool")
         await run.next_hold()
         held.set()
         await run.finished.wait()
-    assert (texts(run.seen)[-1], run.error) == ("rescued", None)
+    assert (texts(run.seen)[-1], run.error, states) == ("rescued", None, ["running"])

@@ -12,6 +12,7 @@ ORDER: dict[str, str] = {
     "confirm": "the confirmation request is committed before its function response but has the later time, by which google-adk sorts",
     "auth_pending": "the credential request is committed before its function response but has the later time, by which google-adk sorts",
     "compaction": "1.16 to 1.18 commit the summary from a task of its own",
+    "adk1.0.0-v0-parallel": "a model's answer bears the time its request started, by which 1.0.0 sorts",
     "tz_fallback": "google-adk up to 2.6 sorts by local times, of which the folded hour has two",
     "tz_kolkata-continued": "2.7 and later write UTC after local times of an older version and sort the new events before the old ones",
 }
@@ -23,6 +24,24 @@ TIMESTAMP: dict[str, str] = {
 ADDED_BY_READER: dict[str, Any] = {
     # 2.x adds this to every event of an older version that it reads; it is not in the file.
     "node_info": {"path": ""},
+}
+
+ADDED_TO_ACTIONS: dict[str, Any] = {
+    # 1.0.0 did not know it; every later version writes it, also when it is empty, and so do we.
+    "requested_tool_confirmations": {},
+}
+
+LAST_UPDATE: dict[str, str] = {
+    "v0-tz_kolkata": "google-adk up to 1.19 reads the column, which is UTC, as its local time",
+}
+
+TEMP_OBJECTS: dict[str, str] = {
+    "adk1.16.0-v0-temp_pickle": "what a tool put under `temp:` was printed with an address in memory; we show what is in the pickle",
+}
+
+NONE_INSIDE: dict[str, str] = {
+    "adk1.18.0-v0-compaction": "1.18 stores compactions and confirmations as dicts and answers with what is None in them; it means nothing",
+    "adk1.18.0-v0-confirm": "likewise",
 }
 
 

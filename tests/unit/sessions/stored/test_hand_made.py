@@ -60,6 +60,23 @@ async def test_odd_files_are_continued_in_their_layout(name: str, tmp_path: Path
     assert len(backups(tmp_path)) == 1
 
 
+def test_a_hostile_pickle_is_only_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with StoredDatabase.open(str(fixtures_dir() / "hand" / "v0_hostile_pickle.db")) as database:
+        assert database.layout.kind == "v0"
+        events = database.events(KEY)
+        history = database.history(KEY)
+    assert list(tmp_path.iterdir()) == []
+    assert [event.id for event in events] == ["e0", "e1", "e2", "e3"]
+    assert [event.content and event.content.parts and event.content.parts[0].text for event in events] == [f"event {n}" for n in range(4)]
+    assert events[0].actions.state_delta == {"a": 1}
+    reasons = [(event.custom_metadata or {})["inspector_unreadable"]["actions"]["reason"] for event in events[1:]]
+    assert "posix.mkdir" in reasons[0]
+    assert all("damaged" in reason or "opcode" in reason for reason in reasons[1:])
+    # The file's own state does not have what its event wrote.
+    assert history.state_at(0).unknown == ["a"]
+
+
 def test_unknown_fields_are_kept_where_they_stood() -> None:
     with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_unknown_key_in_actions.db")) as database:
         assert json.loads(database.events(KEY)[1].model_dump_json())["actions"]["our_own_field"] == 1

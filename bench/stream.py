@@ -1,0 +1,230 @@
+"""The window on long sessions: what numbers of the stream, the state and the filter it reaches.
+
+`python -m bench.stream [--events N …] [--seconds S] [--keep FOLDER]` generates databases, opens each in a process of its own, off screen,
+and prints medians beside the goals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+GOALS = {
+    "open to last row, ms": "200 at 10,000; first rows 500 at 1,000,000",
+    "RSS, MB": "200 at 10,000; 250 at 1,000,000",
+    "select: detail, ms": "33",
+    "state at any event, ms": "20 at 100,000",
+    "live: loop gap p99, ms": "10",
+    "live: loop gap max, ms": "60",
+    "filter: first hits, ms": "200",
+    "filter: all, ms": "3,000 at 1,000,000",
+}
+SELECTIONS = 40
+EVENTS_PER_SECOND = 10_000
+
+
+def main() -> None:
+    """Generate, measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.stream")
+    parser.add_argument("--events", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--seconds", type=float, default=10, help="of the live stream, on the session of 100,000 events")
+    parser.add_argument("--keep", metavar="FOLDER", help="where the databases are kept for the next time")
+    parser.add_argument("--measure", metavar="DATABASE", help=argparse.SUPPRESS)
+    parser.add_argument("--live", type=float, default=0, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        sys.stdout.write(json.dumps(_measure(options.measure, options.live)) + "\n")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _print({count: _in_a_process(_database(Path(options.keep or folder), count), count, options.seconds) for count in options.events})
+
+
+def _database(folder: Path, count: int) -> Path:
+    from bench.generated import write_database
+
+    file = folder / f"{count}.db"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_database(file, count)
+    return file
+
+
+def _in_a_process(file: Path, count: int, seconds: float) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.stream", "--measure", str(file), "--live", str(seconds if count == 100_000 else 0)]
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{count} events: {done.stderr}")
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def _print(figures: dict[int, dict[str, float]]) -> None:
+    sys.stdout.write(f"{'':40}" + "".join(f"{count:>14,}" for count in figures) + "   goal\n")
+    for name in dict.fromkeys(name for found in figures.values() for name in found):
+        values = "".join(f"{found[name]:14,.1f}" if name in found else f"{'':14}" for found in figures.values())
+        sys.stdout.write(f"{name:40}{values}   {GOALS.get(name, '')}\n")
+
+
+def _measure(database: str, seconds: float) -> dict[str, float]:
+    from PySide6.QtCore import QSettings
+
+    import inspector_app.app as app
+    from inspector_app.settings import Settings
+
+    figures: dict[str, float] = {}
+
+    async def live(inspector: Any) -> int:
+        inspector.show((1280, 800))
+        await asyncio.sleep(0.3)
+        await _Bench(inspector, figures).run(database, seconds)
+        return 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        store = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
+        app._with_application(live, Settings(store), True, "dark")
+    return figures
+
+
+class _Bench:
+    def __init__(self, inspector: Any, figures: dict[str, float]) -> None:
+        self._inspector = inspector
+        self._figures = figures
+        self._bench = inspector.window.workbench
+        self._gaps: list[float] = []
+        self._events = inspector.controller.events
+
+    async def run(self, database: str, seconds: float) -> None:
+        pulse = asyncio.ensure_future(self._pulse())
+        figures = self._figures
+        begin = time.perf_counter()
+        await self._inspector.open([database])
+        await self._until(lambda: self._bench.stream.table.rowAt(self._bench.stream.table.viewport().height() - 5) >= 0)
+        figures["open to last row, ms"] = _ms(begin)
+        await self._until(lambda: self._inspector.browse.session.long is None or self._inspector.browse.session.long.history is not None)
+        figures["past read on the side, ms"] = _ms(begin)
+        figures["loop gap while reading, p99, ms"], figures["loop gap while reading, max, ms"] = self._take_gaps()
+        figures["RSS, MB"] = _rss()
+        await self._select()
+        figures["loop gap while selecting, p99, ms"], figures["loop gap while selecting, max, ms"] = self._take_gaps()
+        await self._filter("nothing like it", "no hit")
+        await self._filter("PA4-17", "plain text")
+        await self._filter('author == "pricing" and call.find_product', "condition")
+        if seconds:
+            await self._live(seconds)
+        figures["RSS at the end, MB"] = _rss()
+        pulse.cancel()
+
+    async def _select(self) -> None:
+        seen: list[tuple[float, bool]] = []
+
+        def on_state(computed: Any) -> None:
+            seen.append((time.perf_counter(), computed is not None and computed.state is not None))
+
+        self._inspector.browse.state_computed.connect(on_state)
+        details, states = [], []
+        chance = random.Random(1)
+        for _ in range(SELECTIONS):
+            seen.clear()
+            begin = time.perf_counter()
+            self._bench.stream.select_event(chance.randrange(self._events.event_count))
+            await self._until(lambda: any(known for _, known in seen))
+            details.append((seen[0][0] - begin) * 1000)
+            states.append((next(at for at, known in seen if known) - begin) * 1000)
+        self._inspector.browse.state_computed.disconnect(on_state)
+        self._figures["select: detail, ms"] = statistics.median(details)
+        self._figures["select: state, ms"] = statistics.median(states)
+        long, history = self._inspector.browse.session.long, self._inspector.browse.session.history
+        times = []
+        for _ in range(SELECTIONS):
+            index = chance.randrange(self._events.event_count)
+            begin = time.perf_counter()
+            if long is not None:
+                long.history.state_at(index)  # nothing else runs on its thread now
+            else:
+                history.state_at(index)
+            times.append(_ms(begin))
+        self._figures["state at any event, ms"] = statistics.median(times)
+
+    async def _filter(self, text: str, name: str) -> None:
+        begin = time.perf_counter()
+        self._bench.filter_bar.set_text(text)
+        first = None
+        while self._inspector.controller.filtering:
+            await asyncio.sleep(0.002)
+            if first is None and self._events.shown_count:
+                first = _ms(begin)
+        if first is not None:
+            self._figures[f"filter, {name}: first hits, ms"] = first
+        self._figures[f"filter, {name}: all, ms"] = _ms(begin)
+        self._bench.filter_bar.clear()
+        await asyncio.sleep(0.1)
+        _, self._figures[f"filter, {name}: loop gap max, ms"] = self._take_gaps()
+
+    async def _live(self, seconds: float) -> None:
+        from inspector_app.controllers.browse import Committed
+        from inspector_app.frames import Frames
+        from runtime.events import Event
+
+        browse, address = self._inspector.browse, self._inspector.cursor.session
+        frames = Frames(lambda batch: browse.add_committed(address, batch), self._inspector)
+        from bench.generated import event_data
+
+        model = Event.model_validate(event_data(3))
+        self._bench.stream.set_following(True)
+        await asyncio.sleep(0.5)
+        self._take_gaps()
+        before = self._events.event_count
+        begin = time.perf_counter()
+        made = 0
+        while (passed := time.perf_counter() - begin) < seconds:
+            while made < passed * EVENTS_PER_SECOND:
+                event = model.model_copy(update={"id": f"live-{made}", "invocation_id": f"live-{made // 10}"})
+                frames.add(Committed(event, {}))
+                made += 1
+            await asyncio.sleep(0.001)
+        frames.flush()
+        figures = self._figures
+        figures["live: events/s shown"] = (self._events.event_count - before) / (time.perf_counter() - begin)
+        figures["live: loop gap p99, ms"], figures["live: loop gap max, ms"] = self._take_gaps()
+        assert self._events.event_count - before == made
+
+    async def _pulse(self) -> None:
+        last = time.perf_counter()
+        while True:
+            await asyncio.sleep(0.001)
+            now = time.perf_counter()
+            self._gaps.append((now - last) * 1000)
+            last = now
+
+    def _take_gaps(self) -> tuple[float, float]:
+        gaps, self._gaps = sorted(self._gaps), []
+        return (gaps[int(len(gaps) * 0.99)], gaps[-1]) if gaps else (0.0, 0.0)
+
+    async def _until(self, ready: Callable[[], bool]) -> None:
+        while not ready():  # noqa: ASYNC110 - Qt says nothing when a row is painted
+            await asyncio.sleep(0.001)
+
+
+def _ms(begin: float) -> float:
+    return (time.perf_counter() - begin) * 1000
+
+
+def _rss() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()

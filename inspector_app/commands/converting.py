@@ -1,0 +1,21 @@
+"""The subcommand that makes a new file of a database in another layout."""
+
+from __future__ import annotations
+
+import argparse
+
+from inspector_app.commands.output import print_json, print_line
+from runtime.sessions.convert import convert as convert_database
+
+
+def convert(options: argparse.Namespace) -> int:
+    """Convert a database into a new file; the old one is not touched."""
+    done = convert_database(options.old, options.new)
+    if options.json:
+        counts = {"sessions": done.sessions, "events": done.events}
+        print_json({"old": options.old, "new": options.new, "layout": done.layout.kind, **counts, "notes": done.notes})
+        return 0
+    print_line(f"{options.new}: {done.sessions} sessions with {done.events} events from {options.old} ({done.layout.title})")
+    for note in done.notes:
+        print_line(note)
+    return 0

@@ -1,0 +1,228 @@
+"""A stored session that is too long to be read at once: what of it is read when, on which thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+from inspector_app.event_filter import EventFilter
+from inspector_app.presentation import writer_name
+from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.session_events import PAGE, SessionEvents
+from inspector_app.worker import Worker
+from runtime.events.event import Event
+from runtime.history.invocations import Invocation, invocations
+from runtime.history.state_at import History, ScopedState
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import Change
+from runtime.sessions.stored.event_pages import EventPages, containing
+from runtime.sessions.stored.reader import StoredDatabase
+
+LONG = 2_000
+"""Events that a session may have to be read whole."""
+
+TAIL = 1_000
+"""Events at the end that are looked through for what waits."""
+
+FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
+"""Places that are looked through in one go."""
+
+MOST_NAMED = 100
+"""Writers of keys that are looked up for one state."""
+
+Past = tuple[ScopedState, list[Change], dict[str, tuple[int, str]]]
+"""State, changes, and for each key who wrote it: the event's place and a name."""
+
+
+class LongSession:
+    """Reads on two connections: what somebody looks at must not wait for what is read on the side.
+
+    Args:
+        target: the database.
+        key: the session.
+        count: how many events it was listed with.
+    """
+
+    def __init__(self, target: str, key: SessionKey, count: int | None = None) -> None:
+        self._target = target
+        self._key = key
+        self._count = count
+        self._front = Worker(f"reader of {key.session_id}")
+        self._back = Worker(f"past of {key.session_id}")
+        self._databases: list[StoredDatabase] = []
+        self._pages: EventPages | None = None
+        self._pages_behind: EventPages | None = None
+        self.history: History | None = None
+        self.closed = False
+
+    async def open(self, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
+        """Return the session's events, the last page read already, and their groups as far as they are known.
+
+        Args:
+            ask: as `SessionEvents` takes it.
+        """
+        return await self._front.call(self._open, ask)
+
+    def _open(self, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
+        pages = self._pages = self._connect()
+        count = len(pages)
+        events = SessionEvents(stored_count=count, decode=pages.decode, ask=ask)
+        last_page = (count - 1) // PAGE * PAGE
+        for first in (max(last_page - PAGE, 0), last_page):
+            events.put(first, pages.rows(first, first + PAGE))
+        known = max(count - TAIL, 0)
+        groups = _groups(pages.invocations(known, count), count)
+        if known:
+            unread = InvocationGroup("", 0, False, count=known, counted=False, unread=True)
+            groups.insert(0, unread)
+        return events, groups
+
+    def _connect(self) -> EventPages:
+        database = StoredDatabase.open(self._target)
+        self._databases.append(database)
+        return database.pages(self._key, self._count)
+
+    async def rows(self, first: int, end: int) -> list[Any]:
+        """Return the rows of a range of places."""
+        assert self._pages is not None
+        return await self._front.call(self._pages.rows, first, end)
+
+    async def index_of(self, event_id: str) -> int | None:
+        """Return the place of a stored event."""
+        assert self._pages is not None
+        return await self._front.call(self._pages.index_of, event_id)
+
+    async def filter(self, wanted: EventFilter) -> AsyncGenerator[tuple[list[int], float], None]:
+        """Look through the stored events.
+
+        Args:
+            wanted: what for.
+
+        Yields:
+            The places found since the last time, ascending, and how much has been looked through, from 0 to 1.
+        """
+        pages = self._pages
+        assert pages is not None
+        needles = wanted.needles
+        chunk = FIRST_CHUNK
+        first = 0
+        while first < len(pages) and not self.closed:
+            end = min(first + (chunk if needles else DECODED_CHUNK), len(pages))
+            yield await self._front.call(_find, pages, wanted, needles, first, end), end / len(pages)
+            first, chunk = end, CHUNK
+
+    async def find_calls(self, ids: set[str], first: int, end: int, *, calls: bool) -> list[int]:
+        """Return the places in a range whose events have a call, or a response, with one of these ids."""
+        pages = self._pages
+        assert pages is not None
+        return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
+
+    async def latest_invocations(self) -> list[Invocation]:
+        """Return the invocations among the last events."""
+        return await self._back.call(self._latest_invocations)
+
+    def _latest_invocations(self) -> list[Invocation]:
+        pages = self._pages_behind = self._connect()
+        first = max(len(pages) - TAIL, 0)
+        starts = pages.invocations(first, len(pages))
+        # The first one may have begun before.
+        first = starts[1][0] if len(starts) > 1 and first else first
+        return invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
+
+    async def groups(self) -> list[InvocationGroup]:
+        """Return the groups of all stored events."""
+        pages = self._pages_behind
+        assert pages is not None
+        starts: list[tuple[int, str]] = []
+        for first in range(0, len(pages), CHUNK):
+            if self.closed:
+                break
+            found = await self._back.call(pages.invocations, first, first + CHUNK)
+            starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
+        return await self._back.call(_groups, starts, len(pages))
+
+    async def read_past(self, progress: Callable[[int, int], None]) -> None:
+        """Read what the events did to the state.
+
+        Args:
+            progress: called with how many events are read, of how many.
+        """
+        history = await self._back.call(self._open_past)
+        while not history.is_read and not self.closed:
+            await self._back.call(history.read_on)
+            progress(history.read_count, len(history))
+        self.history = history
+
+    def _open_past(self) -> History:
+        assert self._pages_behind is not None
+        return self._databases[-1].long_history(self._key, self._pages_behind)
+
+    async def past_at(self, index: int, since: Sequence[Event]) -> Past | None:
+        """Return what the state panes show for an event, None while the past is still being read.
+
+        Args:
+            index: its place.
+            since: the events that were committed after those stored.
+        """
+        if self.history is None:
+            return None
+        return await self._back.call(self._past_at, self.history, index, since)
+
+    def _past_at(self, history: History, index: int, since: Sequence[Event]) -> Past:
+        pages = self._pages_behind
+        assert pages is not None
+
+        def event_at(place: int) -> Event:
+            return pages.decode(pages.rows(place, place + 1)[0]) if place < len(pages) else since[place - len(pages)]
+
+        return history.state_at(index), history.delta_at(index), writers(history.writers_at(index), event_at)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.closed = True
+        databases = list(self._databases)
+        self._front.close(databases[0].close if databases else None)
+        self._back.close(databases[1].close if len(databases) > 1 else None)
+
+
+def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
+    if not needles:
+        return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]
+    if wanted.needle is not None:
+        return pages.find(containing(needles), first, end)
+    found = pages.rows_with(containing(needles), first, end)
+    return [place for place, row in found if wanted.matches(pages.decode(row))]
+
+
+def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: bool) -> list[int]:
+    found = []
+    for place, row in pages.rows_with(containing([[json.dumps(name)[1:-1] for name in ids]]), first, end):
+        event = pages.decode(row)
+        halves = event.get_function_calls() if calls else event.get_function_responses()
+        if any(half.id in ids for half in halves):
+            found.append(place)
+    return found
+
+
+def writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:
+    """Return who wrote each key: the event's place and its writer's name; for another session's write the name is empty.
+
+    Args:
+        places: as `History.writers_at` returns them.
+        event_at: returns the event at a place.
+    """
+    named: dict[int, str] = {}
+    for place in sorted({place for place in places.values() if place >= 0}, reverse=True)[:MOST_NAMED]:
+        named[place] = writer_name(event_at(place))
+    return {key: (place, named.get(place, "")) for key, place in places.items()}
+
+
+def _groups(starts: list[tuple[int, str]], count: int) -> list[InvocationGroup]:
+    seen: set[str] = set()
+    groups = []
+    for number, (first, invocation_id) in enumerate(starts):
+        end = starts[number + 1][0] if number + 1 < len(starts) else count
+        groups.append(InvocationGroup(invocation_id, first, invocation_id in seen, count=end - first, counted=False))
+        seen.add(invocation_id)
+    return groups

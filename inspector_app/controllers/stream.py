@@ -1,0 +1,225 @@
+"""The stream of the session on show: brings what a long session's rows need, filters, and finds the other half of a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.cursor import Cursor
+from inspector_app.event_filter import EventFilter, FilterError, read_filter
+from inspector_app.messages import MessageBus
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.settings import Settings
+from inspector_app.tasks import Tasks
+from inspector_app.views.event_stream import EventStreamView
+from inspector_app.views.filter_bar import FilterBar
+from runtime.events.event import Event
+from runtime.worker_threads import run_in_thread
+
+NEAR = 20_000
+"""Events before and after one, among which the other half of a call is looked for in a long session."""
+
+
+class StreamController(QObject):
+    """Fills the stream and answers its filter bar.
+
+    Args:
+        browse, cursor, tasks, messages, settings: of the window.
+        events: the model behind the stream.
+        stream, bar: its views.
+    """
+
+    def __init__(
+        self,
+        browse: BrowseController,
+        cursor: Cursor,
+        tasks: Tasks,
+        messages: MessageBus,
+        settings: Settings,
+        events: EventListModel,
+        stream: EventStreamView,
+        bar: FilterBar,
+    ) -> None:
+        super().__init__(stream)
+        self._browse = browse
+        self._cursor = cursor
+        self._tasks = tasks
+        self._messages = messages
+        self._settings = settings
+        bar.set_remembered(settings.filters)
+        self._events = events
+        self._stream = stream
+        self._bar = bar
+        self._filter: EventFilter | None = None
+        self._search: asyncio.Task[Any] | None = None
+        self._progress: float | None = None
+        browse.events_read.connect(events.refresh)
+        browse.groups_found.connect(self._on_groups_found)
+        browse.invocations_found.connect(self._on_invocations_found)
+        events.shown_changed.connect(self._show_hits)
+        events.events_appended.connect(self._show_hits)
+        bar.filter_changed.connect(self._on_filter_changed)
+        bar.next_asked.connect(self.next_hit)
+        bar.previous_asked.connect(self.previous_hit)
+        bar.left.connect(stream.table.setFocus)
+        stream.filter_asked.connect(self._on_filter_asked)
+        stream.other_half_asked.connect(self.go_to_other_half)
+        stream.go_to_asked.connect(self.go_to)
+
+    def show(self, session: OpenSession) -> None:
+        """Show another session, its last event selected, as the filter lets it through."""
+        self._stop_search()
+        if session.long is not None:
+            self._events.set_long(session.events.twin(), session.groups)
+        else:
+            self._events.set_events(session.events.at_hand)
+        self._on_invocations_found(session)
+        if session.events:
+            self._stream.select_event(len(session.events) - 1)
+        if self._filter is not None:
+            self._begin(self._filter)
+
+    @property
+    def filtering(self) -> bool:
+        """Whether a search is going on."""
+        return self._search is not None
+
+    def clear(self) -> None:
+        """Show no session."""
+        self._stop_search()
+        self._events.set_events([])
+        self._show_hits()
+
+    def _on_groups_found(self, groups: list[InvocationGroup]) -> None:
+        self._events.set_groups(groups)
+
+    def _on_invocations_found(self, session: OpenSession) -> None:
+        self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+
+    # filtering
+
+    def _on_filter_asked(self, text: str) -> None:
+        self._bar.set_text(text)
+
+    def _on_filter_changed(self, text: str) -> None:
+        self._stop_search()
+        try:
+            self._filter = read_filter(text)
+        except FilterError as error:
+            self._filter = None
+            self._events.set_filter(None)
+            self._bar.show_problem(str(error))
+            return
+        if self._filter is None:
+            self._events.set_filter(None)
+            self._show_hits()
+        else:
+            self._begin(self._filter)
+
+    def _begin(self, wanted: EventFilter) -> None:
+        session = self._browse.session
+        self._events.set_filter(wanted.matches)
+        if session is None:
+            self._show_hits()
+            return
+        self._progress = 0.0
+        self._show_hits()
+        self._search = self._tasks.spawn(self._look_through(session, wanted), "Filtering the events")
+
+    async def _look_through(self, session: OpenSession, wanted: EventFilter) -> None:
+        if session.long is not None:
+            async for hits, progress in session.long.filter(wanted):
+                self._progress = progress
+                self._events.add_hits(hits)
+                self._show_hits()
+            first = len(session.events) - len(session.events.at_hand)
+        else:
+            first = 0
+        # Those that come from now on the model asks itself.
+        found = await run_in_thread(_hits, wanted, list(session.events.at_hand), first)
+        self._events.add_hits(found)
+        self._progress = None
+        self._search = None
+        self._show_hits()
+        if self._events.shown_count:
+            self._bar.remember(wanted.text)
+            self._settings.filters = self._bar.remembered
+
+    def _stop_search(self) -> None:
+        search, self._search = self._search, None
+        self._progress = None
+        if search is not None:
+            search.cancel()
+
+    def _show_hits(self, _count: int = 0) -> None:
+        shown = self._events.shown_count if self._events.is_filtered else None
+        if shown is not None or self._filter is None:
+            self._bar.show_hits(shown, self._events.event_count, progress=self._progress)
+
+    # going somewhere
+
+    def next_hit(self) -> None:
+        """Select the next event that is shown, from the end the first one."""
+        index = self._cursor.event_index
+        found = self._events.shown_after(-1 if index is None else index)
+        self.go_to(self._events.shown_after(-1) if found is None else found)
+
+    def previous_hit(self) -> None:
+        """Select the last event before that is shown, from the beginning the last one."""
+        index = self._cursor.event_index
+        found = self._events.shown_before(0 if index is None else index)
+        self.go_to(self._events.shown_before(self._events.event_count) if found is None else found)
+
+    def go_to(self, index: int | None) -> None:
+        """Select an event and look at it; a filter that leaves it out is taken away."""
+        if index is None or not 0 <= index < self._events.event_count:
+            return
+        if self._events.row_of_index(index) is None and self._events.is_filtered and self._events.header_row_of_index(index) is None:
+            self._bar.clear()
+        self._stream.set_following(index == self._events.event_count - 1)
+        self._stream.select_event(index)
+
+    def go_to_other_half(self) -> None:
+        """From a call go to its response, and from a response to its call."""
+        session, index = self._browse.session, self._cursor.event_index
+        event = session.events.peek(index) if session is not None and index is not None else None
+        if session is None or index is None or event is None:
+            return
+        wanted = _other_half(event)
+        if not wanted:
+            self._messages.info("This event calls nothing and answers no call.", quiet=True)
+            return
+        self._tasks.spawn(
+            self._find_other_half(session, index, wanted, calls=bool(event.get_function_responses())), "Finding the other half"
+        )
+
+    async def _find_other_half(self, session: OpenSession, index: int, wanted: set[str], *, calls: bool) -> None:
+        first = len(session.events) - len(session.events.at_hand)
+        places = [first + number for number, event in enumerate(session.events.at_hand) if _halves(event, calls=calls) & wanted]
+        if session.long is not None:
+            places += await session.long.find_calls(wanted, max(index - NEAR, 0), index + NEAR, calls=calls)
+        if not places:
+            half = "call" if calls else "response"
+            self._messages.info(f"There is no {half} of {', '.join(sorted(wanted))} here.", quiet=True)
+            return
+        nearest = [place for place in places if (place < index) == calls]
+        self.go_to(max(nearest) if calls and nearest else min(nearest or places))
+
+
+def _hits(wanted: EventFilter, events: Sequence[Event], first: int) -> list[int]:
+    return [index for index, event in enumerate(events, first) if wanted.matches(event)]
+
+
+def _other_half(event: Event) -> set[str]:
+    return _halves(event, calls=False) or _halves(event, calls=True)
+
+
+def _halves(event: Event, *, calls: bool) -> set[str]:
+    """Return the ids of an event's calls, or of its responses."""
+    parts = event.get_function_calls() if calls else event.get_function_responses()
+    return {part.id for part in parts if part.id}

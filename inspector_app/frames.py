@@ -1,0 +1,54 @@
+"""What arrives faster than a screen can show it, handed on a frame's worth at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer
+
+CALM_MS, BUSY_MS = 16, 100
+MOST_AT_ONCE = 250
+"""Things in one frame, so that no frame takes long; 250 every 16 ms are 15,000 a second."""
+
+SHARE = 3
+"""Between two frames, so many times as long as the last one took: showing must not eat the time of what is shown."""
+
+
+class Frames(QObject):
+    """Collects things and hands them on in order, every 16 ms while that is quick, up to every 100 ms under load.
+
+    Args:
+        show: takes what has arrived since the last frame.
+    """
+
+    def __init__(self, show: Callable[[list[Any]], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._show = show
+        self._arrived: list[Any] = []
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(CALM_MS)
+        self._timer.timeout.connect(self._frame)
+
+    def add(self, thing: Any) -> None:
+        """Take something in, to be handed on with the next frame."""
+        self._arrived.append(thing)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def flush(self) -> None:
+        """Hand on now all that has arrived."""
+        self._timer.stop()
+        arrived, self._arrived = self._arrived, []
+        self._show(arrived)
+
+    def _frame(self) -> None:
+        arrived, self._arrived = self._arrived[:MOST_AT_ONCE], self._arrived[MOST_AT_ONCE:]
+        begun = time.perf_counter()
+        self._show(arrived)
+        taken = (time.perf_counter() - begun) * 1000
+        self._timer.setInterval(int(min(max(taken * SHARE, CALM_MS), BUSY_MS)))
+        if self._arrived and not self._timer.isActive():
+            self._timer.start()

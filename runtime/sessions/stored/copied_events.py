@@ -1,0 +1,57 @@
+"""A session's events in a small database in memory: what is no JSON in an SQLite file is paged through and searched like what is."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+from runtime.events.event import Event
+from runtime.sessions.session import SessionKey
+
+T = TypeVar("T")
+
+
+class Readable(Protocol):
+    """What can be read in one transaction: an SQLite file, a database on a server, or a copy in memory."""
+
+    def read(self, work: Callable[[Any], T]) -> T:
+        """Run a piece of work that only reads."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class CopiedEvents:
+    """Holds one session's events as rows of google-adk's v1 layout.
+
+    Args:
+        key: the session.
+        events: in commit order.
+    """
+
+    def __init__(self, key: SessionKey, events: Iterable[Event]) -> None:
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection.execute(
+            "CREATE TABLE events (id TEXT, app_name TEXT, user_id TEXT, session_id TEXT, invocation_id TEXT, timestamp REAL,"
+            " event_data TEXT)"
+        )
+        self._connection.executemany(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((event.id, *_parts(key), event.invocation_id, event.timestamp, event.model_dump_json(exclude_none=True)) for event in events),
+        )
+
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a piece of work that only reads."""
+        return work(self._connection)
+
+    def close(self) -> None:
+        """Let go of the copy."""
+        self._connection.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _parts(key: SessionKey) -> tuple[str, str, str]:
+    return key.app_name, key.user_id, key.session_id

@@ -1,0 +1,141 @@
+"""A PostgreSQL database, read as an SQLite file is: one consistent view, nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from runtime.errors.storage_error import ConnectionLostError, StorageError
+from runtime.sessions.commit_record import delta_of
+from runtime.sessions.database_errors import storage_error
+from runtime.sessions.database_url import shown_url
+from runtime.sessions.server import NO_DRIVER, server_tables, set_up_server
+from runtime.sessions.session import SessionKey
+from runtime.sessions.statements import Rows
+from runtime.sessions.stored.detect import Layout, layout_of
+from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingConnection, Written, no_event, parts
+from runtime.sessions.tables import COMMITS
+
+T = TypeVar("T")
+
+
+class ServerDatabase:
+    """Reads a database on a server; connected only while it reads.
+
+    Args:
+        url: with the driver we use.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self.name = shown_url(url)
+        try:
+            self._engine = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+        except ModuleNotFoundError as error:
+            raise StorageError(NO_DRIVER) from error
+        event.listen(self._engine, "connect", set_up_server)
+
+    def read(self, work: Callable[[ReadingConnection], T]) -> T:
+        """Run a piece of work that only reads, in one transaction.
+
+        Args:
+            work: run again if the connection is lost meanwhile; fetches everything it returns.
+
+        Raises:
+            StorageError: the server cannot be reached, or reports an error.
+        """
+        try:
+            return self._read_once(work)
+        except ConnectionLostError:
+            return self._read_once(work)
+
+    def close(self) -> None:
+        """Let go of the server."""
+        self._engine.dispose()
+
+    def layout(self) -> Layout:
+        """Return what kind of database it is."""
+
+        def read(connection: ReadingConnection) -> Layout:
+            tables = server_tables(connection)
+            version = None
+            if "adk_internal_metadata" in tables:
+                row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
+                version = str(row[0]) if row else None
+            return layout_of(tables, version, self.name)
+
+        return self.read(read)
+
+    def _read_once(self, work: Callable[[ReadingConnection], T]) -> T:
+        driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
+        try:
+            with self._engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                driver.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                try:
+                    return work(_QuestionMarks(driver))
+                finally:
+                    if not driver.closed:
+                        driver.execute("ROLLBACK")
+        except (SQLAlchemyError, driver_error) as error:
+            raise storage_error(error, self.name) from error
+
+
+class _QuestionMarks:
+    """A connection that takes queries as SQLite does."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:
+        rows: Rows = self._driver.execute(sql.replace("%", "%%").replace("?", "%s"), values)
+        return rows
+
+
+class ServerRows(EventRows):
+    """Reads the table `events` on a server, which has no rowid: our record says the order, then the times do, as in google-adk."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        seq = (
+            f"(SELECT max(c.seq) FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id"
+            " AND c.session_id = e.session_id AND c.event_id = e.id)"
+            if layout.ours
+            else "CAST(NULL AS bigint)"
+        )
+        columns = ", ".join(["app_name", "user_id", "session_id", *self._columns])
+        self._numbered = f"(SELECT {columns}, {seq} AS seq FROM events AS e) AS numbered"
+
+    def read(self, connection: ReadingConnection, key: SessionKey, after: str | None, limit: int | None) -> list[Sequence[Any]]:
+        """See `EventRows.read`."""
+        rows = connection.execute(
+            f"SELECT {', '.join(self._columns)} FROM {self._numbered} WHERE {OF_SESSION} ORDER BY seq NULLS LAST, timestamp, id", parts(key)
+        ).fetchall()
+        if after is not None:
+            ids = [row[0] for row in rows]
+            if after not in ids:
+                raise no_event(key, after)
+            rows = rows[ids.index(after) + 1 :]
+        return rows[:limit]
+
+    def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
+        """See `EventRows.written`."""
+        return self._of_app(connection, key, "TRUE")
+
+    def unrecorded(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
+        """See `EventRows.unrecorded`."""
+        return self._of_app(connection, key, "seq IS NULL")
+
+    def _of_app(self, connection: ReadingConnection, key: SessionKey, condition: str) -> Iterator[Written]:
+        body = self._columns[3] if not self._is_v0 else "actions"
+        rows = connection.execute(
+            f"SELECT user_id, session_id, id, {body} FROM {self._numbered}"
+            f" WHERE app_name = ? AND {condition} ORDER BY seq NULLS LAST, timestamp, id",
+            (key.app_name,),
+        )
+        for user_id, session_id, event_id, data in rows:
+            yield user_id, session_id, event_id, self._delta_of(data) if self._is_v0 else delta_of(data)

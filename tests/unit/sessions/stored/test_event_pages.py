@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from bench.generated import APP, SESSION, USER, event_data, write_database
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.event_pages import EventPages, containing
+from runtime.sessions.stored.reader import StoredDatabase
+
+KEY = SessionKey(APP, USER, SESSION)
+COUNT = 500
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("pages") / "long.db"
+    write_database(file, COUNT)
+    return file
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every third row belongs to another session."""
+    file = tmp_path_factory.mktemp("pages") / "scattered.db"
+    write_database(file, COUNT)
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE events SET session_id = 'other' WHERE rowid % 3 = 0")
+    connection.commit()
+    connection.close()
+    return file
+
+
+def pages_of(file: Path, count: int | None = None) -> EventPages:
+    return StoredDatabase.open(str(file)).pages(KEY, count)
+
+
+def test_any_piece_is_read_by_its_place(written: Path) -> None:
+    for count in (None, COUNT, 3):
+        pages = pages_of(written, count)
+        assert len(pages) == COUNT
+        assert [pages.decode(row).id for row in pages.rows(200, 203)] == [event_data(number)["id"] for number in (200, 201, 202)]
+        assert len(pages.rows(COUNT - 2, COUNT + 50)) == 2
+        assert pages.rows(COUNT, COUNT + 1) == []
+
+
+def test_pieces_of_a_session_between_others(scattered: Path) -> None:
+    pages = pages_of(scattered)
+    own = [number for number in range(COUNT) if (number + 1) % 3]
+    assert len(pages) == len(own)
+    assert [pages.decode(row).id for row in pages.rows(100, 103)] == [event_data(number)["id"] for number in own[100:103]]
+    assert [step.delta["step"] for step in pages.read(100, 103)] == own[100:103]
+    assert pages.index_of(event_data(own[77])["id"]) == 77
+    assert pages.index_of("no such id") is None
+
+
+def test_where_invocations_begin(written: Path) -> None:
+    starts = pages_of(written).invocations(5, 25)
+    assert [place for place, _ in starts] == [5, 10, 20]
+    assert starts[1][1] == event_data(10)["invocation_id"]
+
+
+def test_a_text_is_found_in_the_stored_json(written: Path) -> None:
+    pages = pages_of(written)
+    assert pages.find(containing([[event_data(333)["id"].upper()]]), 0, COUNT) == [333]
+    assert pages.find(containing([["find_product"], ['"step": 333']]), 300, 400) == [333]
+    assert [place for place, _ in pages.rows_with(containing([["nowhere", '"step": 40,']]), 0, COUNT)] == [40]
+
+
+@pytest.mark.parametrize("text", ["%", "_", "100%", "\\"])
+def test_wildcards_are_plain_characters(written: Path, text: str) -> None:
+    expected = [number for number in range(COUNT) if text == "_"]
+    assert pages_of(written).find(containing([[text]]), 0, COUNT) == expected
+
+
+def test_text_that_is_no_json_spoils_no_piece(tmp_path: Path) -> None:
+    file = tmp_path / "spoilt.db"
+    write_database(file, 20)
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE events SET event_data = '{\"no json' WHERE rowid = 5")
+    connection.commit()
+    connection.close()
+    steps = pages_of(file).read(0, 20)
+    assert [step.delta.get("step") for step in steps] == [None if number == 4 else number for number in range(20)]
+
+
+def test_events_that_somebody_deletes_are_said(tmp_path: Path) -> None:
+    file = tmp_path / "cut.db"
+    write_database(file, 20)
+    pages = pages_of(file)
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM events WHERE rowid = 5")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StorageError, match="Reload"):
+        pages.rows(0, 10)

@@ -28,7 +28,7 @@ _DOCKING = (
     | QMainWindow.DockOption.GroupedDragging
 )
 _SESSIONS_SHARE = 0.155
-_DETAIL_SHARE = 0.3
+_DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
 _BOTTOM_HEIGHT_EMPTY = 88
 """Of Pending while nothing waits: what its two lines need. The events get the rest."""

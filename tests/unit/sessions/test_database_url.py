@@ -1,0 +1,10 @@
+@pytest.mark.parametrize(
+    ("target", "kept"),
+    [
+        ("sessions.db", "sessions.db"),
+        ("postgresql+asyncpg://ana:s3cret@host:5433/x", "postgresql://ana@host:5433/x"),
+        ("postgresql://host/x?user=ana&password=s3cret", "postgresql://host/x?user=ana"),
+    ],
+)
+def test_what_is_kept_of_a_target_has_no_password(target: str, kept: str) -> None:
+    assert without_password(target) == kept

@@ -1,3 +1,12 @@
+"""What a database is called, and how it is reached."""
+
+from __future__ import annotations
+
+import pytest
+
+from runtime.sessions.database_url import without_password
+
+
 @pytest.mark.parametrize(
     ("target", "kept"),
     [

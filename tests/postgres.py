@@ -22,7 +22,7 @@ class Server:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._server: Any = _import_quietly().get_server(folder, cleanup_mode="stop")
+        self._server: Any = _import_quietly().get_server(folder, cleanup_mode=None)
 
     def new_database(self) -> str:
         """Return the URL of a new, empty database."""
@@ -55,8 +55,8 @@ class Server:
             self._server.ensure_postgres_running()
 
     def close(self) -> None:
-        """Stop the server for good."""
-        self._server.cleanup()
+        """Stop the server for good, also where a test left a connection open."""
+        self.stop()
 
     def _control(self, *arguments: str) -> None:
         command = [str(self._server.bin_path / "pg_ctl"), "-w", "-D", str(self._server.pgdata), *arguments]

@@ -38,6 +38,7 @@ from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of
 from runtime.history.invocations import PendingItem
+from runtime.sessions.database_url import without_password
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
 
@@ -120,7 +121,7 @@ class WindowController(QObject):
         source = await self._browse.open_database(target)
         if source is None:
             return
-        self._settings.add_recent(target)
+        self._settings.add_recent(without_password(target))
         self.window.welcome.set_recent(self._settings.recent)
         self.window.show_page(self.window.workbench)
         if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:

@@ -29,6 +29,7 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self.setObjectName("status_bar")
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(6, 0, 2, 0)
         self._run_icon = IconLabel(13, self)
         self.addWidget(self._run_icon)
         self._parts = {name: self._label(name) for name in ("run", "database", "session", "position", "tokens", "engine")}

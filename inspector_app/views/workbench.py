@@ -30,7 +30,7 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-_SESSIONS_WIDTH = 242
+_SESSIONS_SHARE = 0.155
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
 _BOTTOM_HEIGHT_EMPTY = 88
@@ -173,7 +173,7 @@ class Workbench(QMainWindow):
         self._docks["pending"].raise_()
         self.resizeDocks(
             [self._docks["sessions"], self._docks["detail"]],
-            [_SESSIONS_WIDTH, int(self.width() * _DETAIL_SHARE)],
+            [int(self.width() * _SESSIONS_SHARE), int(self.width() * _DETAIL_SHARE)],
             Qt.Orientation.Horizontal,
         )
         self._bottom_height, self._bottom_is_low = _BOTTOM_HEIGHT, None

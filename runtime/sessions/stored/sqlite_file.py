@@ -73,10 +73,10 @@ class SqliteFile:
                 before = self._look()
                 try:
                     result = self._read_once(before, work)
-                except sqlite3.Error as error:
+                except (sqlite3.Error, UnicodeDecodeError) as error:
                     self.close_connection()
                     if self._look() == before:
-                        raise storage_error(error, str(self.file)) from error
+                        raise self._storage_error(error) from error
                     continue
                 if before[0] == "in use" or self._look() == before:
                     return result
@@ -85,6 +85,12 @@ class SqliteFile:
         except OSError as error:
             raise StorageError(f"{self.file} cannot be read: {error.strerror or error}.") from error
         raise StorageError(f"{self.file} is being written to all the time and could not be read. Try again.")
+
+    def _storage_error(self, error: Exception) -> StorageError:
+        if isinstance(error, UnicodeDecodeError):
+            # The driver decodes names itself, before anybody is asked.
+            return StorageError(f"{self.file} is damaged: a name in it is no text. Restore a backup.")
+        return storage_error(error, str(self.file))
 
     def _read_once(self, look: tuple[Way, object], work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connect(look)

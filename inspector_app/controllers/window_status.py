@@ -105,7 +105,7 @@ class WindowStatus:
         elif run.pausing:
             text, detail = "pausing", "held at the next event"
         self.window.run_bar.show_state(phase, text, detail)
-        self.window.status.show_run(phase, " · ".join(filter(None, (text, words.why, words.beside))) if words else text)
+        self.window.status.show_run(phase, " · ".join(filter(None, (text, words.beside, words.why))) if words else text)
         if run.address is not None and run.phase != "idle":
             self.sessions.set_mark(run.address.database, run.address.key, "paused" if run.phase == "paused" else "running")
         if here:

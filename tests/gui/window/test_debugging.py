@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -86,7 +86,8 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     assert card.isVisible() and card.text.startswith("Held before add_to_cart breakpoint:") and "(1st hit)" in card.text
     assert window.run_bar.state_text == f"paused at {count}"
     assert window.run_bar.detail_text == "before tool call add_to_cart"
-    assert "1st hit" in window.status.text("run")
+    assert window.status.text("run").startswith(f"paused at {count} · breakpoint: before tool add_to_cart")
+    assert "1st hit" in window.status.findChild(QLabel, "status_run").toolTip()
     assert '"quantity": 40' in editor(orders).toPlainText()
     assert results(orders, "add_to_cart") == []
 

@@ -202,7 +202,7 @@ class BreakpointForm(QWidget):
         self.after.setRange(0, 1_000_000)
         self.after.setPrefix("skip ")
         self.after.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.after.setFixedWidth(76)
+        self.after.setFixedWidth(104)
         self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
         self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)

@@ -116,6 +116,7 @@ class EventDetail(QWidget):
         rows.setSpacing(0)
         rows.addWidget(self.state, 1)
         rows.addWidget(self.state_edit)
+        self.state_edit.form_shown.connect(self.delta.setHidden)
         self.state.tree.selectionModel().currentChanged.connect(self._on_key_selected)
         self.state.model.modelReset.connect(self._on_key_selected)
         QShortcut(QKeySequence("F2"), self.state.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(

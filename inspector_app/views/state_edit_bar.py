@@ -14,7 +14,7 @@ from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.json_editor import JsonEditor
 
 PREFIXES = {"session": "", "user:": "user:", "app:": "app:"}
-FORM_HEIGHT = 190
+FORM_HEIGHT = 156
 
 
 class StateEditBar(QWidget):
@@ -23,10 +23,12 @@ class StateEditBar(QWidget):
     Signals:
         edit_asked(dict): key with prefix → JSON value; None clears it.
         undo_asked: the selected event, an edit, shall be taken back.
+        form_shown(bool): the form is open now, and needs room, or not any more.
     """
 
     edit_asked = Signal(dict)
     undo_asked = Signal()
+    form_shown = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,6 +89,7 @@ class StateEditBar(QWidget):
 
     def _show_form(self, shown: bool) -> None:
         self._stack.setCurrentIndex(1 if shown else 0)
+        self.form_shown.emit(shown)
         self.setFixedHeight(FORM_HEIGHT if shown else self._buttons.sizeHint().height())
 
     def _show(self) -> None:

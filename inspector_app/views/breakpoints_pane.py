@@ -201,7 +201,6 @@ class BreakpointForm(QWidget):
         self.after.setToolTip("The first so many hits do not stop")
         self.after.setRange(0, 1_000_000)
         self.after.setPrefix("skip ")
-        self.after.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.after.setFixedWidth(104)
         self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)

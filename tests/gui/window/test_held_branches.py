@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,11 @@ app = App(name="blocking", root_agent=root_agent)
 
 
 @pytest.fixture
-def agent(inspector: Inspector, settings: Settings, opened: Callable[..., None], tmp_path: Path) -> Callable[[str, str], Inspector]:
+def agent(
+    inspector: Inspector, settings: Settings, opened: Callable[..., None], tmp_path: Path
+) -> Iterator[Callable[[str, str], Inspector]]:
+    loaded_before = set(sys.modules)
+
     def load(name: str, code: str) -> Inspector:
         folder = tmp_path / name
         folder.mkdir()
@@ -74,18 +79,21 @@ def agent(inspector: Inspector, settings: Settings, opened: Callable[..., None],
         assert inspector.agents.loaded is not None
         return inspector
 
-    return load
+    yield load
+    for name in set(sys.modules) - loaded_before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
 
 
 def test_it_is_said_which_branch_is_held_and_which_run_on(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
     fan = agent("fan", FAN)
     add_breakpoint(fan, qtbot, 'author == "left"', "before model")
-    write(fan, "hello", qtbot)
-    wait_until_held(fan, qtbot)
     held = fan.window.workbench.held
-    assert held.text.startswith("Held before the model call of left")
     told: list[str] = []
     fan.run.beside_changed.connect(lambda: told.append(held.beside + fan.window.status.text("run")))
+    write(fan, "hello", qtbot)
+    wait_until_held(fan, qtbot)
+    assert held.text.startswith("Held before the model call of left")
     qtbot.waitUntil(lambda: any(event.author == "right" for event in events_of(fan)), timeout=10_000)
     assert any(text.count("fan.left is held · right (fan.right) runs on") == 2 for text in told), told
     assert fan.run.phase == "paused", "the other branch went on by itself"

@@ -47,9 +47,9 @@ class MessageBus(QObject):
         """Say that something happened."""
         self.posted.emit(Message("info", text, quiet=quiet))
 
-    def warning(self, text: str, *, details: str | None = None) -> None:
+    def warning(self, text: str, *, details: str | None = None, quiet: bool = False) -> None:
         """Say that something needs attention."""
-        self.posted.emit(Message("warning", text, details))
+        self.posted.emit(Message("warning", text, details, quiet=quiet))
 
     def error(self, doing: str, error: BaseException) -> None:
         """Report a failure.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -49,6 +50,14 @@ class Settings:
         """Remember that agents of this folder may be loaded."""
         self._store.setValue("trusted", sorted({*self._list("trusted"), str(folder.resolve())}))
 
+    def breakpoints(self, folder: Path) -> str:
+        """Return the breakpoints kept for the agent in a folder, as JSON; empty if there are none."""
+        return str(self._store.value(_breakpoints_key(folder), ""))
+
+    def keep_breakpoints(self, folder: Path, text: str) -> None:
+        """Remember an agent's breakpoints."""
+        self._store.setValue(_breakpoints_key(folder), text)
+
     @property
     def theme(self) -> str:
         """`light`, `dark` or `system`."""
@@ -76,3 +85,7 @@ class Settings:
         if isinstance(value, str):  # an INI file gives back a list of one as its only item
             return [value]
         return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _breakpoints_key(folder: Path) -> str:
+    return f"breakpoints/{quote(str(folder.resolve()), safe='')}"

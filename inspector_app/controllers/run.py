@@ -8,23 +8,30 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from google.genai import types
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
-from inspector_app.frames import Frames
+from inspector_app.frames import CALM_MS, Frames
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
+from runtime.debugger.breakpoints import Breakpoints
+from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
+from runtime.debugger.hold import Hold, RunningAgent
+from runtime.debugger.interception import Interception
+from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
+from runtime.events.kinds import Kind
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 
 Phase = Literal["idle", "running", "paused", "stopping"]
-Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "stop"]
+Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
+StepKind = Literal["over", "into", "out"]
 
 DEFAULT_USER = "user"
 
@@ -50,19 +57,27 @@ class RunController(QObject):
     Attributes:
         phase: what the run is doing.
         address: the session of the run, or of the last one.
-        held: the committed event the agent is held at.
+        held: the committed event the agent is held at, or behind.
+        hold: where and why it is held.
+        breakpoints: where runs stop; those of the loaded agent.
         pausing: it was told to hold, and has not come to its next event yet.
 
     Signals:
         changed: something that `blocked` depends on is different now.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+        reported(Report): a logpoint, or what else the debugger has to tell.
+        hold_changed(Hold | None): the agent is held somewhere else, or let go.
+        beside_changed: other branches run beside the held one, or wait in line, than before.
     """
 
     changed = Signal()
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
+    reported = Signal(object)
+    hold_changed = Signal(object)
+    beside_changed = Signal()
 
     def __init__(
         self,
@@ -80,6 +95,12 @@ class RunController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._debugger: Debugger | None = None
+        self._engine: EmbeddedEngine | None = None
+        self._told_hold: Hold | None = None
+        self._told_beside: tuple[tuple[RunningAgent, ...], tuple[Hold, ...]] = ((), ())
+        self._invocation_id = ""
+        self._not_begun: set[str | None] = set()
+        self.breakpoints = Breakpoints()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._end: RunEnd | None = None
@@ -101,13 +122,38 @@ class RunController(QObject):
 
     @property
     def held(self) -> Event | None:
-        """The committed event the agent is held at."""
+        """The committed event the agent is held at, or behind."""
         return self._debugger.held if self._debugger is not None else None
+
+    @property
+    def hold(self) -> Hold | None:
+        """Where and why the agent is held; None while it runs."""
+        return self._debugger.hold if self._debugger is not None else None
+
+    @property
+    def waiting(self) -> tuple[Hold, ...]:
+        """Holds of other branches, in force one after another once this one is let go."""
+        return self._debugger.waiting if self._debugger is not None else ()
+
+    @property
+    def runs_on(self) -> tuple[RunningAgent, ...]:
+        """Agents of other branches that run while this one is held."""
+        return self._debugger.runs_on if self._debugger is not None else ()
+
+    @property
+    def uncommitted(self) -> dict[str, Any]:
+        """State keys that the held agent wrote and no event has carried yet."""
+        return self._debugger.uncommitted() if self._debugger is not None else {}
+
+    @property
+    def engine(self) -> EmbeddedEngine | None:
+        """What drives the agent while it runs."""
+        return self._engine if self.phase != "idle" else None
 
     def blocked(self, action: Action) -> str | None:
         """Return why an action cannot be done now, as a sentence for its tooltip; None if it can."""
         phase = self.phase
-        if action in ("pause", "stop", "continue"):
+        if action in ("pause", "stop", "continue", "step_on"):
             return _blocked_control(action, phase)
         if phase == "paused" and action == "step":
             return None
@@ -149,11 +195,16 @@ class RunController(QObject):
         if self.blocked("send") is None:
             self._start(types.Content(role="user", parts=[types.Part(text=text)]), None, paused)
 
-    def resume(self, *, paused: bool = False) -> None:
-        """Go on with the interrupted invocation, from its last checkpoint."""
+    def resume(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
+        """Go on with an interrupted invocation, from its last checkpoint.
+
+        Args:
+            invocation_id: which; that of `resumable` if None.
+            paused: hold the agent at the first event.
+        """
         invocation = self.resumable()
         if self.blocked("resume") is None and invocation is not None:
-            self._start(None, invocation.invocation_id, paused)
+            self._start(None, invocation_id or invocation.invocation_id, paused)
 
     def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
         """Answer a call that waits.
@@ -190,10 +241,22 @@ class RunController(QObject):
         if self._debugger is not None:
             self._debugger.step()
 
+    def step_on(self, kind: StepKind) -> None:
+        """Let a held agent go on over what it calls, into it, or out of this agent."""
+        if self._debugger is not None:
+            {"over": self._debugger.step_over, "into": self._debugger.step_into, "out": self._debugger.step_out}[kind]()
+
+    def run_to(self, kind: Kind) -> None:
+        """Let a held agent go on to the next event of a kind."""
+        if self._debugger is not None:
+            self._debugger.run_to(kind)
+
     def stop(self) -> None:
         """End the run; every `finally` of the agent runs."""
         self._stopped = True
         if self._debugger is not None:
+            holds = [self._debugger.hold, *self._debugger.waiting]
+            self._not_begun = {hold.call.call_id for hold in holds if hold is not None and isinstance(hold.call, ToolCall)}
             self._debugger.stop()
         elif self._task is not None:  # its session is still being made
             self._task.cancel()
@@ -214,24 +277,49 @@ class RunController(QObject):
         source = self._browse.source(address.database)
         assert source is not None and self._agents.loaded is not None
         self.address = address
-        self._debugger = debugger = Debugger(paused=paused, on_change=self._on_debugger_changed)
+        self._invocation_id = ""
+        self._debugger = debugger = Debugger(
+            paused=paused, breakpoints=self.breakpoints, on_change=self._on_debugger_changed, on_report=self.reported.emit
+        )
+        interception = Interception(debugger)
+        watchdog = Watchdog(self._on_block)
+        watchdog.start()
         error: Exception | None = None
         self.run_started.emit(address)
         try:
-            engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed)
+            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, interception)
             async with aclosing(debugger.run(engine.run(address.key, message, invocation_id))) as events:
                 async for event in events:
                     if event.partial:
                         self._take_in(event)
+            if self._stopped:
+                await self._cancel_open_calls(engine, address, interception.unmarked_edits)
         except Exception as failure:
             error = failure
         finally:
+            watchdog.stop()
             self._frames.flush()
-            self._debugger = None
+            self._debugger = self._engine = None
+            self._tell_hold()
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
         await self._browse.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped)
+
+    async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
+        """Answer the calls that the stop left without a result, and say what still goes on."""
+        if not self._invocation_id:
+            return
+        for event in await engine.cancel_open_calls(address.key, self._invocation_id, edits):
+            for response in event.get_function_responses():
+                began = response.id not in self._not_begun
+                self._messages.info(
+                    f"{response.name} had not returned and is recorded as cancelled. A blocking tool (a plain function) cannot be stopped:"
+                    " it runs on in its thread to its end, and its result is dropped."
+                    if began
+                    else f"{response.name} was not called: it is recorded as cancelled.",
+                    quiet=not began,
+                )
 
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
@@ -282,7 +370,11 @@ class RunController(QObject):
             return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
         return None
 
+    def _on_block(self, block: Block) -> None:
+        self._messages.warning(f"{block}. While it does, the window cannot answer.", details="\n".join(block.stack), quiet=True)
+
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
+        self._invocation_id = event.invocation_id
         self._take_in(Committed(event, temp))
 
     def _take_in(self, arrival: Committed | Event) -> None:
@@ -303,12 +395,26 @@ class RunController(QObject):
             self.partial_arrived.emit(self.address, arrival)
         if batch:
             self._browse.add_committed(self.address, batch)
+        self._tell_beside()
 
     def _on_debugger_changed(self) -> None:
-        if self.held is not None:
+        if self.hold is not None:
             self.pausing = False
             self._frames.flush()  # the event is on show before the window says that the agent is held at it
+            QTimer.singleShot(CALM_MS, self, self._tell_beside)  # who runs beside it may only be about to begin
+        self._tell_hold()
         self.changed.emit()
+
+    def _tell_beside(self) -> None:
+        beside = (self.runs_on, self.waiting)
+        if beside != self._told_beside:
+            self._told_beside = beside
+            self.beside_changed.emit()
+
+    def _tell_hold(self) -> None:
+        if self.hold is not self._told_hold:
+            self._told_hold = self.hold
+            self.hold_changed.emit(self._told_hold)
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:
         if task is self._task:
@@ -324,7 +430,7 @@ class RunController(QObject):
 
 
 def _blocked_control(action: Action, phase: Phase) -> str | None:
-    if action == "continue":
+    if action in ("continue", "step_on"):
         return None if phase == "paused" else "The agent is not held."
     if phase == "idle":
         return "Nothing is running."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,13 @@ from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.breakpoints import BreakpointController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.held import HeldController
+from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
+from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
@@ -27,9 +32,11 @@ from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible
 from inspector_app.views.main_window import MainWindow
+from inspector_app.views.preflight_card import Preflight
 from inspector_app.views.welcome import SampleCard
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
+from runtime.events.kinds import kind_of
 from runtime.history.invocations import PendingItem
 from runtime.sessions.database_url import without_password
 from runtime.sessions.session import SessionKey
@@ -72,6 +79,9 @@ class WindowController(QObject):
         self._agents = agents
         self._browse = browse
         self._run = run
+        self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
+        self._breakpoints = BreakpointController(settings, agents, run, messages, self)
+        self._state_edits = StateEditController(cursor, agents, browse, run, tasks, messages, self)
         self._retry_path = ""
         self._offered_database = ""
         self.events = EventListModel(self)
@@ -79,7 +89,9 @@ class WindowController(QObject):
         cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
         self.window = MainWindow(self.events, self.sessions, cards)
         self.window.welcome.set_recent(settings.recent)
+        self.events.set_breakpoint_marks(self._breakpoints.mark_of)
         bench = self.window.workbench
+        self._held = HeldController(run, self.window.workbench.held, self)
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._connect_signals()
@@ -140,6 +152,18 @@ class WindowController(QObject):
         commands.run.triggered.connect(self._on_run)
         commands.pause.triggered.connect(self._run.pause)
         commands.step.triggered.connect(self._on_step)
+        commands.step_over.triggered.connect(self._on_step_over)
+        commands.step_into.triggered.connect(self._on_step_into)
+        commands.step_out.triggered.connect(self._on_step_out)
+        commands.run_to.triggered.connect(self._on_run_to)
+        commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
+        bench.stream.breakpoint_asked.connect(self._on_breakpoint_asked)
+        bench.breakpoints.add_asked.connect(self._breakpoints.add)
+        bench.breakpoints.change_asked.connect(self._breakpoints.change)
+        bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
+        self._breakpoints.changed.connect(self._on_breakpoints_changed)
+        self._breakpoints.moved.connect(self.events.refresh_breakpoints)
+        self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
         commands.stop.triggered.connect(self._run.stop)
         commands.resume.triggered.connect(self._on_resume)
         commands.new_session.triggered.connect(self._run.new_session)
@@ -154,6 +178,12 @@ class WindowController(QObject):
         bench.composer.refused.connect(self._messages.info)
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.resume_hint.accepted.connect(self._on_resume)
+        bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
+        bench.detail.state_edit.undo_asked.connect(self._state_edits.undo)
+        bench.preflight.accepted.connect(self._resume.accept)
+        bench.preflight.cancelled.connect(self._on_resume_cancelled)
+        self._resume.planned.connect(self._on_resume_planned)
+        self._resume.outdated.connect(bench.preflight.hide)
         bench.writing_hint.accepted.connect(self._on_allow_writing)
         bench.database_hint.accepted.connect(self._on_open_offered)
         bench.problem.retry.connect(self._on_reload)
@@ -186,6 +216,8 @@ class WindowController(QObject):
         commands.previous_hit.triggered.connect(self._stream.previous_hit)
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
+        self._run.changed.connect(self._show_state_editing)
+        self._run.beside_changed.connect(self._status.show_run)
         self._run.run_started.connect(self._on_run_started)
         self._run.run_ended.connect(self._on_run_ended)
         self._run.partial_arrived.connect(self._on_partial)
@@ -216,21 +248,60 @@ class WindowController(QObject):
 
     def _on_run(self) -> None:
         if self._run.phase == "paused":
-            self._run.go_on()
+            self._held.let_go(self._run.go_on)
         else:
             self.window.workbench.composer.submit()
 
     def _on_step(self) -> None:
         text = self.window.workbench.composer.text
         if self._run.phase == "paused":
-            self._run.step()
+            self._held.let_go(self._run.step)
         elif text:
             self._run.send(text, paused=True)
         else:
-            self._run.resume(paused=True)
+            self._resume.ask(paused=True)
+
+    def _on_step_over(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "over"))
+
+    def _on_step_into(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "into"))
+
+    def _on_step_out(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "out"))
+
+    def _on_run_to(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._held.let_go(partial(self._run.run_to, kind_of(event)))
+
+    def _on_toggle_breakpoint(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._breakpoints.toggle_at(event)
+
+    def _on_breakpoint_asked(self, index: int) -> None:
+        self._breakpoints.toggle_at(self.events.committed(index))
+
+    def _on_breakpoint_proposed(self, condition: str) -> None:
+        self.window.workbench.raise_pane("breakpoints")
+        self.window.workbench.breakpoints.form.propose(condition)
+
+    def _on_breakpoints_changed(self) -> None:
+        rows = self._breakpoints.rows
+        self.window.workbench.breakpoints.set_rows(rows)
+        self.window.workbench.show_breakpoints(count=len(rows))
 
     def _on_resume(self) -> None:
-        self._run.resume()
+        self._resume.ask()
+
+    def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
+        self.window.workbench.resume_hint.hide()
+        self.window.workbench.preflight.ask(preflight, paused=paused)
+
+    def _on_resume_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self.window.workbench.stream.table.setFocus()
 
     def _on_sent(self, text: str) -> None:
         self._run.send(text)
@@ -400,7 +471,16 @@ class WindowController(QObject):
                 detail.set_state(computed.state, computed.changes, computed.writers)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
+        self._show_state_editing()
         self._status.show_position()
+
+    def _show_state_editing(self) -> None:
+        """Say whether state can be edited, and what the held agent has written without an event."""
+        detail, session, index = self.window.workbench.detail, self._browse.session, self._cursor.event_index
+        detail.state_edit.set_blocked(self._state_edits.blocked())
+        detail.state_edit.set_undo(self._state_edits.selected_edit() is not None)
+        at_end = session is not None and session.address == self._run.address and index == len(session.events) - 1
+        detail.state.model.set_uncommitted(self._run.uncommitted if at_end else {})
 
     def _on_past_progress(self, read: int, count: int) -> None:
         self.window.workbench.detail.state.set_empty_text(

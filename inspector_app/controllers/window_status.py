@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.hold_words import words_for
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
@@ -14,6 +15,7 @@ from inspector_app.values import plain_tooltip
 from inspector_app.views.actions import allow
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.pending_pane import PendingRow
+from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
 
 
@@ -53,6 +55,15 @@ class WindowStatus:
         allow(commands.pause, run.blocked("pause"), "Hold the agent at its next event")
         step = None if draft and sending is None else run.blocked("step")
         allow(commands.step, step, "Go on to the next event" if paused else "Start, and hold the agent at its first event")
+        on = run.blocked("step_on")
+        agent = (run.hold.agent if run.hold else None) or "the agent"
+        allow(commands.step_over, on, f"To the next event of {agent} itself: what it calls runs through")
+        allow(commands.step_into, on, "To the next model call, tool call or sub-agent, before it is made")
+        allow(commands.step_out, on, f"To the end of {agent}")
+        chosen = self.selected_event()
+        to_kind = f"Runs to the next event that is: {describe(chosen).kind}" if chosen else ""
+        allow(commands.run_to, on or (None if chosen else "Select an event of the kind first."), to_kind)
+        allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
         allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
         allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
         allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
@@ -71,28 +82,39 @@ class WindowStatus:
         bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume"))
         self._show_phase()
 
+    def selected_event(self) -> Event | None:
+        """Return the selected event, if it is here."""
+        index = self._cursor.event_index
+        if self._browse.session is None or index is None or index >= self.events.event_count:
+            return None
+        return self.events.event_at(row) if (row := self.events.row_of_index(index)) is not None else None
+
     def _show_phase(self) -> None:
         run = self._run
-        held = run.held
+        held, hold = run.held, run.hold
         here = run.address == self._cursor.session
-        phase, text, detail = str(run.phase), str(run.phase), ""
-        if run.phase == "paused" and held is not None:
-            place = self._browse.position_of(held.id) if here else None
-            text = "paused" if place is None else f"paused at {place + 1}"
-            detail = f"{held.author} · {describe(held).kind}"
+        phase, text, detail, words = str(run.phase), str(run.phase), "", None
+        if run.phase == "paused" and hold is not None:
+            place = self._browse.position_of(held.id) if here and held is not None else None
+            text = "paused" if place is None else f"paused at {place + 1:,}"
+            met = run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
+            words = words_for(hold, met, run.waiting, run.runs_on)
+            detail = words.place
         elif run.phase == "idle":
             phase, text, detail = self._idle_words()
         elif run.pausing:
             text, detail = "pausing", "held at the next event"
         self.window.run_bar.show_state(phase, text, detail)
-        self.window.status.show_run(phase, text)
+        self.window.status.show_run(phase, " · ".join(filter(None, (text, words.beside, words.why))) if words else text)
         if run.address is not None and run.phase != "idle":
             self.sessions.set_mark(run.address.database, run.address.key, "paused" if run.phase == "paused" else "running")
         if here:
             self.events.set_held(held.id if held is not None else None)
             running = "running; it is held at its next event" if run.pausing else "running…"
-            waiting = {"running": running, "paused": "held: F10 steps, F5 continues", "stopping": "stopping…"}.get(run.phase)
-            self.events.set_waiting(waiting, held.author if held is not None else "")
+            held_text = f"held: {words.place} · F10 steps, F5 continues" if words else ""
+            waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
+            author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
+            self.events.set_waiting(waiting, author)
 
     def _idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left, for `show_state`."""

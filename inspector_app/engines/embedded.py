@@ -8,9 +8,11 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.engines.watched_service import WatchedSessionService
+from runtime.agents.base_agent import BaseAgent
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.apps.app import App
 from runtime.events.event import Event
+from runtime.plugins.base_plugin import BasePlugin
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session import SessionKey
@@ -25,12 +27,28 @@ class EmbeddedEngine:
         app: what to run.
         service: where its sessions are kept.
         on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
+        plugin: asked before the app's own plugins: the debugger's.
     """
 
-    def __init__(self, app: App, service: BaseSessionService, on_commit: Callable[[Event, dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        app: App,
+        service: BaseSessionService,
+        on_commit: Callable[[Event, dict[str, Any]], None],
+        plugin: BasePlugin | None = None,
+    ) -> None:
         self._app = app
         self._service = service
         self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit))
+        if plugin is not None:
+            self._runner.plugin_manager.register_plugin(plugin, first=True)
+
+    @classmethod
+    def without_agent(
+        cls, app_name: str, service: BaseSessionService, on_commit: Callable[[Event, dict[str, Any]], None]
+    ) -> EmbeddedEngine:
+        """Return an engine that can edit state and runs nothing: for sessions whose agent is not loaded."""
+        return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, on_commit)
 
     async def new_session(self, user_id: str) -> SessionKey:
         """Create an empty session of the app."""
@@ -51,4 +69,18 @@ class EmbeddedEngine:
             invocation_id=invocation_id,
             new_message=message,
             run_config=RunConfig(streaming_mode=StreamingMode.SSE),
+        )
+
+    async def edit_state(self, key: SessionKey, changes: dict[str, Any]) -> Event:
+        """Set state keys by hand; see `Runner.edit_state`."""
+        return await self._runner.edit_state(user_id=key.user_id, session_id=key.session_id, changes=changes)
+
+    async def undo_state_edit(self, key: SessionKey, event_id: str) -> Event:
+        """Take an edit back; see `Runner.undo_state_edit`."""
+        return await self._runner.undo_state_edit(user_id=key.user_id, session_id=key.session_id, event_id=event_id)
+
+    async def cancel_open_calls(self, key: SessionKey, invocation_id: str, edits: dict[str, Any]) -> list[Event]:
+        """Answer the calls that a stopped run left open; see `Runner.cancel_open_calls`."""
+        return await self._runner.cancel_open_calls(
+            user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, edits=edits
         )

@@ -71,6 +71,7 @@ class EventListModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._breakpoint_mark: Callable[[Event], str] | None = None
         # Not while a row is painted.
         self._columns_changed = QTimer(self)
         self._columns_changed.setSingleShot(True)
@@ -217,10 +218,11 @@ class EventListModel(QAbstractTableModel):
             if event is None:
                 return unread_row(index)
             temp_keys = self._temp_counts.get(event.id, 0)
+            mark = self._breakpoint_mark(event) if self._breakpoint_mark is not None else ""
             if self._meet(event):
                 self._columns_changed.start()
             made = event_row(
-                event, index, self._colours.role(event.author), event.id == self._held, temp_keys, self._colours.sign(event.author)
+                event, index, self._colours.role(event.author), event.id == self._held, temp_keys, self._colours.sign(event.author), mark
             )
             self._cache[index] = made
         return made
@@ -572,6 +574,20 @@ class EventListModel(QAbstractTableModel):
         for marked in {before, event_id} - {None}:
             self._refresh(str(marked))
 
+    def set_breakpoint_marks(self, mark: Callable[[Event], str]) -> None:
+        """Tell how to find out where breakpoints stop.
+
+        Args:
+            mark: event → `on`, `off` or an empty text, see `StreamRow.breakpoint`; asked for the rows that are painted.
+        """
+        self._breakpoint_mark = mark
+
+    def refresh_breakpoints(self) -> None:
+        """Ask again where breakpoints stop: they are others."""
+        self._cache.clear()
+        if self.rowCount():
+            self._changed(0, self.rowCount() - 1)
+
     def set_temp_counts(self, counts: Mapping[str, int]) -> None:
         """Tell how many `temp:` keys events set, by event id, for the Δ column: stored events do not carry them."""
         self._temp_counts.update(counts)
@@ -665,7 +681,12 @@ class EventListModel(QAbstractTableModel):
             return self._tooltip(index)
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == Column.EVENT:
             row = self.stream_row(index.row())
-            return " ".join(filter(None, ["held here:" if row.held else "", row.author, row.event_kind, row.summary]))
+            marks = [
+                "held here:" if row.held else "",
+                "breakpoint:" if row.breakpoint == "on" else "",
+                "edited by hand:" if row.edited else "",
+            ]
+            return " ".join(filter(None, [*marks, row.author, row.event_kind, row.summary]))
         return None
 
     def _text(self, row: StreamRow, column: int) -> str:
@@ -684,9 +705,13 @@ class EventListModel(QAbstractTableModel):
             event = self.event_at(index.row())
             return plain_tooltip(full_time(event.timestamp)) if event else None
         if index.column() == Column.EVENT:
-            return plain_tooltip(f"{row.event_kind}: {row.summary}")
+            edited = "\nChanged by hand: see custom metadata under Content." if row.edited else ""
+            return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}")
         if index.column() == Column.GUTTER and row.held:
             return plain_tooltip("The agent is held here: this event is committed, and the agent has not moved on.")
+        if index.column() == Column.GUTTER:
+            words = {"on": "A breakpoint stops here.", "off": "A breakpoint that is switched off would stop here."}
+            return plain_tooltip(words.get(row.breakpoint, "Click to stop at events like this one (F9)."))
         if index.column() == Column.AUTHOR:
             return plain_tooltip(row.author)
         return None

@@ -10,6 +10,7 @@ from google.genai import types
 from inspector_app.presentation import describe, short_id, tokens_of
 from inspector_app.values import clock, duration, visible
 from runtime.events import Event
+from runtime.events.marks import EDITED
 
 InvocationStatus = Literal["running", "finished", "paused", "interrupted", "rewound"]
 
@@ -31,6 +32,8 @@ class StreamRow:
         event_kind: the event's kind; in a header the status word.
         folded: whether a header's events are folded away.
         held: whether the agent is held at this event.
+        breakpoint: `on` where a breakpoint stops, `off` where one that is switched off would.
+        edited: whether somebody changed by hand what led to this event.
         author_sign: tells authors of one colour apart: 0, or how often the colours had been given out before.
         lanes: how deep the agent's branch is.
     """
@@ -48,6 +51,8 @@ class StreamRow:
     event_kind: str = ""
     folded: bool = False
     held: bool = False
+    breakpoint: str = ""
+    edited: bool = False
     author_sign: int = 0
     lanes: int = 0
 
@@ -124,7 +129,9 @@ def unread_row(index: int) -> StreamRow:
     return StreamRow("event", "…", number=f"{index + 1:,}", icon="ellipsis", role="dim", author_role="dim", event_kind="being read")
 
 
-def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys: int, author_sign: int = 0) -> StreamRow:
+def event_row(
+    event: Event, index: int, author_role: str, held: bool, temp_keys: int, author_sign: int = 0, breakpoint_mark: str = ""
+) -> StreamRow:
     """Return a committed event's row.
 
     Args:
@@ -134,6 +141,7 @@ def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys:
         held: whether the agent is held at it.
         temp_keys: how many `temp:` keys it set, which the stored event does not carry.
         author_sign: how often the colours had been given out before its author got one.
+        breakpoint_mark: see `StreamRow.breakpoint`.
     """
     shown = describe(event)
     changed = len(event.actions.state_delta) + temp_keys
@@ -141,6 +149,8 @@ def event_row(event: Event, index: int, author_role: str, held: bool, temp_keys:
     return StreamRow(
         "event",
         shown.summary,
+        breakpoint=breakpoint_mark,
+        edited=EDITED in (event.custom_metadata or {}),
         number=f"{index + 1:,}",
         time=clock(event.timestamp),
         author=visible(event.author[:80]),

@@ -13,6 +13,9 @@ from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
 LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
 
+UNCOMMITTED = "uncommitted"
+"""The `lane` of what is not committed yet; no scope."""
+
 
 OTHER_SESSION = "another session"
 BEFORE_THE_RECORD = "before the record"
@@ -44,7 +47,32 @@ class StateTreeModel(ValueTreeModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._uncommitted: dict[str, Any] = {}
         self.set_state(None, [])
+
+    def set_uncommitted(self, values: Mapping[str, Any]) -> None:
+        """Show apart what a held agent has written and no event has carried yet.
+
+        Args:
+            values: key with prefix → value; empty takes the lane away.
+        """
+        if values != self._uncommitted:
+            self._uncommitted = dict(values)
+            self._root.set_children([lane for lane in self._root.children if lane.lane != UNCOMMITTED])
+            self._show(self._root, self._headings)
+
+    def _show(self, root: ValueNode, headings: tuple[str, ...]) -> None:
+        if self._uncommitted:
+            lane = ValueNode(
+                root, len(root.children), "not committed yet", None, "state", note=f"{len(self._uncommitted):,}", lane=UNCOMMITTED
+            )
+            nodes = [
+                ValueNode(lane, row, key, value, f"state[{key!r}]", mark="changed")
+                for row, (key, value) in enumerate(sorted(self._uncommitted.items()))
+            ]
+            lane.set_children(nodes)
+            root.set_children([*root.children, lane])
+        super()._show(root, headings)
 
     def set_state(
         self,

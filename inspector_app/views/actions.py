@@ -18,6 +18,11 @@ class Actions:
     run: QAction
     pause: QAction
     step: QAction
+    step_over: QAction
+    step_into: QAction
+    step_out: QAction
+    run_to: QAction
+    toggle_breakpoint: QAction
     stop: QAction
     resume: QAction
     new_session: QAction
@@ -68,6 +73,11 @@ def make_actions(parent: QObject) -> Actions:
         run=action("run", "Run", "play", "F5", "on_accent"),
         pause=action("pause", "Pause", "pause", "F6"),
         step=action("step", "Step", "forward-step", "F10", "accent"),
+        step_over=action("step_over", "Step over", "share", "Shift+F10", "accent"),
+        step_into=action("step_into", "Into", "arrow-turn-down", "F11", "accent"),
+        step_out=action("step_out", "Out", "arrow-up-from-bracket", "Shift+F11", "accent"),
+        run_to=action("run_to", "Run to such an event", "forward-fast", "Ctrl+F10", "accent"),
+        toggle_breakpoint=action("toggle_breakpoint", "Breakpoint…", "circle", "F9", "bad"),
         stop=action("stop", "Stop", "stop", "Shift+F5", "bad"),
         resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.presentation import describe
@@ -15,6 +16,7 @@ from inspector_app.views.delta_view import DeltaView
 from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.json_view import JsonView
+from inspector_app.views.state_edit_bar import StateEditBar
 from inspector_app.views.state_view import StateView
 from runtime.events import Event
 from runtime.sessions.state import Change
@@ -25,7 +27,7 @@ class EventDetail(QWidget):
 
     Attributes:
         tabs: Content, State & delta, JSON; more can be added.
-        content, state, delta, json: the panes in them.
+        content, state, state_edit, delta, json: the panes in them.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -42,6 +44,7 @@ class EventDetail(QWidget):
         self._time.setProperty("role", "secondary")
         self.content = ContentView()
         self.state = StateView()
+        self.state_edit = StateEditBar()
         self.delta = DeltaView()
         self.json = JsonView()
         self.tabs = QTabWidget()
@@ -81,7 +84,9 @@ class EventDetail(QWidget):
         split = QSplitter(Qt.Orientation.Vertical)
         split.setObjectName("state_delta_splitter")
         split.setChildrenCollapsible(False)
-        split.addWidget(self.state)
+        for pane in (self.state, self.delta):
+            pane.setMinimumHeight(40)  # a low window still has room for the buttons between them
+        split.addWidget(self._state_with_edit())
         split.addWidget(self.delta)
         split.setStretchFactor(0, 5)
         split.setStretchFactor(1, 2)
@@ -103,6 +108,28 @@ class EventDetail(QWidget):
         self._stack.setCurrentIndex(1)
         self._stale = {self._content_page, self._json_page}
         self._fill_front_tab()
+
+    def _state_with_edit(self) -> QWidget:
+        part = QWidget()
+        rows = QVBoxLayout(part)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self.state, 1)
+        rows.addWidget(self.state_edit)
+        self.state_edit.form_shown.connect(self.delta.setHidden)
+        self.state.tree.selectionModel().currentChanged.connect(self._on_key_selected)
+        self.state.model.modelReset.connect(self._on_key_selected)
+        QShortcut(QKeySequence("F2"), self.state.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(
+            self.state_edit.start_edit
+        )
+        return part
+
+    def _on_key_selected(self, *_: object) -> None:
+        node = self.state.model.node(self.state.tree.currentIndex())
+        while node.parent is not None and node.parent.parent is not None and not node.parent.lane:
+            node = node.parent
+        editable = node.parent is not None and node.parent.lane in ("session", "user", "app")
+        self.state_edit.select(node.key if editable else None, node.value)
 
     def set_state(
         self, state: StateByScope | None, changes: Sequence[Change], writers: Mapping[str, tuple[int, str]] | None = None

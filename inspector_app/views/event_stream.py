@@ -17,7 +17,13 @@ from runtime.events import Event
 
 
 class EventTable(QTableView):
-    """The table itself: fixed rows, one selected, headers fold by mouse and keyboard."""
+    """The table itself: fixed rows, one selected, headers fold by mouse and keyboard.
+
+    Signals:
+        breakpoint_asked (int): the gutter was clicked at this event.
+    """
+
+    breakpoint_asked = Signal(int)
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +82,10 @@ class EventTable(QTableView):
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
+        elif index.column() == Column.GUTTER and self._events.event_at(index.row()) is not None:
+            place = self._events.index_at(index.row())
+            assert place is not None
+            self.breakpoint_asked.emit(place)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""
@@ -117,6 +127,7 @@ class EventStreamView(QWidget):
     Signals:
         event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
         follow_changed (bool): whether new events are scrolled to.
+        breakpoint_asked (int): the gutter was clicked at the event at this index.
         filter_asked (str): show only events that meet this filter.
         other_half_asked: go from the selected call to its response, or back.
         go_to_asked (int): go to the event at this index.
@@ -124,6 +135,7 @@ class EventStreamView(QWidget):
 
     event_selected = Signal(int)
     follow_changed = Signal(bool)
+    breakpoint_asked = Signal(int)
     filter_asked = Signal(str)
     other_half_asked = Signal()
     go_to_asked = Signal(int)
@@ -160,6 +172,7 @@ class EventStreamView(QWidget):
         model.refreshed.connect(self.table.fit_columns)
         model.events_appended.connect(self._on_events_appended)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
+        self.table.breakpoint_asked.connect(self.breakpoint_asked)
         self.table.customContextMenuRequested.connect(self._on_context_menu)
         bar = self.table.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)

@@ -14,7 +14,7 @@ from inspector_app.views.status_bar import RUN_ICONS
 
 
 class RunBar(QToolBar):
-    """Run/Continue, Pause, Step, Stop, Resume, New session; the menu; the run's state in words."""
+    """Run/Continue, Pause, Step, Into, Out, Stop, Resume, New session; the menu; the run's state in words."""
 
     def __init__(self, actions: Actions, menu: QMenu, parent: QWidget | None = None) -> None:
         super().__init__("Run control", parent)
@@ -24,8 +24,11 @@ class RunBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setIconSize(QSize(14, 14))
         self._add_menu(menu)
-        for action, with_text in ((actions.run, True), (actions.pause, False), (actions.step, True), (actions.stop, False)):
-            self._add(action, with_text)
+        self._add(actions.run, True)
+        self._add(actions.pause, False)
+        for action in (actions.step, actions.step_into, actions.step_out):
+            self._add(action, True)
+        self._add(actions.stop, False)
         self.addSeparator()
         for action in (actions.resume, actions.new_session):
             self._add(action, True)
@@ -36,7 +39,7 @@ class RunBar(QToolBar):
         self._icon_action = self.addWidget(self._icon)
         self._state = self._label("run_state")
         self._detail = self._label("run_detail")
-        self._detail.setProperty("role", "secondary")
+        self._detail.setProperty("role", "dim")
         self._run = actions.run
         self._resume = actions.resume
         self._buttons[actions.run.objectName()].setProperty("primary", True)
@@ -45,6 +48,11 @@ class RunBar(QToolBar):
     def button(self, action_name: str) -> QToolButton:
         """Return the button of an action, by the action's objectName."""
         return self._buttons[action_name]
+
+    @property
+    def detail_text(self) -> str:
+        """What comes after it, such as "before tool call pay"."""
+        return self._detail.text()
 
     @property
     def state_text(self) -> str:

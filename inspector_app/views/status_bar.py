@@ -5,8 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 
-from inspector_app.values import visible
+from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.icon_label import IconLabel
+
+MAX_RUN_TEXT = 64
+"""Longer texts are cut: the bar must not make the window wider. The tooltip has the whole."""
 
 RUN_ICONS = {
     "idle": ("", "dim"),
@@ -46,7 +49,9 @@ class StatusBar(QStatusBar):
     def show_run(self, phase: str, text: str) -> None:
         """Show the run state."""
         self._run_icon.show_icon(*RUN_ICONS[phase])
-        self._parts["run"].setText(text)
+        cut = text if len(text) <= MAX_RUN_TEXT else f"{text[: MAX_RUN_TEXT - 1]}…"
+        self._parts["run"].setText(visible(cut))
+        self._parts["run"].setToolTip(plain_tooltip(text))
 
     def show_database(self, title: str, badge: str) -> None:
         """Show which database the session is in, and what may be done to it."""

@@ -77,6 +77,8 @@ class StreamDelegate(QStyledItemDelegate):
         if column == Column.GUTTER:
             if row.held:
                 self._icon(painter, rect.center(), "circle-arrow-right", "warn", ICON_SIZE)
+            elif row.breakpoint:
+                self._icon(painter, rect.center(), "circle", "bad" if row.breakpoint == "on" else "line", ICON_SIZE - 2)
         elif column == Column.NUMBER:
             self._text(painter, rect, row.number, "text" if selected or row.held else "dim", self._small, right=True)
         elif column == Column.TIME:
@@ -91,6 +93,11 @@ class StreamDelegate(QStyledItemDelegate):
             rect = self._lanes(painter, rect, row)
             loud = row.role in ("bad", "warn")
             self._icon(painter, QPoint(rect.left() + 13, rect.center().y() + 1), row.icon, row.role if loud else row.author_role, ICON_SIZE)
+            if row.edited:
+                self._icon(painter, QPoint(rect.right() - 12, rect.center().y() + 1), "pen", "warn", ICON_SIZE - 2)
+                width = QFontMetrics(self._small).horizontalAdvance("edited") + 2 * _MARGIN
+                self._text(painter, QRect(rect.right() - 22 - width, rect.top(), width, rect.height()), "edited", "warn", self._small)
+                rect = rect.adjusted(0, 0, -24 - width, 0)
             self._text(painter, rect.adjusted(20, 0, 0, 0), row.summary, row.role, self._font)
 
     def _lanes(self, painter: QPainter, rect: QRect, row: StreamRow) -> QRect:

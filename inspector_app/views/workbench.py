@@ -8,17 +8,20 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabBar,
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
+from inspector_app.views.held_card import HeldCard
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.log_pane import LogPane
 from inspector_app.views.pending_pane import PendingPane
+from inspector_app.views.preflight_card import PreflightCard
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.sessions_pane import SessionsPane
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Raised when docks come or go, so that an older saved layout is not forced onto them."""
 
 _DOCKING = (
@@ -38,8 +41,9 @@ class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, filter_bar, composer, detail, sessions, pending, log: the panes.
-        resume_hint: offers to resume; writing_hint: says that the database is read only.
+        stream, filter_bar, composer, detail, sessions, pending, breakpoints, log: the panes.
+        held: the card of a held agent, below the detail.
+        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
         problem: stands in for the stream when the session could not be read.
     """
 
@@ -54,11 +58,14 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.preflight = PreflightCard()
         self.problem = ProblemPage("session_problem")
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
+        self.breakpoints = BreakpointsPane()
         self.log = LogPane()
+        self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
         self._centre.addWidget(self.stream)
@@ -71,11 +78,13 @@ class Workbench(QMainWindow):
         )
         self._docks = {
             "sessions": self._dock("sessions", "Sessions", self.sessions, left),
-            "detail": self._dock("detail", "Inspector", self.detail, right),
+            "detail": self._dock("detail", "Inspector", self._detail_and_held(), right),
             "pending": self._dock("pending", "Pending", self.pending, bottom),
+            "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints, bottom),
             "log": self._dock("log", "Log", self.log, bottom),
         }
-        self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
+        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
         self.tabifiedDockWidgetActivated.connect(self._fit_bottom)
@@ -104,8 +113,12 @@ class Workbench(QMainWindow):
         self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
         self._fit_bottom()
 
+    def show_breakpoints(self, *, count: int) -> None:
+        """Say in the pane's title how many breakpoints there are."""
+        self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
+
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending or log."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints or log."""
         self._docks[name].show()
         self._docks[name].raise_()
 
@@ -147,6 +160,7 @@ class Workbench(QMainWindow):
             "sessions": Qt.DockWidgetArea.LeftDockWidgetArea,
             "detail": Qt.DockWidgetArea.RightDockWidgetArea,
             "pending": Qt.DockWidgetArea.BottomDockWidgetArea,
+            "breakpoints": Qt.DockWidgetArea.BottomDockWidgetArea,
             "log": Qt.DockWidgetArea.BottomDockWidgetArea,
         }
         for name, dock in self._docks.items():
@@ -154,7 +168,8 @@ class Workbench(QMainWindow):
             dock.setFloating(False)
             self.addDockWidget(areas[name], dock)
             dock.show()
-        self.tabifyDockWidget(self._docks["pending"], self._docks["log"])
+        self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
+        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
         self._docks["pending"].raise_()
         self.resizeDocks(
             [self._docks["sessions"], self._docks["detail"]],
@@ -167,7 +182,7 @@ class Workbench(QMainWindow):
     def _fit_bottom(self) -> None:
         """Give the bottom the height it needs: little while Pending is in front and empty, else what it had before."""
         pending, log = self._docks["pending"], self._docks["log"]
-        front = pending if not pending.visibleRegion().isEmpty() else log
+        front = next((dock for dock in (pending, self._docks["breakpoints"]) if not dock.visibleRegion().isEmpty()), log)
         low = front is pending and not self.pending.rows and log in self.tabifiedDockWidgets(pending)
         if not self._arranged or low == self._bottom_is_low:
             return
@@ -177,6 +192,15 @@ class Workbench(QMainWindow):
         self._bottom_is_low = low
         self.resizeDocks([front], [_BOTTOM_HEIGHT_EMPTY if low else self._bottom_height], Qt.Orientation.Vertical)
 
+    def _detail_and_held(self) -> QWidget:
+        part = QWidget(self)
+        rows = QVBoxLayout(part)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(6)
+        rows.addWidget(self.detail, 5)
+        rows.addWidget(self.held, 4)
+        return part
+
     def _middle(self) -> QWidget:
         middle = QWidget(self)
         rows = QVBoxLayout(middle)
@@ -184,6 +208,7 @@ class Workbench(QMainWindow):
         rows.setSpacing(6)
         for hint in (self.writing_hint, self.database_hint, self.resume_hint):
             rows.addWidget(hint)
+        rows.addWidget(self.preflight)
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

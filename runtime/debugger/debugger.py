@@ -11,7 +11,7 @@ from runtime.debugger import stepping
 from runtime.debugger.agent_calls import AgentCall, AgentCalls
 from runtime.debugger.breakpoints import Breakpoint, Breakpoints, When
 from runtime.debugger.calls import ModelCall, ToolCall
-from runtime.debugger.hold import Hold, Report, describe, running_agents
+from runtime.debugger.hold import Hold, Report, RunningAgent, describe, running_agents
 from runtime.debugger.stepping import Goal, Moment, Place, Reason
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
@@ -94,6 +94,12 @@ class Debugger:
     def waiting(self) -> tuple[Hold, ...]:
         """The holds that wait in line; the next one is in force when the agent is let go."""
         return tuple(waiting.hold for waiting in self._line[1:])
+
+    @property
+    def runs_on(self) -> tuple[RunningAgent, ...]:
+        """Who runs beside the held agent now; `Hold.runs_on` is who did when it came to be held."""
+        call = self._held_call() if self.hold is not None else None
+        return running_agents(self.calls.beside(call)) if call is not None else ()
 
     @property
     def held(self) -> Event | None:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from runtime.sessions.stored.reader import StoredDatabase
+from tests.gui.window.resuming import accept_preflight, read_preflight
 
 
 def state_lanes(inspector: Inspector) -> dict[str, str]:
@@ -66,6 +67,7 @@ def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector
     story.browse.state_computed.connect(on_state)
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
         qtbot.mouseClick(window.run_bar.button("action_resume"), Qt.MouseButton.LeftButton)
+        accept_preflight(story, qtbot)
 
     assert ended.args[0].error is None
     assert len(lengths) > 3, "the events came in while it ran, not all at the end"
@@ -86,6 +88,7 @@ def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector
 def test_temp_state_of_a_live_run_is_shown(story: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         story.window.commands.resume.trigger()
+        accept_preflight(story, qtbot)
     assert "temp:growth" in state_lanes(story)
 
 
@@ -95,16 +98,19 @@ def test_the_pending_pane_offers_the_same_resume(story: Inspector, qtbot: QtBot)
     button = pane.findChild(QPushButton, "pending_resume")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        accept_preflight(story, qtbot)
     assert pane.rows == []
 
 
 def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     window, events, run = story.window, story.controller.events, story.run
     step: QToolButton = window.run_bar.button("action_step")
-    for _ in range(6):
+    for number in range(6):
         count = events.event_count
         qtbot.waitUntil(step.isEnabled)
         qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
+        if number == 0:
+            accept_preflight(story, qtbot)
         qtbot.waitUntil(lambda: run.phase == "paused")
         held = run.held
         assert held is not None
@@ -122,6 +128,7 @@ def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path
 
 def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspector, qtbot: QtBot) -> None:
     story.window.commands.step.trigger()
+    accept_preflight(story, qtbot)
     qtbot.waitUntil(lambda: story.run.phase == "paused")
     with qtbot.waitSignal(story.run.run_ended, timeout=10_000) as ended:
         story.window.commands.stop.trigger()
@@ -132,6 +139,7 @@ def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspecto
 
 def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, qtbot: QtBot) -> None:
     story.window.commands.step.trigger()
+    accept_preflight(story, qtbot)
     qtbot.waitUntil(lambda: story.run.phase == "paused")
     address, count = story.cursor.session, story.controller.events.event_count
     story.cursor.select_session(None)
@@ -146,3 +154,26 @@ def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Insp
     assert story.browse.session is not None
     assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
     assert story.controller.events.event_count > count
+
+
+def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    before = stored_ids(story_db, story)
+    qtbot.keyClick(story.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    shown = read_preflight(story, qtbot)
+    card = story.window.workbench.preflight
+    assert shown.title.startswith("Resume ") and "StoryFlow goes on from its checkpoint" in shown.title
+    assert not shown.warns and not shown.blocked, "nothing is done again: the card is a quiet one"
+    assert any("temp:growth" in line.text and "Gone" in line.text for line in shown.lines)
+    assert story.window.workbench.resume_hint.text == "", "one offer at a time"
+    assert stored_ids(story_db, story) == before and story.run.phase == "idle"
+    qtbot.keyClick(card, Qt.Key.Key_Escape)
+    assert card.shown is None and "interrupted" in story.window.workbench.resume_hint.text
+    assert stored_ids(story_db, story) == before
+    assert story.run.phase == "idle"
+
+
+def test_a_preflight_goes_away_with_its_session(story: Inspector, qtbot: QtBot) -> None:
+    story.window.commands.resume.trigger()
+    read_preflight(story, qtbot)
+    story.cursor.select_session(None)
+    assert story.window.workbench.preflight.shown is None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from inspector_app.views.pending_pane import parse_answer
+from inspector_app.views.pending_form import parse_answer
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""Where and why an agent is held, in words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector_app.presentation import describe
+from inspector_app.values import visible
+from inspector_app.views.held_card import HoldWords
+from runtime.debugger.breakpoints import Breakpoint
+from runtime.debugger.calls import ModelCall, ToolCall
+from runtime.debugger.hold import Hold, RunningAgent
+
+
+def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = (), runs_on: Sequence[RunningAgent] = ()) -> HoldWords:
+    """Describe a hold.
+
+    Args:
+        hold: the one in force.
+        met: the breakpoint that did it.
+        waiting: those in line behind it.
+        runs_on: who runs beside it now.
+    """
+    title, subject, place = _place(hold)
+    return HoldWords(
+        title, visible(subject), visible(place), visible(_why(hold, met)), visible(_beside(hold, waiting, runs_on)), _failure(hold)
+    )
+
+
+def _place(hold: Hold) -> tuple[str, str, str]:
+    agent = hold.agent or "the agent"
+    name = hold.call.name if isinstance(hold.call, ToolCall) else ""
+    if hold.place == "before tool":
+        return "Held before", name, f"before tool call {name}"
+    if hold.place == "before model":
+        return "Held before the model call of", agent, f"before the model call of {agent}"
+    if hold.place == "agent start":
+        return "Held before", agent, f"{agent} begins"
+    if hold.place == "agent end":
+        return "Held at the end of", agent, f"{agent} has ended"
+    if hold.place == "error":
+        what = name or (f"the model of {agent}" if isinstance(hold.call, ModelCall) else agent)
+        return "Held at the failure of", what, f"{what} failed"
+    event = hold.event
+    kind = describe(event).kind if event is not None else "event"
+    inner = " (inside a tool)" if hold.inner else ""
+    return "Held after", f"{agent} · {kind}{inner}", f"{agent} · {kind}{inner}"
+
+
+def _why(hold: Hold, met: Breakpoint | None) -> str:
+    if hold.reason != "breakpoint":
+        return {"start": "at the start", "pause": "paused"}.get(hold.reason, hold.reason)
+    if met is None:
+        return "breakpoint"
+    return f"breakpoint: {met} ({_ordinal(met.hits)} hit)"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]) -> str:
+    running = [f"{other.agent} ({other.branch})" if other.branch else other.agent for other in runs_on]
+    held = [f"{other.agent or 'an agent'}, {_place(other)[2]}" for other in waiting]
+    parts = [f"{hold.branch} is held" if hold.branch else ""] if running or held else []
+    if running:
+        parts.append(f"{', '.join(running)} {'runs' if len(running) == 1 else 'run'} on")
+    if held:
+        parts.append(f"in line behind it: {'; '.join(held)}")
+    return " · ".join(filter(None, parts))
+
+
+def _failure(hold: Hold) -> str:
+    return visible(f"{type(hold.error).__name__}: {hold.error}"[:400]) if hold.error is not None else ""

@@ -1,0 +1,58 @@
+"""What resuming will do, in plain words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inspector_app.presentation import short_id
+from inspector_app.values import preview, visible
+from inspector_app.views.preflight_card import Preflight, PreflightLine
+from runtime.resume_plan import ResumePlan, ToolRun
+
+
+def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Preflight:
+    """Put a plan into words.
+
+    Args:
+        plan: what resuming will do.
+        number_of: event id → its number as the stream shows it; None where it is not known.
+    """
+    shown = Preflight(plan.invocation.invocation_id, _title(plan, number_of), blocked=" ".join(plan.blocks))
+    shown.lines += [PreflightLine("ban", "bad", text) for text in plan.blocks]
+    if plan.runs_again:
+        what = "tool call runs" if len(plan.runs_again) == 1 else "tool calls run"
+        calls = ", ".join(_call(run) for run in plan.runs_again)
+        shown.lines.append(
+            PreflightLine("rotate-right", "warn", f"{len(plan.runs_again)} {what} again if it had run already (at least once): {calls}")
+        )
+    shown.lines += [
+        PreflightLine("backward-fast", "warn", f"{name} keeps no checkpoints: it starts over, and its events repeat.")
+        for name in plan.starts_over
+    ]
+    shown.lines += [PreflightLine("code-compare", "warn", f"Changed since: {text}") for text in plan.changed]
+    shown.warns = bool(shown.lines)
+    if plan.lost_temp:
+        shown.lines.append(PreflightLine("eraser", "dim", f"Gone, as temp: state lives in one run: {', '.join(plan.lost_temp)}"))
+    shown.lines += [
+        PreflightLine("hourglass-half", "dim", f"{item.name or 'A call'} still waits for an answer (see Pending).")
+        for item in plan.waits_for
+    ]
+    if plan.finished:
+        one = len(plan.finished) == 1
+        names = ", ".join(plan.finished)
+        shown.lines.append(PreflightLine("check", "ok", f"Finished, {'does' if one else 'do'} not run again: {names}"))
+    shown.lines = [PreflightLine(line.icon, line.role, visible(line.text)) for line in shown.lines]
+    return shown
+
+
+def _title(plan: ResumePlan, number_of: Callable[[str], int | None]) -> str:
+    name = f"Resume {short_id(plan.invocation.invocation_id)}"
+    place = number_of(plan.last_checkpoint.id) if plan.last_checkpoint else None
+    where = f" from the checkpoint at {place:,}" if place is not None else "" if plan.last_checkpoint else " (it has no checkpoint yet)"
+    steps = [step for step in plan.next_steps if not any(step.startswith(f"{over} keeps no") for over in plan.starts_over)]
+    return visible(f"{name}{where}. {' '.join(steps)}".strip())
+
+
+def _call(run: ToolRun) -> str:
+    args = ", ".join(f"{key}={preview(value, 40)}" for key, value in run.args.items())
+    return f"{run.agent} → {run.name}({args})"

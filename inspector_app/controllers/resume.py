@@ -1,0 +1,94 @@
+"""Resume with open eyes: works out what it will do, shows it, and resumes when told to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.preflight import preflight_of
+from inspector_app.controllers.run import RunController
+from inspector_app.cursor import Cursor
+from inspector_app.tasks import Tasks
+from inspector_app.views.preflight_card import Preflight
+from runtime.resume_plan import ResumePlan, plan_resume
+from runtime.worker_threads import run_in_thread
+
+
+class ResumeController(QObject):
+    """Asks before an invocation is resumed.
+
+    Attributes:
+        plan: what was shown last.
+
+    Signals:
+        planned(Preflight, bool): this is what resuming will do, and whether it is to be held at the first event.
+        outdated: what was planned does not hold any more.
+    """
+
+    planned = Signal(object, bool)
+    outdated = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        run: RunController,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._agents = agents
+        self._browse = browse
+        self._run = run
+        self._tasks = tasks
+        self.plan: ResumePlan | None = None
+        for signal in (cursor.session_changed, browse.session_loaded, browse.events_added, run.run_started, agents.agent_loaded):
+            signal.connect(self._on_something_changed)
+
+    def ask(self, *, paused: bool = False) -> None:
+        """Work out what Resume will do, and show it; nothing runs before `accept`.
+
+        Args:
+            paused: hold at the first event.
+        """
+        if self._run.blocked("resume") is None:
+            self._tasks.spawn(self._plan(paused), "Looking at what resuming will do")
+
+    def accept(self, invocation_id: str, paused: bool) -> None:
+        """Resume what was shown."""
+        self._run.resume(invocation_id, paused=paused)
+
+    async def _plan(self, paused: bool) -> None:
+        session, invocation, loaded = self._browse.session, self._run.resumable(), self._agents.loaded
+        if session is None or invocation is None or loaded is None:
+            return
+        config = loaded.app.resumability_config
+        events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
+        last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
+        temp = session.history.state_at(last).temp if session.history is not None and last >= 0 else {}
+        plan = await run_in_thread(
+            lambda: plan_resume(
+                list(events),
+                invocation.invocation_id,
+                loaded.app.root_agent,
+                is_resumable=config is not None and config.is_resumable,
+                temp_keys=temp,
+            )
+        )
+        if plan is None or self._browse.session is not session or self._run.blocked("resume") is not None:
+            return
+        self.plan = plan
+        self.planned.emit(self._words(plan), paused)
+
+    def _words(self, plan: ResumePlan) -> Preflight:
+        def number_of(event_id: str) -> int | None:
+            place = self._browse.position_of(event_id)
+            return None if place is None else place + 1
+
+        return preflight_of(plan, number_of)
+
+    def _on_something_changed(self) -> None:
+        self.plan = None
+        self.outdated.emit()

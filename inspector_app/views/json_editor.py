@@ -1,0 +1,132 @@
+"""A box to write JSON in, checked while it is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from inspector_app import theme
+from inspector_app.values import visible
+from inspector_app.views.json_view import JsonHighlighter
+
+
+class JsonEditor(QWidget):
+    """A text box, and below it what is wrong with the text.
+
+    Signals:
+        changed: the text is another one.
+
+    Args:
+        name: objectName of the box.
+        title: its accessible name.
+    """
+
+    changed = Signal()
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._read: Callable[[str], Any] = parse_json
+        self.edit = QPlainTextEdit(self)
+        self.edit.setObjectName(name)
+        self.edit.setAccessibleName(title)
+        self.edit.setFont(theme.mono_font())
+        self.edit.setTabChangesFocus(True)
+        self.edit.textChanged.connect(self._on_text_changed)
+        self._highlighter = JsonHighlighter(self.edit.document())
+        self._problem = QLabel(self)
+        self._problem.setObjectName(f"{name}_problem")
+        self._problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._problem.setWordWrap(True)
+        self._problem.setProperty("role", "bad")
+        self._problem.hide()
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
+        rows.addWidget(self.edit, 1)
+        rows.addWidget(self._problem)
+        self.value: Any = None
+        self.problem = "It is empty."
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        return self.edit.toPlainText()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is written."""
+        return not self.text.strip()
+
+    def set_reader(self, read: Callable[[str], Any]) -> None:
+        """Take another kind of text.
+
+        Args:
+            read: text → value; raises ValueError with a sentence if it is none.
+        """
+        self._read = read
+        self._on_text_changed()
+
+    def set_value(self, value: Any) -> None:
+        """Put a JSON value into the box, written readably."""
+        self.set_text(json.dumps(value, ensure_ascii=False, indent=2))
+
+    def set_text(self, text: str) -> None:
+        """Put a text into the box."""
+        self.edit.setPlainText(text)
+
+    def show_problem(self, text: str) -> None:
+        """Say what is wrong, until something is changed."""
+        self.problem = text
+        self._problem.setText(visible(text))
+        self._problem.setVisible(bool(text))
+        self.edit.setProperty("state", "wrong" if text else "")
+        self.edit.style().unpolish(self.edit)
+        self.edit.style().polish(self.edit)
+
+    def _on_text_changed(self) -> None:
+        try:
+            self.value = self._read(self.text)
+            problem = ""
+        except ValueError as error:
+            problem = str(error)
+        self.show_problem(problem if not self.is_empty else "")
+        self.problem = problem
+        self.changed.emit()
+
+
+def parse_json(text: str) -> Any:
+    """Return the JSON value of a text.
+
+    Raises:
+        ValueError: it is none; the text says where, and that NaN and Infinity are no JSON.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"Line {error.lineno}, column {error.colno}: {_expected(error.msg)}") from None
+    except RecursionError:
+        raise ValueError("It is nested too deeply.") from None
+
+
+def parse_json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object of a text.
+
+    Raises:
+        ValueError: it is none.
+    """
+    value = parse_json(text)
+    if not isinstance(value, dict):
+        raise ValueError("It must be a JSON object: {…}.")
+    return value
+
+
+def _expected(message: str) -> str:
+    return {"Expecting value": "a JSON value is expected here; texts stand in double quotes."}.get(message, f"{message}.")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number.")

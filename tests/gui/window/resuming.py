@@ -1,0 +1,25 @@
+"""What a person does between pressing Resume and seeing the run."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.views.preflight_card import Preflight
+
+
+def read_preflight(inspector: Inspector, qtbot: QtBot) -> Preflight:
+    """Wait for the card that says what Resume will do, and return what it says."""
+    card = inspector.window.workbench.preflight
+    qtbot.waitUntil(lambda: card.shown is not None, timeout=10_000)
+    assert card.shown is not None
+    return card.shown
+
+
+def accept_preflight(inspector: Inspector, qtbot: QtBot) -> None:
+    """Press Enter on the card."""
+    read_preflight(inspector, qtbot)
+    button = inspector.window.workbench.preflight.findChild(QPushButton, "preflight_resume")
+    qtbot.keyClick(button, Qt.Key.Key_Return)

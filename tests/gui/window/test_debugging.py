@@ -1,0 +1,299 @@
+"""Stopping anywhere, seeing why, changing it and going on: through the real widgets, on the order desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.demo import STORY
+from inspector_app.qt_models.event_list import Column
+from inspector_app.settings import Settings
+from resources.samples.orders import script
+from runtime.events.event import Event
+from runtime.events.marks import EDITED
+
+ORDERS = STORY.parent / "orders"
+
+
+@pytest.fixture
+def orders(inspector: Inspector, opened: Callable[..., None]) -> Inspector:
+    opened(ORDERS)
+    assert inspector.agents.loaded is not None
+    inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]
+    return inspector
+
+
+def write(inspector: Inspector, text: str, qtbot: QtBot) -> None:
+    edit = inspector.window.findChild(QPlainTextEdit, "composer_edit")
+    edit.setPlainText(text)
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+
+
+def wait_until_held(inspector: Inspector, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: inspector.run.phase == "paused", timeout=10_000)
+
+
+def add_breakpoint(inspector: Inspector, qtbot: QtBot, condition: str, when: str = "event", tool: str = "", log: str = "") -> None:
+    pane = inspector.window.workbench.breakpoints
+    inspector.window.workbench.raise_pane("breakpoints")
+    combo = pane.findChild(QComboBox, "breakpoint_when")
+    combo.setCurrentIndex(combo.findData(when))
+    for name, text in (("breakpoint_tool", tool), ("breakpoint_log", log), ("breakpoint_condition", condition)):
+        qtbot.keyClicks(pane.findChild(QLineEdit, name), text)
+    qtbot.keyClick(pane.findChild(QLineEdit, "breakpoint_condition"), Qt.Key.Key_Return)
+
+
+def press(inspector: Inspector, name: str, qtbot: QtBot) -> None:
+    button = inspector.window.workbench.held.findChild(QPushButton, name)
+    assert button.isVisible() and button.isEnabled(), f"{name}: {button.isVisible()}, {button.toolTip()}"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def editor(inspector: Inspector) -> QPlainTextEdit:
+    return inspector.window.workbench.held.findChild(QPlainTextEdit, "held_editor")
+
+
+def log_text(inspector: Inspector) -> str:
+    shown = inspector.window.workbench.log.findChild(QListWidget, "log_list")
+    return "\n".join(shown.item(row).text() for row in range(shown.count()))
+
+
+def events_of(inspector: Inspector) -> list[Event]:
+    model = inspector.controller.events
+    return [model.committed(index) for index in range(model.event_count)]
+
+
+def results(inspector: Inspector, tool: str) -> list[dict]:  # type: ignore[type-arg]
+    return [
+        dict(response.response or {})
+        for event in events_of(inspector)
+        for response in event.get_function_responses()
+        if response.name == tool
+    ]
+
+
+def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "call.add_to_cart.args.quantity > 10", "before tool", "add_to_cart")
+    write(orders, "40 boxes of A4 paper", qtbot)
+    wait_until_held(orders, qtbot)
+    window, card = orders.window, orders.window.workbench.held
+    count = orders.controller.events.event_count
+    assert card.isVisible() and card.text.startswith("Held before add_to_cart breakpoint:") and "(1st hit)" in card.text
+    assert window.run_bar.state_text == f"paused at {count}"
+    assert window.run_bar.detail_text == "before tool call add_to_cart"
+    assert window.status.text("run").startswith(f"paused at {count} · breakpoint: before tool add_to_cart")
+    assert "1st hit" in window.status.findChild(QLabel, "status_run").toolTip()
+    assert '"quantity": 40' in editor(orders).toPlainText()
+    assert results(orders, "add_to_cart") == []
+
+    editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4')
+    call = card.findChild(QPushButton, "held_call")
+    assert not call.isEnabled() and "Line 1" in call.toolTip()
+    window.commands.run.trigger()
+    assert orders.run.phase == "paused", "what cannot be read is not thrown away by going on"
+    editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4}')
+    assert call.text() == "Call it so"
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        press(orders, "held_call", qtbot)
+    assert not card.isVisible()
+    assert results(orders, "add_to_cart")[0]["total"] == pytest.approx(16.8)
+    marked = [event for event in events_of(orders) if EDITED in (event.custom_metadata or {})]
+    assert len(marked) == 1
+    row = orders.controller.events.stream_row(orders.controller.events.row_of(marked[0].id))  # type: ignore[arg-type]
+    assert row.edited
+
+
+def test_a_result_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "before tool", "find_product")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    press(orders, "held_result", qtbot)
+    submit = orders.window.workbench.held.findChild(QPushButton, "held_submit")
+    assert not submit.isEnabled()
+    qtbot.keyClicks(editor(orders), "[1]")
+    assert not submit.isEnabled() and "object" in submit.toolTip()
+    editor(orders).setPlainText('{"products": []}')
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: results(orders, "find_product") == [{"products": []}], timeout=10_000)
+    wait_until_held(orders, qtbot)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_raising_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "before tool", "find_product")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    press(orders, "held_raise", qtbot)
+    qtbot.keyClicks(editor(orders), "the catalogue burned down")
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: results(orders, "find_product") == [{"error": "the catalogue burned down"}], timeout=10_000)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_answer_in_the_models_place(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "before model")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    assert orders.window.workbench.held.text.startswith("Held before the model call of order_desk")
+    assert '"contents"' in editor(orders).toPlainText() and "a desk lamp" in editor(orders).toPlainText()
+    press(orders, "held_answer", qtbot)
+    qtbot.keyClicks(editor(orders), "We are closed.")
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000) as ended:
+        press(orders, "held_submit", qtbot)
+    assert ended.args[0].error is None
+    last = next(event for event in events_of(orders) if EDITED in (event.custom_metadata or {}))
+    assert last.content is not None and last.content.parts is not None and last.content.parts[0].text == "We are closed."
+    assert (last.custom_metadata or {})[EDITED] == {"model": {"answer": True}}
+
+
+def test_an_edited_request_is_checked_and_sent(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "before model")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    text = editor(orders).toPlainText()
+    editor(orders).setPlainText(text.replace('"contents"', '"content"', 1))
+    press(orders, "held_call", qtbot)
+    assert orders.run.phase == "paused"
+    problem = orders.window.workbench.held.findChild(QPlainTextEdit, "held_editor").property("state")
+    assert problem == "wrong"
+    editor(orders).setPlainText(text.replace("a desk lamp", "an office chair"))
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: "chair" in str(events_of(orders)[-1].get_function_calls()), timeout=10_000)
+    assert "request" in (events_of(orders)[-1].custom_metadata or {})[EDITED]["model"]
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
+    commands, bar = orders.window.commands, orders.window.run_bar
+    assert not commands.step_into.isEnabled() and "not held" in commands.step_into.toolTip()
+    orders.window.workbench.composer.set_text("a desk lamp")
+    commands.step.trigger()
+    wait_until_held(orders, qtbot)
+    qtbot.keyClick(orders.window, Qt.Key.Key_F11)
+    qtbot.waitUntil(lambda: bar.detail_text == "before tool call find_product", timeout=10_000)
+    qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: bar.detail_text == "order_desk · tool result", timeout=10_000)
+    qtbot.keyClick(orders.window, Qt.Key.Key_F11)
+    qtbot.waitUntil(lambda: bar.detail_text == "before the model call of order_desk", timeout=10_000)
+    qtbot.keyClick(orders.window, Qt.Key.Key_F11, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: bar.detail_text == "order_desk has ended", timeout=10_000)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        commands.run.trigger()
+
+
+def test_run_to_the_selected_kind(orders: Inspector, qtbot: QtBot) -> None:
+    orders.window.workbench.composer.set_text("a desk lamp")
+    orders.window.commands.step.trigger()
+    wait_until_held(orders, qtbot)
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: orders.controller.events.event_count == 3 and orders.run.phase == "paused", timeout=10_000)
+    orders.window.workbench.stream.select_event(1)
+    assert "tool call" in orders.window.commands.run_to.toolTip()
+    qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: orders.controller.events.event_count > 3 and orders.run.phase == "paused", timeout=10_000)
+    assert events_of(orders)[-1].get_function_calls()
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_f9_on_a_past_event_offers_a_condition_and_takes_it_back(orders: Inspector, settings: Settings, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        write(orders, "a desk lamp", qtbot)
+    window, model = orders.window, orders.controller.events
+    place = next(index for index, event in enumerate(events_of(orders)) if event.get_function_responses())
+    window.workbench.stream.select_event(place)
+    qtbot.keyClick(window, Qt.Key.Key_F9)
+    field = window.findChild(QLineEdit, "breakpoint_condition")
+    assert field.text() == 'response == "find_product"' and field.hasFocus()
+    assert window.workbench.breakpoints.rows == []
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert [row.condition for row in window.workbench.breakpoints.rows] == ['response == "find_product"']
+    row = model.row_of_index(place)
+    assert row is not None and model.stream_row(row).breakpoint == "on"
+    assert settings.breakpoints(ORDERS) != "", "kept for this agent"
+    table = window.workbench.stream.table
+    gutter = table.visualRect(model.index(row, Column.GUTTER)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(gutter))
+    assert window.workbench.breakpoints.rows == [] and model.stream_row(row).breakpoint == ""
+
+
+def test_breakpoints_come_back_with_their_agent(orders: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "error")
+    opened(STORY)
+    assert orders.window.workbench.breakpoints.rows == [], "another agent, other breakpoints"
+    opened(ORDERS)
+    assert [row.condition for row in orders.window.workbench.breakpoints.rows] == ["error"]
+
+
+def test_a_bad_condition_is_marked_while_it_is_typed(orders: Inspector, qtbot: QtBot) -> None:
+    orders.window.workbench.raise_pane("breakpoints")
+    pane = orders.window.workbench.breakpoints
+    field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
+    qtbot.keyClicks(field, "author ==")
+    assert field.property("state") == "wrong" and "character" in pane.form.problem and not add.isEnabled()
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert pane.rows == []
+    qtbot.keyClicks(field, ' "x"')
+    assert field.property("state") == "good" and pane.form.problem == "" and add.isEnabled()
+
+
+def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "error")
+    pane = orders.window.workbench.breakpoints
+    pane.list.setCurrentItem(pane.list.topLevelItem(0))
+    qtbot.keyClick(pane.list, Qt.Key.Key_Space)
+    assert [row.enabled for row in pane.rows] == [False]
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        write(orders, "a desk lamp", qtbot)
+    pane.list.itemActivated.emit(pane.list.topLevelItem(0), 0)
+    field = pane.findChild(QLineEdit, "breakpoint_condition")
+    assert field.text() == "error"
+    field.setText('author == "user"')
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert [(row.condition, row.enabled) for row in pane.rows] == [('author == "user"', False)]
+    pane.list.setCurrentItem(pane.list.topLevelItem(0))
+    qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
+    assert pane.rows == []
+
+
+def test_a_logpoint_writes_to_the_log_and_does_not_stop(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, 'response == "find_product"', log="found by {author}")
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        write(orders, "a desk lamp", qtbot)
+    assert "found by order_desk" in log_text(orders)
+    assert [row.hits for row in orders.window.workbench.breakpoints.rows] == [1]
+
+
+def test_break_on_an_error(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "error")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    card = orders.window.workbench.held
+    assert card.text.startswith("Held at the failure of check_stock")
+    assert not editor(orders).isVisible(), "it has been called: its arguments are history"
+    press(orders, "held_result", qtbot)
+    qtbot.keyClicks(editor(orders), '{"sku": "LMP-1", "in_stock": 77}')
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: {"sku": "LMP-1", "in_stock": 77} in results(orders, "check_stock"), timeout=10_000)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_stopping_before_a_call_leaves_it_answered(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "before tool", "find_product")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000) as ended:
+        orders.window.commands.stop.trigger()
+    assert ended.args[0].error is None
+    assert "cancelled" in results(orders, "find_product")[0]["error"]
+    assert not orders.window.workbench.held.isVisible()
+    assert "find_product was not called" in log_text(orders)

@@ -1,0 +1,126 @@
+"""Parallel branches, a blocking tool that is stopped, and an agent called as a tool, under the debugger."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.settings import Settings
+from tests.gui.window.test_debugging import add_breakpoint, events_of, log_text, results, wait_until_held, write
+
+FAN = """
+from google.genai import types
+from runtime.agents import LlmAgent, ParallelAgent
+from runtime.apps import App, ResumabilityConfig
+from runtime.models.llm_response import LlmResponse
+from runtime.models.base_llm import BaseLlm
+
+
+class Echo(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="hello")]))
+
+
+def branch(name):
+    return LlmAgent(name=name, model=Echo(model="echo"), instruction="Say hello.")
+
+
+root_agent = ParallelAgent(name="fan", sub_agents=[branch("left"), branch("right")])
+app = App(name="fan", root_agent=root_agent, resumability_config=ResumabilityConfig(is_resumable=True))
+"""
+
+BLOCKING = '''
+import threading
+from google.genai import types
+from runtime.agents import LlmAgent
+from runtime.apps import App
+from runtime.models.llm_response import LlmResponse
+from runtime.models.base_llm import BaseLlm
+
+STARTED, LET_GO = threading.Event(), threading.Event()
+
+
+class Caller(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        call = types.FunctionCall(name="block", args={})
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(function_call=call)]))
+
+
+def block() -> dict:
+    """Wait until somebody lets it go."""
+    STARTED.set()
+    LET_GO.wait(30)
+    return {"done": True}
+
+
+root_agent = LlmAgent(name="blocker", model=Caller(model="caller"), tools=[block])
+app = App(name="blocking", root_agent=root_agent)
+'''
+
+
+@pytest.fixture
+def agent(inspector: Inspector, settings: Settings, opened: Callable[..., None], tmp_path: Path) -> Callable[[str, str], Inspector]:
+    def load(name: str, code: str) -> Inspector:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "agent.py").write_text(code)
+        settings.trust(folder)
+        opened(folder)
+        assert inspector.agents.loaded is not None
+        return inspector
+
+    return load
+
+
+def test_it_is_said_which_branch_is_held_and_which_run_on(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+    fan = agent("fan", FAN)
+    add_breakpoint(fan, qtbot, 'author == "left"', "before model")
+    write(fan, "hello", qtbot)
+    wait_until_held(fan, qtbot)
+    held = fan.window.workbench.held
+    assert held.text.startswith("Held before the model call of left")
+    told: list[str] = []
+    fan.run.beside_changed.connect(lambda: told.append(held.beside + fan.window.status.text("run")))
+    qtbot.waitUntil(lambda: any(event.author == "right" for event in events_of(fan)), timeout=10_000)
+    assert any(text.count("fan.left is held · right (fan.right) runs on") == 2 for text in told), told
+    assert fan.run.phase == "paused", "the other branch went on by itself"
+    with qtbot.waitSignal(fan.run.run_ended, timeout=10_000) as ended:
+        fan.window.commands.run.trigger()
+    assert ended.args[0].error is None
+    assert {"left", "right"} <= {event.author for event in events_of(fan)}
+
+
+def test_stopping_a_blocking_tool_says_that_it_runs_on(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+    blocking = agent("blocking", BLOCKING)
+    assert blocking.agents.loaded is not None
+    tool = blocking.agents.loaded.app.root_agent.tools[0]  # type: ignore[attr-defined]
+    started: threading.Event = tool.__globals__["STARTED"]
+    write(blocking, "block", qtbot)
+    qtbot.waitUntil(started.is_set, timeout=10_000)
+    try:
+        with qtbot.waitSignal(blocking.run.run_ended, timeout=10_000) as ended:
+            blocking.window.commands.stop.trigger()
+    finally:
+        tool.__globals__["LET_GO"].set()
+    assert ended.args[0].stopped and ended.args[0].error is None
+    assert "cancelled" in results(blocking, "block")[0]["error"]
+    assert "block had not returned" in log_text(blocking) and "cannot be stopped" in log_text(blocking)
+
+
+BUSY = BLOCKING.replace("def block() -> dict:", "async def block() -> dict:").replace("LET_GO.wait(30)", "LET_GO.wait(0.6)")
+
+
+def test_code_that_keeps_the_loop_waiting_is_named_in_the_log(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+    busy = agent("busy", BUSY.replace('name="blocking"', 'name="busy"'))
+    add_breakpoint(busy, qtbot, 'response == "block"')
+    write(busy, "block", qtbot)
+    wait_until_held(busy, qtbot)
+    qtbot.waitUntil(lambda: "kept the event loop waiting for" in log_text(busy), timeout=10_000)
+    assert "block (" in log_text(busy) and "agent.py:" in log_text(busy)
+    with qtbot.waitSignal(busy.run.run_ended, timeout=10_000):
+        busy.window.commands.stop.trigger()

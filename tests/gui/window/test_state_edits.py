@@ -1,0 +1,132 @@
+"""State edited by hand: between runs, while an agent is held, and taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from tests.gui.window.resuming import accept_preflight
+from tests.gui.window.test_debugging import add_breakpoint, events_of, orders, press, results, wait_until_held, write  # noqa: F401
+from tests.gui.window.test_resume_story import state_lanes, stored_ids
+
+
+def click(inspector: Inspector, name: str, qtbot: QtBot) -> None:
+    button = inspector.window.workbench.detail.findChild(QPushButton, name)
+    assert button.isVisible() and button.isEnabled(), f"{name}: {button.toolTip()}"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def fill(inspector: Inspector, scope: str, key: str, value: str, qtbot: QtBot) -> None:
+    bar = inspector.window.workbench.detail.state_edit
+    bar.findChild(QComboBox, "state_scope").setCurrentText(scope)
+    bar.findChild(QLineEdit, "state_key").setText(key)
+    bar.findChild(QPlainTextEdit, "state_value").setPlainText(value)
+
+
+def select_key(inspector: Inspector, key: str) -> None:
+    state = inspector.window.workbench.detail.state
+    for lane in range(state.model.rowCount()):
+        parent = state.model.index(lane, 0)
+        for row in range(state.model.rowCount(parent)):
+            if state.model.index(row, 0, parent).data() == key:
+                state.tree.setCurrentIndex(state.model.index(row, 0, parent))
+                return
+    pytest.fail(f"{key} is not shown")
+
+
+def lane_titles(inspector: Inspector) -> list[str]:
+    model = inspector.window.workbench.detail.state.model
+    return [model.index(row, 0, QModelIndex()).data() for row in range(model.rowCount())]
+
+
+def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, qtbot: QtBot) -> None:
+    count = story.controller.events.event_count
+    click(story, "state_add", qtbot)
+    setter = story.window.workbench.detail.findChild(QPushButton, "state_set")
+    fill(story, "user:", "tier", '{"level": ', qtbot)
+    assert not setter.isEnabled() and "Line 1" in setter.toolTip()
+    fill(story, "user:", "tier", '"gold"', qtbot)
+    click(story, "state_set", qtbot)
+    qtbot.waitUntil(lambda: state_lanes(story).get("user:tier") == '"gold"')
+    assert story.controller.events.event_count == count + 1
+    edit = events_of(story)[-1]
+    assert edit.author == "system" and edit.actions.state_delta == {"user:tier": "gold"}
+
+    select_key(story, "user:tier")
+    story.window.workbench.detail.state.tree.setFocus()
+    qtbot.keyClick(story.window.workbench.detail.state.tree, Qt.Key.Key_F2)
+    assert story.window.workbench.detail.findChild(QPlainTextEdit, "state_value").toPlainText() == '"gold"'
+    fill(story, "user:", "tier", '"silver"', qtbot)
+    click(story, "state_set", qtbot)
+    qtbot.waitUntil(lambda: "silver" in state_lanes(story)["user:tier"])
+
+    click(story, "state_undo", qtbot)
+    qtbot.waitUntil(lambda: state_lanes(story)["user:tier"].endswith('"gold"'))
+    select_key(story, "user:tier")
+    click(story, "state_clear", qtbot)
+    qtbot.waitUntil(lambda: "null" in state_lanes(story)["user:tier"])
+    assert story.controller.events.event_count == count + 4
+    assert [event.id for event in events_of(story)] == stored_ids(_database(story), story)
+
+
+def test_an_edited_key_does_not_keep_an_invocation_from_being_resumed(story: Inspector, qtbot: QtBot) -> None:
+    click(story, "state_add", qtbot)
+    fill(story, "session", "mood", "1", qtbot)
+    click(story, "state_set", qtbot)
+    qtbot.waitUntil(lambda: "mood" in state_lanes(story) and not story.tasks.running)
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
+        story.window.commands.resume.trigger()
+        accept_preflight(story, qtbot)
+    assert ended.args[0].error is None
+    assert "mood" in state_lanes(story)
+
+
+def test_a_held_agent_sees_the_edit_at_once(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+    add_breakpoint(orders, qtbot, "", "before tool", "add_to_cart")
+    write(orders, "40 boxes of A4 paper", qtbot)
+    wait_until_held(orders, qtbot)
+    click(orders, "state_add", qtbot)
+    fill(orders, "app:", "limit", "1000", qtbot)
+    click(orders, "state_set", qtbot)
+    qtbot.waitUntil(lambda: state_lanes(orders).get("app:limit") == "1,000" or state_lanes(orders).get("app:limit") == "1000")
+    assert orders.run.phase == "paused"
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        press(orders, "held_call", qtbot)
+    assert results(orders, "add_to_cart")[0]["approval_limit"] == 1000
+    assert "ask_for_approval" not in str(events_of(orders))
+
+
+def test_what_a_held_agent_wrote_without_an_event_is_shown_apart(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+    add_breakpoint(orders, qtbot, "", "error")
+    write(orders, "40 boxes of A4 paper", qtbot)
+    wait_until_held(orders, qtbot)
+    assert lane_titles(orders)[-1] == "not committed yet"
+    assert state_lanes(orders)["app:stock_calls"] == "1"
+    assert orders.run.uncommitted == {"app:stock_calls": 1}
+    orders.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: "not committed yet" not in lane_titles(orders) and orders.run.phase == "paused", timeout=10_000)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_a_running_agent_is_not_edited(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+    bar = orders.window.workbench.detail.state_edit
+    orders.window.workbench.composer.set_text("a desk lamp")
+    add_breakpoint(orders, qtbot, "", "before model")
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    blocked: list[bool] = []
+    orders.run.changed.connect(lambda: blocked.append(not bar.findChild(QPushButton, "state_add").isEnabled()))
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+    assert any(blocked)
+
+
+def _database(inspector: Inspector) -> Path:
+    assert inspector.cursor.session is not None
+    return Path(inspector.cursor.session.database)

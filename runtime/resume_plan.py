@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -147,7 +148,7 @@ class _Walk:
         elif isinstance(agent, LlmAgent):
             self._visit_llm_agent(agent, branch)
         else:
-            self._visit_custom(agent)
+            self._visit_custom(agent, branch)
 
     def _visit_current(self, agent: BaseAgent, branch: str | None) -> None:
         state = self._found.states.get(agent.name, {})
@@ -183,10 +184,15 @@ class _Walk:
         else:
             self._goes_on(f"{agent.name} calls its model.")
 
-    def _visit_custom(self, agent: BaseAgent) -> None:
+    def _visit_custom(self, agent: BaseAgent, branch: str | None) -> None:
         names = {agent.name, *(below.name for below in agent.descendants())}
         if agent.name in self._found.states:
-            self._goes_on(f"{agent.name} goes on from its checkpoint {self._found.states[agent.name]}.")
+            checkpoint = json.dumps(self._found.states[agent.name], ensure_ascii=False)
+            self._goes_on(f"{agent.name} goes on from its checkpoint {checkpoint}.")
+            for sub_agent in agent.sub_agents:
+                # What its own code calls first is not known; whom it had called and who was not done, it will call again.
+                if sub_agent.name in self._found.states or self._found.ended.get(sub_agent.name) is False:
+                    self.visit(sub_agent, branch)
         elif any(event.author in names for event in self._events):
             self._plan.starts_over.append(agent.name)
             self._goes_on(f"{agent.name} keeps no checkpoints: it starts over, its events repeat.")

@@ -19,6 +19,7 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_invocation_id
+from runtime.events.marks import RESUMED
 from runtime.invocation_start import agent_to_run, answered_calls, call_event, first_message, which_invocation
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
@@ -369,6 +370,7 @@ class Runner:
         if past:
             found = read_checkpoints(past, self.agent)
             ctx.shared.resumed = found
+            ctx.shared.has_resumed_mark = False
             ctx.agent_states.update(found.states)
             ctx.end_of_agents.update(found.ended)
         return ctx
@@ -445,6 +447,9 @@ class Runner:
 
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
         """Append an event to the session. The only place that does."""
+        if not ctx.shared.has_resumed_mark:
+            event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
+            ctx.shared.has_resumed_mark = True
         delta = event.actions.state_delta
         temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
         async with ctx.shared.committing:

@@ -54,6 +54,7 @@ class Shared:
         failed_commit: the event that could not be committed and why, until the agent that yielded it is told.
         yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
+        has_resumed_mark: False until a resumed run has committed its first event.
         calls: agent name → how often it was called in this run.
         conversations: agent name and branch → the session as that agent's model sees it.
         committing: held while an event is committed: a person may edit the state while agents on other branches run on.
@@ -65,6 +66,7 @@ class Shared:
     failed_commit: tuple[Event, Exception] | None = None
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
+    has_resumed_mark: bool = True
     calls: Counter[str] = field(default_factory=Counter)
     conversations: dict[Any, Conversation] = field(default_factory=dict)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)

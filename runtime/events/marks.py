@@ -18,3 +18,15 @@ def is_state_edit(event: Event) -> bool:
     """Return whether an event is an edit of the state by hand, or the undoing of one."""
     edited = (event.custom_metadata or {}).get(EDITED)
     return event.author == SYSTEM and isinstance(edited, dict) and isinstance(edited.get("state"), dict)
+
+
+RESUMED = "inspector_resumed"
+"""Set on the first event that a resumed run commits: what the interrupted run had in `temp:` is gone from there on."""
+
+TEMP_GONE = "inspector_temp_gone"
+"""Stands among an event's recorded `temp:` keys where the event carries `RESUMED`."""
+
+
+def begins_resumed_run(event: Event) -> bool:
+    """Return whether the event is the first that a resumed run committed."""
+    return bool((event.custom_metadata or {}).get(RESUMED))

@@ -147,11 +147,13 @@ def _status(
     unanswered = _open_calls(events, answered)
     if unanswered:
         return "interrupted", f"no result of {', '.join(unanswered)}"
-    last = agents[-1]
-    if last.error_code:
-        return "interrupted", f"failed with {last.error_code}"
-    if last.is_final_response() or last.content is None:
+    if agents[-1].error_code:
+        return "interrupted", f"failed with {agents[-1].error_code}"
+    said = [event for event in agents if event.content]
+    if said and said[-1].is_final_response():
         return "finished", "the agent answered"
+    if all(event.content is None for event in events):
+        return "finished", "changed state only"
     return "interrupted", "the agent has not answered"
 
 

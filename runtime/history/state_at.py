@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.events.event import Event
+from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents
 from runtime.sessions.state import SCOPES, Change, Scope, State, same_value, scope_of
 
@@ -203,6 +204,8 @@ class History:
             self._steps.append(event)
         else:
             self._events.append(event)
+        if begins_resumed_run(event):
+            temp = {TEMP_GONE: True, **(temp or {})}
         if temp:
             self._temp[event.id] = temp
             self._temp_places.setdefault(event.invocation_id, []).append((len(self) - 1, event.id))
@@ -251,7 +254,7 @@ class History:
         self._apply(after, step.delta, index)
         stored = [key for key in step.delta if scope_of(key) != "temp"]
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
-        changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items()]
+        changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items() if key != TEMP_GONE]
         return changes
 
     def writers_at(self, index: int) -> dict[str, int]:
@@ -267,6 +270,7 @@ class History:
             for place, event_id in self._temp_places.get(self._step(index).invocation_id, ()):
                 if place <= index:
                     writers.update(dict.fromkeys(self._temp[event_id], place))
+        writers.pop(TEMP_GONE, None)
         return writers
 
     def _change(self, key: str, known: Mapping[str, Any], before: _Fold, value: Any) -> Change:
@@ -346,13 +350,17 @@ class History:
         return {**constant, **fold.values}
 
     def _temp_at(self, index: int, invocation_id: str | None = None) -> dict[str, Any]:
-        """Return the `temp:` keys after an event, which live as long as its invocation."""
+        """Return the `temp:` keys after an event, which live as long as its invocation, or until it is interrupted."""
         if index < 0 or not self._temp_places:
             return {}
         temp: dict[str, Any] = {}
         for place, event_id in self._temp_places.get(invocation_id or self._step(index).invocation_id, ()):
             if place <= index:
-                temp.update(self._temp[event_id])
+                written = self._temp[event_id]
+                if TEMP_GONE in written:
+                    temp.clear()
+                temp.update(written)
+        temp.pop(TEMP_GONE, None)
         return temp
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
+from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State, apply_delta, storable
@@ -115,7 +116,7 @@ class BaseSessionService(abc.ABC):
         if not event.timestamp:
             event.timestamp = time.time()
         temp = check_actions(event)
-        await self._commit(session, event, temp)
+        await self._commit(session, event, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
         apply_delta(session.state, event.actions.state_delta)
         apply_delta(session.state, temp)
         if isinstance(session.events, EventList):

@@ -12,6 +12,7 @@ from runtime.agents import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, Sequen
 from runtime.apps import App, ResumabilityConfig
 from runtime.errors import ResumeError
 from runtime.events import Event
+from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import invocations, pending_items
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.runners import Runner
@@ -226,6 +227,33 @@ def pay(amount: int) -> dict[str, int]:
 
 
 PAID: list[int] = []
+
+
+async def test_what_the_interrupted_run_had_in_temp_is_gone_from_the_past_too() -> None:
+    def ask(tool_context: ToolContext) -> dict[str, str]:
+        tool_context.state["temp:before"] = 1
+        return {"status": "pending"}
+
+    def after(tool_context: ToolContext) -> str:
+        assert "temp:before" not in tool_context.state
+        tool_context.state["temp:after"] = 2
+        return "ok"
+
+    calls = [Reply(calls=[("ask", {})]), Reply(calls=[("after", {})]), "done"]
+    runner = runner_for(llm_agent("asker", *calls, tools=[LongRunningFunctionTool(ask), after]), resumable=True)
+    await run(runner)
+    service = runner.session_service
+    assert isinstance(service, InMemorySessionService)
+    key = (await stored(runner)).key
+    paused = history_in_memory(service, key)
+    assert paused.state_at(len(paused) - 1).temp == {"temp:before": 1}
+    (item,) = pending_items((await stored(runner)).events)
+    await resume(runner, answer(item.call_id, "ask", {"ok": True}))
+    whole = history_in_memory(service, key)
+    assert whole.state_at(len(paused) - 1).temp == {"temp:before": 1}
+    assert whole.state_at(len(paused)).temp == {}
+    assert whole.state_at(len(whole) - 1).temp == {"temp:after": 2}
+    assert all("inspector" not in change.key for index in range(len(whole)) for change in whole.delta_at(index))
 
 
 class TestConfirmations:

@@ -63,3 +63,12 @@ def test_what_was_rewound_waits_for_nobody() -> None:
     ]
     assert [found.status for found in invocations(events)] == ["interrupted", "rewound", "finished"]
     assert [item.invocation_id for item in pending_items(events)] == ["one"]
+
+
+def test_a_run_that_fails_after_it_changed_state_has_not_answered() -> None:
+    events = [
+        Event(author="user", invocation_id="i", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
+        Event(author="agent", invocation_id="i", actions=EventActions(state_delta={"k": 1})),
+    ]
+    assert [found.status for found in invocations(events)] == ["interrupted"]
+    assert [found.status for found in invocations(events[1:])] == ["finished"]

@@ -68,7 +68,7 @@ async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> No
         ("seq_llm", 4, "a is finished; seq goes on with b."),
         ("loop_llm", 7, "b is finished; lp goes on with its next round."),
         ("solo_tool", 2, "solo runs fetch_prices."),
-        ("steps", 4, "flow goes on from its checkpoint {'step': 1, 'done': ['one']}."),
+        ("steps", 4, 'flow goes on from its checkpoint {"step": 1, "done": ["one"]}.'),
         ("emit_seq", 3, "e1 keeps no checkpoints: it starts over, its events repeat."),
         ("transfer", 4, "sub runs fetch_prices."),
     ],
@@ -98,3 +98,18 @@ async def test_a_changed_tree_is_explained() -> None:
     ]
     assert plan.next_steps == ["seq begins with b."]
     assert plan.lost_temp == ["temp:raw"]
+
+
+async def test_calls_of_an_agent_that_a_custom_agent_had_called_run_again() -> None:
+    tool = {
+        "type": "llm",
+        "name": "g",
+        "script": [{"calls": [["fetch_prices", {"item": "x"}]]}, {"text": "done"}],
+        "tools": ["fetch_prices"],
+    }
+    tree = {"agent": {"type": "steps", "name": "flow", "sub_agents": [tool], "steps": [{"name": "gen", "run": "g"}]}}
+    whole = list((await stored(await _run(tree))).events)
+    (called,) = [index for index, event in enumerate(whole) if event.get_function_calls()]
+    plan = _plan(tree, whole[: called + 1])
+    assert [(run.agent, run.name, run.args) for run in plan.runs_again] == [("g", "fetch_prices", {"item": "x"})]
+    assert plan.next_steps == ['flow goes on from its checkpoint {"step": 0, "done": []}.', "g runs fetch_prices."]

@@ -13,7 +13,7 @@ MOST_PLACES = 200
 """Different places that are listed of one value."""
 
 MAX_DEPTH = 40
-CONTEXT = 24
+CONTEXT = 6
 """Characters shown before a difference in a text."""
 
 LONGEST = 200

@@ -79,6 +79,7 @@ class PendingPane(QWidget):
         split.addWidget(self._form)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 3)
+        split.setSizes([2_000, 3_000])  # shares, not pixels: the form's hint alone would leave it a narrow strip
         split.setChildrenCollapsible(False)
         split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)

@@ -20,12 +20,12 @@ def settings(tmp_path: Path) -> Settings:
 
 def test_recent_items_are_newest_first_each_once_and_not_too_many(settings: Settings, tmp_path: Path) -> None:
     for number in range(MAX_RECENT + 3):
-        settings.add_recent(f"/tmp/{number}.db")
-    settings.add_recent("/tmp/7.db")
+        settings.add_recent(f"{number}.db")
+    settings.add_recent("7.db")
     del settings
     recent = again(tmp_path).recent
     assert len(recent) == MAX_RECENT
-    assert recent[0] == "/tmp/7.db"
+    assert recent[0] == "7.db"
     assert len(set(recent)) == MAX_RECENT
 
 

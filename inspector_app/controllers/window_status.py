@@ -78,7 +78,8 @@ class WindowStatus:
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
         self.window.run_bar.suggest_resume(run.blocked("resume") is None)
         loaded = self._agents.loaded
-        bench.composer.set_blocked(sending, loaded.name if loaded else "")
+        call_waits = self._idle_words()[0] == "waiting"
+        bench.composer.set_blocked(sending, loaded.name if loaded else "", call_waits=call_waits)
         bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume"))
         self._show_phase()
 

@@ -46,6 +46,8 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
     assert [row.item.kind for row in pending.rows] == ["long_running"]
     assert window.run_bar.state_text == "waiting"
     assert "answer" in window.commands.resume.toolTip()
+    hint = window.findChild(QPlainTextEdit, "composer_edit")
+    assert hint.placeholderText().startswith("Answer what waits in Pending")
 
     answer = pending.findChild(QPlainTextEdit, "pending_answer")
     respond = pending.findChild(QPushButton, "pending_respond")
@@ -57,6 +59,7 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
     assert orders.browse.session is not None
     assert orders.browse.session.invocations[-1].status == "finished"
     assert pending.rows == []
+    assert hint.placeholderText().startswith("Message orders")
 
 
 def test_shift_enter_begins_a_new_line(orders: Inspector, qtbot: QtBot) -> None:

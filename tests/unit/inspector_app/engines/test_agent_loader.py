@@ -23,16 +23,21 @@ def write(folder: Path, **files: str) -> str:
     return str(folder)
 
 
+_there_before: set[str] = set()
+
+
 @pytest.fixture(autouse=True)
 def no_module_stays() -> Iterator[None]:
-    before = set(sys.modules)
+    _there_before.clear()
+    _there_before.update(sys.modules)  # an agent that another test loaded is none of our business
     yield
-    for name in [name for name in sys.modules if name not in before and name.startswith(("trip_planner", "agent_", "neighbour_"))]:
+    for name in [name for name in sys.modules if name not in _there_before and name.startswith(("trip_planner", "agent_", "neighbour_"))]:
         del sys.modules[name]
 
 
 def agent_modules() -> dict[str, object]:
-    return {name: module for name, module in sys.modules.items() if name.startswith(("trip_planner", "agent_"))}
+    mine = {name: module for name, module in sys.modules.items() if name not in _there_before}
+    return {name: module for name, module in mine.items() if name.startswith(("trip_planner", "agent_"))}
 
 
 def test_a_folder_with_root_agent_becomes_an_app_of_its_name(tmp_path: Path) -> None:

@@ -35,6 +35,9 @@ FIRST_SIZE = QSize(1560, 960)
 FIRST_SHARE = 0.9
 """Of the screen that a first window takes at most: it is to look like a window, with all of it in sight."""
 
+PICTURE_SIZE = (1400, 860)
+"""Of a picture that nobody gave a size: off screen, the screen is a small one of Qt's own making."""
+
 SETTLE_SECONDS = 0.15
 """What timers of the views (column widths, animations of docks) need before a picture is taken."""
 
@@ -169,7 +172,7 @@ def save_screenshot(
         out_png: where the picture goes.
         trust: load agents without asking; otherwise an agent that is not trusted shows the question.
         theme: light, dark or system.
-        size: of the window.
+        size: of the window; `PICTURE_SIZE` if None.
         resume: press Resume, and wait until the invocation has ended.
 
     Returns:
@@ -184,7 +187,7 @@ def save_screenshot(
 
     async def render(inspector: Inspector) -> int:
         inspector.messages.posted.connect(on_message)
-        inspector.show(size)
+        inspector.show(size or PICTURE_SIZE)
         await inspector.open(paths)
         if resume:
             inspector.run.resume()

@@ -38,7 +38,9 @@ def test_an_untrusted_agent_is_not_loaded(tmp_path: Path) -> None:
     (tmp_path / "agent" / "agent.py").write_text("from pathlib import Path\nPath('it-ran').touch()\n")
     done = inspector(tmp_path, tmp_path / "agent", "--screenshot", tmp_path / "out.png")
     assert (done.returncode, complaints(done)) == (0, [])
-    assert (tmp_path / "out.png").exists()
+    image = QImage(str(tmp_path / "out.png"))
+    # Whatever the size of the screen that there is, or is not.
+    assert (image.width(), image.height()) == (1400, 860)
     assert not (tmp_path / "it-ran").exists()
 
 

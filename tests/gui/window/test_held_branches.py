@@ -81,7 +81,7 @@ def agent(
 
     yield load
     for name in set(sys.modules) - loaded_before:
-        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+        if name.startswith("agent_"):  # as the loader names the packages it makes
             del sys.modules[name]
 
 

@@ -202,13 +202,9 @@ class InvocationContext(BaseModel):
             if self.shared.resumed:
                 self.shared.resumed.forget(below.name)
 
-    def invocation_events(self, *, branch: bool = True) -> list[Event]:
-        """Return this invocation's committed events.
-
-        Args:
-            branch: only those of exactly this branch.
-        """
-        return [event for event in events_of(self.session.events, self.invocation_id) if not branch or event.branch == self.branch]
+    def invocation_events(self) -> list[Event]:
+        """Return this invocation's committed events, of all branches."""
+        return events_of(self.session.events, self.invocation_id)
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Return whether an event's long-running calls pause this invocation (seed: resume, "Precaución")."""

@@ -136,7 +136,7 @@ class LlmAgent(BaseAgent):
         return None
 
     def _own_events(self, ctx: InvocationContext) -> list[Event]:
-        return events_of_call(self, ctx.invocation_events(branch=False), ctx.branch)
+        return events_of_call(self, ctx.invocation_events(), ctx.branch)
 
     def _save_output(self, event: Event) -> None:
         """Put the answer's text into the event's delta, under `output_key`."""

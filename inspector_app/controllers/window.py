@@ -214,6 +214,8 @@ class WindowController(QObject):
         bench.detail.state.tree.writer_asked.connect(self._stream.go_to)
         commands.next_hit.triggered.connect(self._stream.next_hit)
         commands.previous_hit.triggered.connect(self._stream.previous_hit)
+        commands.compare_states.triggered.connect(self._stream.compare_states)
+        bench.detail.delta.comparing_ended.connect(self._stream.end_comparing)
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
@@ -468,7 +470,7 @@ class WindowController(QObject):
         else:
             detail.show_event(computed.index, computed.event)
             if computed.state is not None:
-                detail.set_state(computed.state, computed.changes, computed.writers)
+                detail.set_state(computed.state, computed.changes, computed.writers, computed.compared)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
         self._show_state_editing()

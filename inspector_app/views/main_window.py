@@ -120,7 +120,9 @@ class MainWindow(QMainWindow):
         run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
-        find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half])
+        find.addActions(
+            [actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half, actions.compare_states]
+        )
         database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)

@@ -10,6 +10,9 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from inspector_app import theme
 from inspector_app.values import plain_tooltip
 
+BLOCKED = "blocked"
+"""The property of an action that says why it cannot be done now; empty if it can."""
+
 
 @dataclass(frozen=True, slots=True)
 class Actions:
@@ -43,6 +46,7 @@ class Actions:
     theme_system: QAction
     theme_light: QAction
     theme_dark: QAction
+    palette: QAction
     quit: QAction
 
     @property
@@ -70,7 +74,7 @@ def make_actions(parent: QObject) -> Actions:
         return made
 
     actions = Actions(
-        run=action("run", "Run", "play", "F5", "on_accent"),
+        run=action("run", "Run", "play", "F5", "accent"),
         pause=action("pause", "Pause", "pause", "F6"),
         step=action("step", "Step", "forward-step", "F10", "accent"),
         step_over=action("step_over", "Step over", "share", "Shift+F10", "accent"),
@@ -98,6 +102,7 @@ def make_actions(parent: QObject) -> Actions:
         theme_system=action("theme_system", "As the system"),
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
+        palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
@@ -119,4 +124,5 @@ def allow(action: QAction, blocked: str | None, does: str = "") -> None:
     key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     name = action.text() + (f" ({key})" if key else "")
     action.setEnabled(blocked is None)
+    action.setProperty(BLOCKED, blocked or "")
     action.setToolTip(plain_tooltip("\n".join(filter(None, (name, blocked or does)))))

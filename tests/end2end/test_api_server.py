@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector_app.cli import main
 from tests.end2end.api_server import ApiServer, api_server
-from tests.end2end.processes import agent_inspector
 
 AGENT = """
 import asyncio
@@ -86,6 +86,14 @@ def body(sessions: str, **more: object) -> dict[str, object]:
 
 def message(text: str) -> dict[str, object]:
     return {"role": "user", "parts": [{"text": text}]}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the sentence that the server does not start with."""
+    assert main(["api_server", *arguments]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -278,10 +286,8 @@ class TestWhoMayAsk:
     def test_an_address_that_a_person_typed_needs_none(self, server: ApiServer) -> None:
         assert server.ask("GET", "/list-apps", headers={"Sec-Fetch-Site": "none"}).status == 200
 
-    def test_other_addresses_are_not_served(self, tmp_path: Path) -> None:
-        done = agent_inspector("api_server", str(write_agents(tmp_path)), "--host", "0.0.0.0")
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "this machine only" in done.stderr
+    def test_other_addresses_are_not_served(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert "this machine only" in refused(capsys, str(write_agents(tmp_path)), "--host", "0.0.0.0")
 
 
 class TestStartAndEnd:
@@ -313,15 +319,12 @@ class TestStartAndEnd:
             connection.close()
             assert second.stop(signal.SIGTERM) == -signal.SIGTERM
 
-    def test_a_port_that_is_taken(self, tmp_path: Path) -> None:
+    def test_a_port_that_is_taken(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
-            done = agent_inspector("api_server", str(write_agents(tmp_path)), "--port", str(taken.getsockname()[1]))
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "Name another with --port" in done.stderr
+            said = refused(capsys, str(write_agents(tmp_path)), "--port", str(taken.getsockname()[1]))
+        assert "Name another with --port" in said
 
     @pytest.mark.parametrize(("folder", "says"), [("nowhere", "There is no folder"), ("no_agent", "has no agent")])
-    def test_a_folder_without_agents(self, tmp_path: Path, folder: str, says: str) -> None:
+    def test_a_folder_without_agents(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, says: str) -> None:
         write_agents(tmp_path)
-        done = agent_inspector("api_server", str(tmp_path / folder))
-        assert (done.returncode, done.stdout) == (1, "")
-        assert says in done.stderr
+        assert says in refused(capsys, str(tmp_path / folder))

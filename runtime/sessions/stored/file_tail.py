@@ -8,7 +8,6 @@ where it is not the same, or the counts do not fit, everything is listed again a
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections import Counter
@@ -83,7 +82,7 @@ class FileTail(Tail):
     def __init__(self, file: Path, known: Iterable[SessionSummary] = ()) -> None:
         super().__init__(known)
         self._file = file
-        self._names = (str(file), f"{file}-wal")
+        self._stamped = (file, file.with_name(file.name + "-wal"))
         self._database: StoredDatabase | None = None
         self._rows: EventRows | None = None
         self._decode: Any = None
@@ -140,9 +139,9 @@ class FileTail(Tail):
         """Return the stamps of the files, and whether they tell every change up to now."""
         stamps: list[object] = []
         newest = 0.0
-        for name in self._names:
+        for stamped in self._stamped:
             try:
-                stat = os.stat(name)
+                stat = stamped.stat()
             except OSError:
                 stamps.append(None)
             else:

@@ -15,6 +15,7 @@ from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.breakpoints import BreakpointController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.held import HeldController
+from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import Source
@@ -95,6 +96,7 @@ class WindowController(QObject):
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._connect_signals()
+        self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
 
     @property
@@ -157,7 +159,7 @@ class WindowController(QObject):
         commands.step_out.triggered.connect(self._on_step_out)
         commands.run_to.triggered.connect(self._on_run_to)
         commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
-        bench.stream.breakpoint_asked.connect(self._on_breakpoint_asked)
+        bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
         bench.breakpoints.add_asked.connect(self._breakpoints.add)
         bench.breakpoints.change_asked.connect(self._breakpoints.change)
         bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
@@ -279,9 +281,6 @@ class WindowController(QObject):
         event = self._status.selected_event()
         if event is not None:
             self._breakpoints.toggle_at(event)
-
-    def _on_breakpoint_asked(self, index: int) -> None:
-        self._breakpoints.toggle_at(self.events.committed(index))
 
     def _on_breakpoint_proposed(self, condition: str) -> None:
         self.window.workbench.raise_pane("breakpoints")

@@ -13,6 +13,8 @@ from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.value_tree_view import ValueTreeView
 from runtime.sessions.state import Change
 
+NO_STATE = ("No state to show", "Select an event to see what the agent knew then.")
+
 
 class StateView(QWidget):
     """Shows a `StateTreeModel`, or says why there is none.
@@ -30,7 +32,7 @@ class StateView(QWidget):
         self.tree = ValueTreeView(self.model)
         self.tree.setObjectName("state_tree")
         self.tree.setAccessibleName("State at the selected event")
-        self._empty = EmptyState("No state to show", "Select an event to see what the agent knew then.")
+        self._empty = EmptyState(*NO_STATE)
         self._empty.setProperty("card", "false")
         self.search = QLineEdit()
         self.search.setObjectName("state_search")

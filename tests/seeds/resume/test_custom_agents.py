@@ -11,7 +11,7 @@ from runtime.resume import is_replayed_checkpoint
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService, Session
 from tests.agent_specs import message, shown
-from tests.seeds.story_flow import SPELLINGS, Spelling, StoryFlowAgent
+from tests.seeds.resume.story_flow import SPELLINGS, Spelling, StoryFlowAgent
 
 KEY = {"app_name": "story", "user_id": "u", "session_id": "s"}
 

@@ -1,4 +1,5 @@
 """Seed: runtime-event-loop, "'Lecturas Sucias' del Estado de la Sesión"."""
+# ruff: noqa: T201 - the example is as the seed has it
 
 from __future__ import annotations
 
@@ -15,13 +16,17 @@ async def test_a_callbacks_write_is_read_by_a_later_tool_before_it_is_committed(
     seen: list[Any] = []
 
     def before_agent(callback_context: CallbackContext) -> None:
+        # Código en before_agent_callback
         callback_context.state["field_1"] = "value_1"
 
     def before_model(callback_context: CallbackContext, llm_request: Any) -> None:
         callback_context.state["field_2"] = "value_2"
 
     async def tool(tool_context: ToolContext) -> str:
-        seen.extend([tool_context.state["field_1"], tool_context.state["field_2"]])
+        # Código en una herramienta llamada más tarde dentro de la misma invocación
+        val = tool_context.state["field_1"]
+        print(f"Valor de lectura sucia en herramienta: {val}")
+        seen.extend([val, tool_context.state["field_2"]])
         committed = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
         assert committed is not None
         return "ok"

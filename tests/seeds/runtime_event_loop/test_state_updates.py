@@ -1,4 +1,5 @@
 """Seed: runtime-event-loop, "Actualizaciones de Estado y Momento de Confirmación"."""
+# ruff: noqa: T201 - the example is as the seed has it
 
 from __future__ import annotations
 
@@ -12,15 +13,25 @@ from runtime.events import Event, EventActions
 from tests.seeds.running import run, runner_for, said, scripted, stored
 
 
-async def test_a_direct_write_followed_by_an_event_with_the_delta() -> None:
+async def test_a_direct_write_followed_by_an_event_with_the_delta(capsys: pytest.CaptureFixture[str]) -> None:
+    """As written."""
+
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        # 1. Modificar estado
         ctx.session.state["status"] = "processing"
-        yield Event(author=agent.name, actions=EventActions(state_delta={"status": "processing"}))
-        assert ctx.session.state["status"] == "processing"
+        event1 = Event(author=agent.name, actions=EventActions(state_delta={"status": "processing"}))
+
+        # 2. Ceder evento con el delta
+        yield event1
+
+        # 3. Reanudar ejecución
+        current_status = ctx.session.state["status"]
+        print(f"Estado después de reanudar: {current_status}")
 
     runner = runner_for(scripted(body))
     await run(runner)
     assert (await stored(runner)).state == {"status": "processing"}
+    assert capsys.readouterr().out == "Estado después de reanudar: processing\n"
 
 
 async def test_a_direct_write_without_a_delta_is_seen_but_not_stored_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,10 +9,16 @@ from tests.seeds.running import run, runner_for, stored
 
 
 async def test_one_function_as_callback_and_as_tool() -> None:
-    def my_callback_or_tool_function(context: CallbackContext) -> None:
-        """Counts the user's actions."""
+    """As written."""
+
+    def my_callback_or_tool_function(
+        context: CallbackContext,
+    ) -> None:
+        # Actualizar estado existente
         count = context.state.get("user_action_count", 0)
         context.state["user_action_count"] = count + 1
+
+        # Agregar nuevo estado
         context.state["temp:last_operation_status"] = "success"
 
     agent = LlmAgent(

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
+from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext, ParallelAgent, SequentialAgent
 from runtime.events import Event
 from tests.agent_specs import message
-from tests.seeds.running import run, runner_for, said, scripted
+from tests.seeds.running import run, runner_for, said, scripted, texts
 
 
 async def test_closing_the_generator_runs_every_finally() -> None:
@@ -52,3 +53,32 @@ async def test_one_failing_sibling_cancels_the_others_cleanly() -> None:
         await run(runner)
     assert cleaned == ["waits"]
     assert len(asyncio.all_tasks()) == 1
+
+
+class CustomAgent(BaseAgent):
+    """The seed's example, in Python."""
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        # Step 1: Analyze user input
+        yield Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            content=types.Content(parts=[types.Part(text="Let me think about this...")]),
+        )
+
+        # Step 2: Perform some computation
+        result = await self.process_user_query(ctx.user_content)
+
+        # Step 3: Yield final response
+        yield Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            content=types.Content(parts=[types.Part(text=result)]),
+        )
+
+    async def process_user_query(self, query: types.Content | None) -> str:
+        return f"You said: {query.parts[0].text}"
+
+
+async def test_an_agent_that_yields_several_events() -> None:
+    assert texts(await run(runner_for(CustomAgent(name="custom")))) == ["Let me think about this...", "You said: go"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from google.genai import types
+
 from runtime.agents import BaseAgent, InvocationContext
 from runtime.events import Event, EventActions
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
@@ -21,3 +23,18 @@ async def test_partial_partial_final() -> None:
     session = await stored(runner)
     assert texts(session.events) == ["go", "Here's my complete response"]
     assert session.state == {"kept": True}
+
+
+async def test_the_seeds_example() -> None:
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        for text, partial in (("Thinking", True), ("Thinking...", True), ("Here's my complete response", False)):
+            content = types.Content(parts=[types.Part(text=text)])
+            yield Event(invocation_id=ctx.invocation_id, author=agent.name, content=content, partial=partial)
+
+    runner = runner_for(scripted(body))
+    assert [(texts([event])[0], event.is_final_response()) for event in await run(runner)] == [
+        ("Thinking", False),
+        ("Thinking...", False),
+        ("Here's my complete response", True),
+    ]
+    assert texts((await stored(runner)).events) == ["go", "Here's my complete response"]

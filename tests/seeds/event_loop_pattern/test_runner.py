@@ -7,9 +7,11 @@ from collections.abc import AsyncGenerator
 import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, InvocationContext
+from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent
 from runtime.errors import ResumeError, SessionNotFoundError
-from runtime.events import Event
+from runtime.events import Event, EventActions
+from runtime.models import LlmResponse
+from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.runners import InMemoryRunner
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
@@ -55,3 +57,58 @@ async def test_neither_a_message_nor_an_invocation() -> None:
         await run(runner_for(scripted(body)), None)
     with pytest.raises(ResumeError, match="either a new_message or an invocation_id"):
         await run(runner_for(scripted(body), resumable=True), None)
+
+
+def talkers(root: str = "root", **more: object) -> tuple[LlmAgent, LlmAgent]:
+    """Return an agent that hands over to another."""
+    helper = LlmAgent(name="helper", model=ScriptedLlm(replies=["helped", "helped again"]), description="Helps.", **more)
+    calls = Reply(calls=[("transfer_to_agent", {"agent_name": "helper"})])
+    return LlmAgent(name=root, model=ScriptedLlm(replies=[calls, "root again"]), sub_agents=[helper]), helper
+
+
+async def test_a_message_goes_to_the_agent_that_spoke_last_if_it_can_be_reached_by_transfer() -> None:
+    """Step 4, `findAgentToRun` (seed-readings, Runtime)."""
+    runner = runner_for(talkers()[0])
+    assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
+    assert [event.author for event in await run(runner)] == ["helper"]
+
+
+async def test_else_it_goes_to_the_root() -> None:
+    runner = runner_for(talkers(disallow_transfer_to_parent=True)[0])
+    assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
+    assert [event.author for event in await run(runner)] == ["root"]
+
+
+@pytest.mark.parametrize("where", ["call", "response"])
+async def test_a_transfer_on_the_call_event_or_on_the_response_is_acted_on_once(where: str) -> None:
+    """Events of the seed carry it on the call, google-adk's on the response (seed-readings, Runtime)."""
+    root, _ = talkers()
+
+    def on_call(callback_context: CallbackContext, llm_response: LlmResponse) -> None:
+        if where == "call" and llm_response.content.parts[0].function_call:
+            callback_context.actions.transfer_to_agent = "helper"
+
+    root.after_model_callback = on_call
+    runner = runner_for(root)
+    events = await run(runner)
+    assert [event.author for event in events] == ["root", "root", "helper"]
+    assert texts(events) == ["helped"]
+
+
+async def test_a_run_that_ended_at_the_seeds_call_event_goes_on_with_the_agent_it_names() -> None:
+    runner = runner_for(talkers()[0], resumable=True)
+    session = await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
+    call = types.Part(function_call=types.FunctionCall(id="c1", name="transfer_to_agent", args={"agent_name": "helper"}))
+    for event in (
+        Event(invocation_id="i", author="user", content=types.UserContent("go")),
+        Event(
+            invocation_id="i",
+            author="root",
+            content=types.Content(role="model", parts=[call]),
+            actions=EventActions(transfer_to_agent="helper"),
+        ),
+    ):
+        await runner.session_service.append_event(session, event)
+    events = await run(runner, None, invocation_id="i")
+    assert texts(events) == ["helped"]
+    assert [event.actions.transfer_to_agent for event in events if event.actions.transfer_to_agent] in ([], ["helper"])

@@ -12,15 +12,15 @@ from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService, Session
 from tests.agent_specs import message, shown
 from tests.seeds.resume.story_flow import SPELLINGS, Spelling, StoryFlowAgent
+from tests.seeds.resume.story_flow_as_written import StoryFlowAgentAsWritten
 
 KEY = {"app_name": "story", "user_id": "u", "session_id": "s"}
 
 
 def _runner(service: InMemorySessionService, spelling: Spelling, *, resumable: bool = True) -> Runner:
+    kind = StoryFlowAgentAsWritten if spelling == "as written" else StoryFlowAgent
     config = ResumabilityConfig(is_resumable=resumable)
-    return Runner(
-        app=App(name="story", root_agent=StoryFlowAgent("StoryFlow", spelling), resumability_config=config), session_service=service
-    )
+    return Runner(app=App(name="story", root_agent=kind("StoryFlow", spelling), resumability_config=config), session_service=service)
 
 
 async def _stored(service: InMemorySessionService) -> Session:

@@ -38,3 +38,19 @@ async def test_threads_and_loops_lose_nothing() -> None:
     assert session is not None
     assert len(session.events) == 400
     assert len(session.state) == 408
+
+
+async def test_the_event_the_state_and_the_time() -> None:
+    """Its list: appends to `session.events`, applies the delta by scope, and updates `last_update_time`."""
+    service = InMemorySessionService()
+    session = await service.create_session(app_name="app", user_id="u", session_id="s")
+    event = Event(author="system", actions=EventActions(state_delta={"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4}))
+    assert await service.append_event(session, event) is event
+    stored = await service.get_session(app_name="app", user_id="u", session_id="s")
+    assert stored is not None
+    assert stored.events == session.events == [event]
+    assert stored.state == {"k": 1, "user:k": 2, "app:k": 3}
+    assert session.state == {**stored.state, "temp:k": 4}
+    assert stored.last_update_time == session.last_update_time == event.timestamp
+    other = await service.create_session(app_name="app", user_id="v", session_id="s")
+    assert other.state == {"app:k": 3}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.genai.types import Content, Part
 
-from runtime.events import Event
+from runtime.events import Event, EventActions
 from runtime.sessions import InMemorySessionService
 
 
@@ -25,3 +25,20 @@ async def test_returned_sessions_are_copies() -> None:
     assert fresh is not None
     assert fresh.state == {"cart": [1]}
     assert fresh.events[0].author == "a"
+
+
+async def test_a_session_that_was_changed_by_hand_loses_the_change_and_says_nothing_else() -> None:
+    """`retrieved_session.state['key'] = value`: no event, no new time, and nothing is stored, also by the next append."""
+    service = InMemorySessionService()
+    await service.create_session(app_name="app", user_id="u", session_id="s")
+    retrieved_session = await service.get_session(app_name="app", user_id="u", session_id="s")
+    assert retrieved_session is not None
+    before = retrieved_session.last_update_time
+    retrieved_session.state["key"] = "value"
+    fresh = await service.get_session(app_name="app", user_id="u", session_id="s")
+    assert fresh is not None
+    assert (fresh.state, fresh.events, fresh.last_update_time) == ({}, [], before)
+    await service.append_event(retrieved_session, Event(author="a", actions=EventActions(state_delta={"other": 1})))
+    fresh = await service.get_session(app_name="app", user_id="u", session_id="s")
+    assert fresh is not None
+    assert fresh.state == {"other": 1}

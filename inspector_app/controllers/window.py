@@ -262,8 +262,9 @@ class WindowController(QObject):
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
             detail.show_event(computed.index, computed.event)
-            if computed.state is not None:
-                detail.set_state(computed.state, computed.changes, computed.writers, computed.compared)
+            past = computed.past
+            if past is not None:
+                detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
         self._show_state_editing()

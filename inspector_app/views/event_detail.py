@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -168,6 +168,7 @@ class EventDetail(QWidget):
         changes: Sequence[Change],
         writers: Mapping[str, tuple[int, str]] | None = None,
         compared: int | None = None,
+        changed_since: Collection[str] = (),
     ) -> None:
         """Show the state after the event that is shown, and what that event changed.
 
@@ -175,10 +176,11 @@ class EventDetail(QWidget):
             state: None where it is not known.
             changes: of all scopes.
             writers: key → place and name of who wrote it.
+            changed_since: keys that another session has written since.
             compared: place of another event with whose state it was compared to find the changes; None: there is none.
         """
         number = f"{self._number:,}"
-        self.state.set_state(state, changes, f"state at {number}", writers)
+        self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
         self.delta.show_comparing(None if compared is None else f"Compared with the state after {compared + 1:,}")
         if compared is None:
             self.delta.set_changes(changes, f"delta of {number}")

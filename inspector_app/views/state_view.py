@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -68,13 +68,14 @@ class StateView(QWidget):
         changes: Sequence[Change],
         title: str = "state",
         writers: Mapping[str, tuple[int, str]] | None = None,
+        changed_since: Collection[str] = (),
     ) -> None:
         """Show the state at another moment; None: it is not known.
 
         Args:
-            state, changes, title, writers: as `StateTreeModel.set_state` takes them.
+            state, changes, title, writers, changed_since: as `StateTreeModel.set_state` takes them.
         """
-        self.model.set_state(state, changes, title, writers)
+        self.model.set_state(state, changes, title, writers, changed_since)
         self.tree.fit_columns()
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 

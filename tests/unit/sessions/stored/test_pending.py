@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from bench.generated import write_database
+from runtime.events import Event, EventActions
 from runtime.history.invocations import PendingItem, pending_items
+from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored import pending as module
 from runtime.sessions.stored.reader import StoredDatabase
@@ -46,6 +49,50 @@ def test_in_every_database_of_the_fixtures() -> None:
     found = [check(fixtures_dir() / name) for name in DATABASES]
     assert sum(found) > 50
     sys.stderr.write(f"{len(DATABASES)} databases: {sum(found)} items wait, in {sum(map(bool, found))} of them\n")
+
+
+def said(*parts: types.Part, author: str = "me", invocation: str = "i", **more: Any) -> Event:
+    return Event(author=author, invocation_id=invocation, content=types.Content(role="model", parts=list(parts)) if parts else None, **more)
+
+
+TEXT = types.Part(text="done")
+CALL = types.Part(function_call=types.FunctionCall(id="c", name="f"))
+RESULT = types.Part(function_response=types.FunctionResponse(id="c", name="f", response={}))
+CASES: dict[str, tuple[int, list[Event]]] = {
+    "answered": (0, [said(TEXT)]),
+    "a call and its result": (0, [said(CALL), said(RESULT), said(TEXT)]),
+    "a call without a result": (1, [said(CALL), said(TEXT)]),
+    "a call that the user answers in a later turn": (
+        0,
+        [said(CALL), said(TEXT), said(RESULT, author="user", invocation="j"), said(TEXT, invocation="j")],
+    ),
+    "an error after the answer": (1, [said(TEXT), said(error_code="429")]),
+    "an error before the answer": (0, [said(error_code="429"), said(TEXT)]),
+    "a call that waits, then an answer": (1, [said(CALL, long_running_tool_ids={"c"}), said(TEXT)]),
+    "the same, marked": (1, [said(CALL, long_running_tool_ids={"c"}, custom_metadata={"x": 1}), said(TEXT)]),
+    "the same, taken back": (
+        0,
+        [
+            said(CALL, long_running_tool_ids={"c"}),
+            said(author="user", invocation="j", actions=EventActions(rewind_before_invocation_id="i")),
+        ],
+    ),
+    "a checkpoint": (1, [said(actions=EventActions(agent_state={"x": 1})), said(TEXT)]),
+    "a checkpoint and the end": (0, [said(actions=EventActions(agent_state={"x": 1})), said(actions=EventActions(end_of_agent=True))]),
+    "somebody else's end": (1, [said(CALL), said(author="you", actions=EventActions(end_of_agent=True))]),
+}
+
+
+@pytest.mark.parametrize("layout", ["v1", "sqlite"])
+@pytest.mark.parametrize("name", CASES)
+async def test_in_one_session(name: str, layout: str, tmp_path: Path) -> None:
+    expected, events = CASES[name]
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") if layout == "v1" else SqliteSessionService(file) as service:
+        session = await service.create_session(app_name="a", user_id="u")
+        for event in [said(TEXT, author="user"), *events]:
+            await service.append_event(session, event.model_copy(deep=True, update={"id": ""}))
+    assert check(file) == expected
 
 
 @pytest.mark.sweep

@@ -11,6 +11,7 @@ from inspector_app.controllers.browse import BrowseController, OpenSession, Stat
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pins import PinController
+from inspector_app.controllers.requests import RequestController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
@@ -77,6 +78,7 @@ class WindowController(QObject):
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        RequestController(run.requests, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)

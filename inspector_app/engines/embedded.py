@@ -79,6 +79,10 @@ class EmbeddedEngine:
         """Take an edit back; see `Runner.undo_state_edit`."""
         return await self._runner.undo_state_edit(user_id=key.user_id, session_id=key.session_id, event_id=event_id)
 
+    async def report_progress(self, key: SessionKey, call_id: str, response: dict[str, Any]) -> Event:
+        """Tell how far a long-running call is; see `Runner.report_progress`."""
+        return await self._runner.report_progress(user_id=key.user_id, session_id=key.session_id, call_id=call_id, response=response)
+
     async def cancel_open_calls(self, key: SessionKey, invocation_id: str, edits: dict[str, Any]) -> list[Event]:
         """Answer the calls that a stopped run left open; see `Runner.cancel_open_calls`."""
         return await self._runner.cancel_open_calls(

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
+from inspector_app.credential_form import without_secrets
 from inspector_app.presentation import describe
 from inspector_app.qt_models.state_tree import PINNED, StateByScope
 from inspector_app.values import clock_ms, full_time, plain_tooltip, visible
@@ -111,7 +112,7 @@ class EventDetail(QWidget):
         """
         if not self._number:
             self.state.set_empty_text(*NO_STATE)
-        self._event = event
+        self._event = without_secrets(event)
         self._number = index + 1
         self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
         self._show_time(event)

@@ -19,6 +19,7 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.agent_specs import message
 from tests.fixture_paths import copy_of
+from tests.postgres import server
 
 KEY = SessionKey("app", "u", "s")
 TEXT = {"text": "x"}
@@ -83,6 +84,30 @@ async def test_before_an_event_and_before_the_first(database: str) -> None:
     fork = await fork_session(database, KEY, Cut(before="e1"))
     assert (fork.lineage.event_id, fork.lineage.event_count) == (None, 0)
     assert state(database, fork.key) == {"k": 0, "user:u": 3, "app:a": 3}
+
+
+async def test_a_fork_on_a_server_and_back_in_a_file(database: str, tmp_path: Path) -> None:
+    url = server().new_database()
+    fork = await fork_session(database, KEY, Cut(at="e2", session_id="f"), into=url)
+    again = await fork_session(url, fork.key, Cut(at="e1", session_id="g"))
+    back = await fork_session(url, again.key, into=str(tmp_path / "back.db"))
+    with StoredDatabase.open(database) as stored:
+        then = [stored.history(KEY).state_at(index) for index in (-1, 0, 1)]
+    for target, key, count in ((url, fork.key, 3), (url, again.key, 2), (str(tmp_path / "back.db"), back.key, 2)):
+        with StoredDatabase.open(target) as stored:
+            past = stored.history(key)
+            assert [past.state_at(index) for index in range(-1, len(past))] == then[:count]
+            assert key in stored.lineages()
+    with StoredDatabase.open(url) as stored:
+        assert [(write.session.session_id, write.after) for write in stored.writes(again.key, "user:u")] == [("f", 2)]
+    async with DatabaseSessionService(url) as service:
+        with pytest.raises(AlreadyExistsError):
+            await fork_session(database, KEY, Cut(session_id="f"), into=url)
+        session = await service.get_session(app_name="app", user_id="u", session_id="g")
+        assert session is not None and session.state == {"k": 1, "k1": 1, "user:u": 2, "app:a": 2}
+        await service.append_event(session, Event(author="me", actions=EventActions(state_delta={"user:u": 7})))
+    with StoredDatabase.open(url) as stored:
+        assert stored.history(again.key).state_at(1).user == {"user:u": 7}
 
 
 async def test_what_cannot_be_forked_is_said_and_nothing_is_left(database: str, tmp_path: Path) -> None:

@@ -125,13 +125,12 @@ class DatabaseSessionService(BaseSessionService):
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
         """See `BaseSessionService.store_copy`."""
-        events = copied_events(copy)
         tried = False
 
         def store() -> None:
             nonlocal tried
             again, tried = tried, True
-            self._store_copy(key, copy, events, again=again)
+            self._store_copy(key, copy, copied_events(copy), again=again)
 
         await self._run(store)
 

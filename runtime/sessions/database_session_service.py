@@ -461,7 +461,8 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or row is None:
                 return None
             baseline = run("first_state", **_columns(key), at=read_time(row[0])).fetchone()
-            return load_json_object(baseline[0]) if baseline else None
+            # A fork's is null where nobody recorded its parent's.
+            return load_json_object(baseline[0]) if baseline and baseline[0] else None
 
     def _json(self, state: dict[str, Any]) -> str:
         text = dump_json(state, "state", ascii_only=self._layout == "v1")

@@ -14,6 +14,7 @@ from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
+from inspector_app.controllers.tail import TailController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.messages import Message, MessageBus, format_traceback
@@ -40,6 +41,7 @@ class WindowController(QObject):
     Attributes:
         window: the window.
         events, sessions: the Qt models behind the stream and the list of sessions.
+        tail: watches the open databases.
 
     Signals:
         close_asked: the window wants to be closed.
@@ -76,6 +78,7 @@ class WindowController(QObject):
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
+        self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self._connect_signals()
         self._status.show_run()
 

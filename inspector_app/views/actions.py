@@ -34,6 +34,7 @@ class Actions:
     allow_writing: QAction
     reload: QAction
     close_database: QAction
+    follow_newest: QAction
     start_page: QAction
     find_session: QAction
     find_event: QAction
@@ -91,6 +92,7 @@ def make_actions(parent: QObject) -> Actions:
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
+        follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
@@ -108,6 +110,8 @@ def make_actions(parent: QObject) -> Actions:
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
+    actions.follow_newest.setCheckable(True)
+    allow(actions.follow_newest, None, "When another process begins a session in this database, go to it")
     group = QActionGroup(parent)
     for choice in actions.themes.values():
         choice.setCheckable(True)

@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
         find.addActions(
             [actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half, actions.compare_states]
         )
-        database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.close_database])
+        database.addActions([actions.find_session, actions.follow_newest, actions.reload, actions.allow_writing, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
@@ -51,10 +52,13 @@ class SessionsPane(QWidget):
     Signals:
         session_selected (str, SessionKey): the selection is on this database's session now.
         session_activated (str, SessionKey): Enter or a double click on it.
+        delete_asked (str, list[SessionKey]), prune_asked (str): sessions of this database shall be deleted; those named, or old ones.
     """
 
     session_selected = Signal(str, object)
     session_activated = Signal(str, object)
+    delete_asked = Signal(str, list)
+    prune_asked = Signal(str)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -236,6 +240,16 @@ class SessionsPane(QWidget):
         if menu is not None:
             menu.popup(self.tree.viewport().mapToGlobal(position))
 
+    def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
+        keys = _sessions_of(node)
+        if node.kind == "database":
+            prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
+            prune.triggered.connect(partial(self.prune_asked.emit, node.database))
+        elif keys:
+            text = "Delete the session…" if node.kind == "session" else f"Delete the {len(keys):,} sessions of this {node.kind}…"
+            delete = menu.addAction(theme.icon("trash-can", "bad"), text)
+            delete.triggered.connect(partial(self.delete_asked.emit, node.database, keys))
+
     def context_menu(self, index: QModelIndex) -> QMenu | None:
         """Return the menu of a row, None where there is none."""
         if not index.isValid():
@@ -248,8 +262,13 @@ class SessionsPane(QWidget):
             add_copy_action(menu, "Copy as command line", _command_line(node))
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
         menu.addSeparator()
+        self._add_deletion(menu, node)
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
         return menu
+
+
+def _sessions_of(node: TreeNode) -> list[SessionKey]:
+    return [node.session] if node.session is not None else [key for child in node.children for key in _sessions_of(child)]
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

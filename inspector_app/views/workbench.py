@@ -30,6 +30,9 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
+PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", "pending", "breakpoints", "log")}
+"""The panes on show, beside the stream, for what people do here: look through databases, or follow one run."""
+
 _SESSIONS_SHARE = 0.155
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
@@ -43,7 +46,8 @@ class Workbench(QMainWindow):
     Attributes:
         stream, filter_bar, composer, detail, sessions, pending, breakpoints, log: the panes.
         held: the card of a held agent, below the detail.
-        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
+        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
+            deletion_hint: that sessions were deleted, and can be put back.
         problem: stands in for the stream when the session could not be read.
     """
 
@@ -58,6 +62,7 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
         self.problem = ProblemPage("session_problem")
         self.detail = EventDetail()
@@ -154,6 +159,16 @@ class Workbench(QMainWindow):
             self._fit_bottom()
         self._show_titles()
 
+    def show_perspective(self, name: str) -> None:
+        """Put the panes where they belong, with only those on show that a task needs.
+
+        Args:
+            name: a key of `PERSPECTIVES`.
+        """
+        self.reset_layout()
+        for pane, dock in self._docks.items():
+            dock.setVisible(pane in PERSPECTIVES[name])
+
     def reset_layout(self) -> None:
         """Put every pane where it belongs."""
         areas = {
@@ -206,7 +221,7 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.writing_hint, self.database_hint, self.resume_hint):
+        for hint in (self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint):
             rows.addWidget(hint)
         rows.addWidget(self.preflight)
         rows.addWidget(self.filter_bar)

@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.backup import free_name
+from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.database_errors import storage_error
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
@@ -26,7 +26,9 @@ _ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id"}
 _BUSY_SECONDS = 30
 
 
-async def delete_sessions(service: BaseSessionService, keys: Sequence[SessionKey], progress: Callable[[int], object] = lambda _: None) -> int:
+async def delete_sessions(
+    service: BaseSessionService, keys: Sequence[SessionKey], progress: Callable[[int], object] = lambda _: None
+) -> int:
     """Delete sessions, one after the other.
 
     Args:

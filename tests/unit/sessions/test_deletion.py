@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -69,12 +70,12 @@ async def test_in_what_google_adk_wrote(tmp_path: Path, name: str) -> None:
     before = everything(file)
     copy = keep_copy(file, before)
     async with open_session_service(str(file)) as service:
-        await delete_sessions(service, list(before))
+        await delete_sessions(service, list(before), print)
     assert everything(file) == {}
     put_back(file, copy)
     after = everything(file)
     assert {key: value[1:3] for key, value in after.items()} == {key: value[1:3] for key, value in before.items()}
-    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] != [], "the first write made a backup of all of it, too"
+    assert [name for name in os.listdir(tmp_path) if "backup" in name] != [], "the first write made a backup of all of it, too"
 
 
 async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) 
     key = SessionKey("a", "u", "s1")
     copy = keep_copy(file, [key])
     async with open_session_service(str(file)) as service:
-        await delete_sessions(service, [key])
+        await delete_sessions(service, [key], print)
         await service.create_session(app_name="a", user_id="u", session_id="s1")
     before = everything(file)
     with pytest.raises(StorageError, match="s1 again"):
@@ -94,7 +95,7 @@ async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) 
 async def test_without_room_for_a_copy_nothing_is_deleted(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     await write(file)
-    with pytest.raises(StorageError, match="is no SQLite database|damaged|no file"):
+    with pytest.raises(StorageError, match="There is no file"):
         keep_copy(tmp_path / "none.db", [])
     (tmp_path / "a folder").mkdir()
     with pytest.raises(StorageError, match="There is no file"):

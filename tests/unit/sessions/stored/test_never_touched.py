@@ -78,4 +78,3 @@ def test_no_byte_is_changed_and_no_file_left_behind(tmp_path: Path) -> None:
         if writer is not None:
             writer.close()
             assert [path.name for path in folder.iterdir()] == [file.name], f"{state}: files are left when the writer has gone"
-

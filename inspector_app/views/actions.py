@@ -31,6 +31,7 @@ class Actions:
     new_session: QAction
     open_agent: QAction
     open_database: QAction
+    open_url: QAction
     allow_writing: QAction
     reload: QAction
     close_database: QAction
@@ -92,6 +93,7 @@ def make_actions(parent: QObject) -> Actions:
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
+        open_url=action("open_url", "Open a database on a server…", "server"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),

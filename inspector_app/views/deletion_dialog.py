@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from inspector_app import theme
+from inspector_app.qt_models.session_tree import Summary
 from inspector_app.values import ago, visible
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
 
 DAY = 86_400
 MOST_NAMED = 500
@@ -34,7 +34,7 @@ class DeletionDialog(QDialog):
     confirmed = Signal(list)
 
     def __init__(
-        self, database: str, sessions: Sequence[SessionSummary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None
+        self, database: str, sessions: Sequence[Summary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("deletion_dialog")
@@ -43,7 +43,7 @@ class DeletionDialog(QDialog):
         self.resize(560, 420)
         self._database, self._now, self._by_age = visible(database), now, by_age
         self._sessions = sorted(sessions, key=lambda summary: summary.last_update_time)
-        self._chosen: list[SessionSummary] = []
+        self._chosen: list[Summary] = []
         self._question = _label("heading")
         self.age = QSpinBox()
         self.age.setObjectName("deletion_age")
@@ -117,7 +117,7 @@ class DeletionDialog(QDialog):
         self.accept()
 
 
-def _line(summary: SessionSummary, now: float) -> str:
+def _line(summary: Summary, now: float) -> str:
     key = summary.key
     where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
     return f"{where}   {summary.event_count:,} events, {ago(summary.last_update_time, now)}"

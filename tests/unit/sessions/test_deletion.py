@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +18,10 @@ from runtime.sessions.other_processes import others_with_open
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import copy_of
+
+
+def backups(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if "backup" in path.name]
 
 
 async def write(file: Path) -> None:
@@ -75,7 +78,7 @@ async def test_in_what_google_adk_wrote(tmp_path: Path, name: str) -> None:
     put_back(file, copy)
     after = everything(file)
     assert {key: value[1:3] for key, value in after.items()} == {key: value[1:3] for key, value in before.items()}
-    assert [name for name in os.listdir(tmp_path) if "backup" in name] != [], "the first write made a backup of all of it, too"
+    assert backups(tmp_path) != [], "the first write made a backup of all of it, too"
 
 
 async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) -> None:

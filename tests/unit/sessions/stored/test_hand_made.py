@@ -94,7 +94,7 @@ def test_a_missing_schema_version_is_said() -> None:
     ("content", "words"),
     [
         (b"", "empty file"),
-        (b"this is a letter to my aunt, not a database. " * 100, "no SQLite database"),
+        (b"this is a letter to my aunt, not a database. " * 100, "is a text file"),
         (b"SQLite format 3\x00" + b"\x00" * 100, "x.db"),
     ],
 )

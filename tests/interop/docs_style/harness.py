@@ -98,7 +98,7 @@ def shown(event: Any) -> dict[str, Any]:
         "parts": parts_of(event.content),
         "branch": event.branch,
         "partial": event.partial,
-        "error": event.error_code or event.error_message,
+        "error": [event.error_code, event.error_message] if event.error_code else None,
         "long_running": len(event.long_running_tool_ids or ()),
         "state": without_ids(actions.state_delta),
         "artifacts": actions.artifact_delta,

@@ -162,5 +162,6 @@ async def run_all() -> dict[str, Any]:
                 result = await function()
         except Exception as error:
             result = {"failed": f"{type(error).__name__}: {error}"}
-        results[name] = {"result": result, "asked": list(ASKED)}
+        # Which of two parallel agents asks first is chance.
+        results[name] = {"result": result, "asked": sorted(ASKED, key=lambda request: request["agent"])}
     return results

@@ -10,11 +10,11 @@ EDITED = "inspector_edited"
 CANCELLED = "inspector_cancelled"
 """Ids of the function calls whose response only says that the run was stopped."""
 
-REPLAYED = "inspector_replayed"
-"""Set on an event of a run made again that no model was called and no tool was run for: the id of the recorded event it repeats."""
-
 PROGRESS = "inspector_progress"
 """Ids of the long-running calls whose response only tells how far they are: they stay open."""
+
+REPLAYED = "inspector_replayed"
+"""Set on an event of a run made again that no model was called and no tool was run for: the id of the recorded event it repeats."""
 
 SYSTEM = "system"
 """Author of what a person does to a session by hand."""

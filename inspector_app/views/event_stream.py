@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMen
 
 from inspector_app import theme
 from inspector_app.credential_form import without_secrets
-from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.qt_models.event_cells import Column
+from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
 from inspector_app.views.copying import add_copy_action

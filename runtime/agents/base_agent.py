@@ -16,6 +16,7 @@ from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext, InvocationPaused
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
+from runtime.events.marks import CALLBACK
 from runtime.resume import REPLAYED_CHECKPOINT, Checkpoints
 
 logger = logging.getLogger(__name__)
@@ -193,19 +194,26 @@ class BaseAgent(BaseModel):
         resumed = ctx.resumed_checkpoints()
         if resumed and resumed.ended.get(self.name):
             return  # its end is committed, and its caller has not moved on since
-        before = await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback)
-        if before:
+        called_back = resumed.called_back.get(self.name, {}) if resumed else {}
+        if "before_agent_callback" in called_back:
+            ctx.end_invocation = called_back["before_agent_callback"]
+        elif before := await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback):
             yield before
         if ctx.end_invocation:
             return
+        end: Event | None = None
         async with aclosing(self._run_and_commit(ctx, resumed)) as events:
             async for event in events:
-                yield event
-        if ctx.end_invocation:
-            return
-        after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
-        if after:
-            yield after
+                if event.actions.end_of_agent and event.author == self.name and self.after_agent_callback is not None:
+                    end = event
+                else:
+                    yield event
+        if not ctx.end_invocation and "after_agent_callback" not in called_back:
+            after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
+            if after:
+                yield after
+        if end is not None:
+            yield end  # held back: an agent whose end is committed is not called again, its callback included
 
     async def _run_and_commit(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
         """Drive the implementation: fill in what its events lack, and hand a failed commit to the agent that yielded."""
@@ -255,6 +263,7 @@ class BaseAgent(BaseModel):
             branch=ctx.branch,
             content=cast("types.Content | None", content),
             actions=context.actions,
+            custom_metadata={CALLBACK: hook} if ctx.is_resumable else None,
         )
 
     def _load_agent_state(self, ctx: InvocationContext, state_type: type[AgentState]) -> AgentState | None:

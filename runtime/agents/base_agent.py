@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
@@ -9,11 +10,12 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from runtime.agents.callback_context import CallbackContext
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import CALLBACK
@@ -273,12 +275,22 @@ class BaseAgent(BaseModel):
             ctx: the invocation.
             state_type: the checkpoint's class. (For anything that is no pydantic model, such as the Enum in the seed's example, an object
                 with the stored fields is returned.)
+
+        Raises:
+            ResumeError: the checkpoint is of another class; the agent was changed since.
         """
         if not ctx.is_resumable or self.name not in ctx.agent_states:
             return None
         stored = ctx.agent_states[self.name]
         if isinstance(state_type, type) and issubclass(state_type, BaseModel) and not issubclass(state_type, Enum):
-            return cast("AgentState", state_type.model_validate(stored))
+            try:
+                return cast("AgentState", state_type.model_validate(stored))
+            except ValidationError as error:
+                problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+                raise ResumeError(
+                    f"The checkpoint of {self.name!r}, {json.dumps(stored)}, does not fit {state_type.__name__} ({problems}). The agent was"
+                    " changed since its run was interrupted: put back what it was, or send a new message to begin anew."
+                ) from error
         return cast("AgentState", _StoredFields.model_validate(stored))
 
     def _create_agent_state_event(

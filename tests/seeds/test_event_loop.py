@@ -263,6 +263,34 @@ class TestFailures:
         assert sorted(texts(await run(runner))) == ["calm", "first went on"]
         assert caught == ["first"]
 
+    async def test_siblings_whose_commits_fail_at_once_are_each_told(self) -> None:
+        service = Recording()
+        service.fails = {"bad"}
+        caught: list[str] = []
+
+        async def catching(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+            try:
+                yield said(agent, "bad")
+            except OSError:
+                caught.append(agent.name)
+
+        agents = [scripted(catching, name) for name in ("first", "second", "third")]
+        await run(runner_for(ParallelAgent(name="outer", sub_agents=[*agents]), service))
+        assert sorted(caught) == ["first", "second", "third"]
+
+    @pytest.mark.parametrize("hook", ["before_agent_callback", "after_agent_callback"])
+    async def test_what_the_roots_callback_says_and_cannot_be_committed_fails_the_run(self, hook: str) -> None:
+        service = Recording()
+        service.fails = {"bad"}
+
+        async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+            yield said(agent, "good")
+
+        root = scripted(body)
+        setattr(root, hook, lambda callback_context: types.Content(role="model", parts=[types.Part(text="bad")]))
+        with pytest.raises(OSError, match="the disk is full"):
+            await run(runner_for(root, service))
+
     async def test_a_value_that_cannot_be_stored_is_refused_before_the_commit(self) -> None:
         async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
             yield said(agent, "x", actions=EventActions(state_delta={"fine": 1, "cart": {"items": [1, {2, 3}]}}))

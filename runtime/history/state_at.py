@@ -14,7 +14,7 @@ from typing import Any
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents
-from runtime.sessions.state import SCOPES, Change, Scope, State, same_value, scope_of
+from runtime.sessions.state import SCOPES, Change, Scope, State, diff, same_value, scope_of
 
 _STRIDE = 256
 """Between two remembered states; the rest is folded again."""
@@ -119,6 +119,9 @@ class History:
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
             self._shared.setdefault(write.before, []).append(write)
+        self._written_elsewhere: dict[str, int] = {}
+        for before in sorted(self._shared):
+            self._written_elsewhere.update((key, before) for write in self._shared[before] for key in write.delta)
         # Up to 1.16 google-adk stored what was written to `temp:` in the event's delta.
         self._temp = {event.id: stored for event in self._events if (stored := _temp_part(event))} | dict(temp or {})
         self._temp_places = {name: list(places) for name, places in (temp_places or {}).items()}
@@ -257,6 +260,27 @@ class History:
         changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items() if key != TEMP_GONE]
         return changes
 
+    def changes_between(self, index: int, other: int) -> list[Change]:
+        """Return how the state after one event differs from the state after another.
+
+        A key whose value at the first is not recorded has the kind "written"; one whose value at the second is not recorded is left out.
+
+        Args:
+            index: of the event whose state stands before.
+            other: of the event whose state stands after; it may be the earlier one.
+
+        Raises:
+            IndexError: there is no such event.
+        """
+        before, after = self.state_at(index), self.state_at(other)
+        changes = diff({**before.merged(), **before.temp}, {**after.merged(), **after.temp})
+        unknown_before, unknown_after = set(before.unknown), set(after.unknown)
+        return [
+            Change(change.key, None, change.after, "written") if change.key in unknown_before else change
+            for change in changes
+            if change.key not in unknown_after
+        ]
+
     def writers_at(self, index: int) -> dict[str, int]:
         """Return who wrote what `state_at` returns: key → index of the event, or `SOMEBODY_ELSE`.
 
@@ -272,6 +296,14 @@ class History:
                     writers.update(dict.fromkeys(self._temp[event_id], place))
         writers.pop(TEMP_GONE, None)
         return writers
+
+    def changed_elsewhere_since(self, index: int) -> set[str]:
+        """Return the `user:` and `app:` keys that somebody else than this session's events has written since one of these.
+
+        Args:
+            index: as `state_at` takes it.
+        """
+        return {key for key, before in self._written_elsewhere.items() if before > index}
 
     def _change(self, key: str, known: Mapping[str, Any], before: _Fold, value: Any) -> Change:
         old = known.get(key, _NOTHING)
@@ -327,8 +359,6 @@ class History:
 
     def _apply(self, fold: _Fold, delta: Mapping[str, Any], writer: int | None) -> None:
         for key, value in delta.items():
-            if key.startswith(State.TEMP_PREFIX):
-                continue
             if key.startswith(State.TEMP_PREFIX):
                 continue
             if writer is not None:

@@ -164,3 +164,25 @@ def test_merge_patch(old: Any, patch: Any, merged: Any) -> None:
 def test_explaining_present_values() -> None:
     writes = {"plain": [1, 2], "merged": [{"a": 1}, {"b": 2}], "gone": [{"a": 1}, None], "odd": [1]}
     assert explain(writes, {"plain": 2, "merged": {"a": 1, "b": 2}, "odd": 2}) == ({"merged", "gone"}, {"odd"})
+
+
+def test_two_moments_are_compared_in_either_direction() -> None:
+    history = History([event(k=1), event(k=2, new=3), event(k=1)], baseline={"k": 0}, present={"k": 1, "new": 3})
+    assert history.changes_between(0, 1) == [Change("k", 1, 2, "changed"), Change("new", None, 3, "added")]
+    assert history.changes_between(1, 0) == [Change("k", 2, 1, "changed"), Change("new", 3, None, "removed")]
+    assert history.changes_between(0, 2) == [Change("new", None, 3, "added")]
+    assert history.changes_between(-1, 2) == [Change("k", 0, 1, "changed"), Change("new", None, 3, "added")]
+
+
+def test_a_comparison_guesses_nothing() -> None:
+    history = History([event(), event(k=1), event(k=2)], baseline=None, present={"k": 2})
+    assert history.changes_between(0, 1) == [Change("k", None, 1, "written")]
+    assert history.changes_between(1, 0) == []
+
+
+def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> None:
+    shared = [SharedWrite(-1, {"user:old": 1}, "user"), SharedWrite(1, {"app:x": 1}), SharedWrite(2, {"user:y": 2})]
+    history = History([event(), event(), event()], baseline={}, shared=shared)
+    assert history.changed_elsewhere_since(0) == {"app:x", "user:y"}
+    assert history.changed_elsewhere_since(1) == {"user:y"}
+    assert history.changed_elsewhere_since(2) == set()

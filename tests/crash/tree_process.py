@@ -27,7 +27,8 @@ from tests.crash import faults
 from tests.seeds.running import runner_for
 
 IDS: dict[str, str] = {"app_name": "app", "user_id": "u", "session_id": "s"}
-SCHEME = {"type": "oauth2", "flows": {"authorizationCode": {"authorizationUrl": "https://idp/auth", "tokenUrl": "https://idp/token"}}}
+_FLOW = {"authorizationUrl": "https://idp/auth", "tokenUrl": "https://idp/token", "scopes": {"files": "all of them"}}
+SCHEME = {"type": "oauth2", "flows": {"authorizationCode": _FLOW}}
 LOGIN = AuthConfig(
     auth_scheme=SCHEME,
     raw_auth_credential=AuthCredential(auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(client_id="me", client_secret="hidden")),

@@ -78,7 +78,8 @@ class Emit(BaseAgent):
 class Total(BaseModel):
     total: int
 
-SCHEME = OAuth2(flows=OAuthFlows(authorizationCode=OAuthFlowAuthorizationCode(authorizationUrl="https://idp/auth", tokenUrl="https://idp/token")))
+flow = {"authorizationUrl": "https://idp/auth", "tokenUrl": "https://idp/token", "scopes": {"files": "all of them"}}
+SCHEME = OAuth2(flows=OAuthFlows(authorizationCode=OAuthFlowAuthorizationCode(**flow)))
 LOGIN = AuthConfig(
     auth_scheme=SCHEME, raw_auth_credential=AuthCredential(auth_type="oauth2", oauth2=OAuth2Auth(client_id="me", client_secret="hidden"))
 )

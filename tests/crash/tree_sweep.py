@@ -50,7 +50,7 @@ class Left(NamedTuple):
 
     def signature(self) -> str:
         """Return what a resumed run begins with: two that are equal go on in the same way."""
-        return json.dumps([_row(event) for event in self.events if not is_replayed_checkpoint(event)], sort_keys=True, default=str)
+        return _without_ids(json.dumps([_row(event) for event in self.events if not is_replayed_checkpoint(event)], sort_keys=True))
 
 
 @dataclass
@@ -263,6 +263,10 @@ def _row(event: Event) -> dict[str, Any]:
     return row
 
 
+def _without_ids(text: str) -> str:
+    return re.sub(r"adk-[0-9a-f-]{36}", "<id>", text)
+
+
 def _work(events: Sequence[Event]) -> list[str]:
     """What was done, in an order in which parallel branches and calls do not matter.
 
@@ -272,7 +276,7 @@ def _work(events: Sequence[Event]) -> list[str]:
     for event in events:
         if is_replayed_checkpoint(event):
             continue
-        row = re.sub(r"adk-[0-9a-f-]{36}", "<id>", str(shown(event)))
+        row = _without_ids(str(shown(event)))
         is_checkpoint = event.actions.agent_state is not None or event.actions.end_of_agent
         may_repeat = not is_checkpoint and (event.content is None or _is_said_by_code(event))
         if not (may_repeat and row in rows):

@@ -33,7 +33,7 @@ from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
 from runtime.sync_run import in_own_loop
-from runtime.system_events import StateEditError, cancelled_calls, state_edit, state_edit_undone
+from runtime.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
@@ -206,6 +206,28 @@ class Runner:
             await self._commit(ctx, event)
         return events
 
+    async def report_progress(self, *, user_id: str, session_id: str, call_id: str, response: dict[str, Any]) -> Event:
+        """Tell how far a long-running call is. No agent runs; the call stays open until a function response of the user answers it.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            call_id: of the function call.
+            response: the function response's object, such as `{"status": "pending", "done": 0.4}`.
+
+        Returns:
+            The committed event.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            ProgressError: there is no such call, it is not long-running, or it has been answered.
+            UnstorableValueError: the response is no JSON.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        event = progress(ctx.session.events, call_id, response)
+        await self._commit(ctx, event)
+        return event
+
     async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
         """Take back an invocation and everything after it.
 
@@ -317,8 +339,14 @@ class Runner:
         return in_own_loop(events)
 
     async def close(self) -> None:
-        """Close the plugins. The services belong to whoever made them."""
+        """Close the plugins and the agents' toolsets. The services belong to whoever made them."""
         await self.plugin_manager.close()
+        for agent in (self.agent, *self.agent.descendants()):
+            for toolset in getattr(agent, "toolsets", ()):
+                try:
+                    await toolset.close()
+                except Exception:  # the others are to be closed all the same
+                    logger.exception("A %s of agent %s could not be closed.", type(toolset).__name__, agent.name)
 
     async def __aenter__(self) -> Runner:
         """Return the Runner itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.events.event import Event
-from runtime.events.marks import is_state_edit
+from runtime.events.marks import is_progress, is_state_edit
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id, without_request
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
@@ -31,6 +31,8 @@ class PendingItem:
         event_id: the event that asks; the last one for `interrupted`.
         author: the agent that asks.
         payload: what a confirmation lets the person fill in, as it stands.
+        so_far: the newest receipt or progress of a long-running call; None if it left none.
+        auth_config: the configuration that a credential is asked with.
     """
 
     kind: PendingKind
@@ -42,6 +44,8 @@ class PendingItem:
     event_id: str | None = None
     author: str | None = None
     payload: Any = None
+    so_far: dict[str, Any] | None = None
+    auth_config: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +79,9 @@ def invocations(events: Sequence[Event]) -> list[Invocation]:
     groups: dict[str, list[Event]] = {}
     for event in events:
         groups.setdefault(event.invocation_id, []).append(event)
-    rewound = _rewound(events)
+    rewound = rewound_invocations((event.invocation_id, event.actions.rewind_before_invocation_id) for event in events)
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
-    return [_summary(group, name in rewound, answered) for name, group in groups.items()]
+    return [read_invocation(group, is_rewound=name in rewound, answered=answered) for name, group in groups.items()]
 
 
 def pending_items(events: Sequence[Event]) -> list[PendingItem]:
@@ -85,20 +89,33 @@ def pending_items(events: Sequence[Event]) -> list[PendingItem]:
     return [item for invocation in invocations(events) for item in invocation.pending]
 
 
-def _rewound(events: Sequence[Event]) -> set[str]:
+def rewound_invocations(steps: Iterable[tuple[str, str | None]]) -> set[str]:
+    """Return the invocations that were taken back.
+
+    Args:
+        steps: each event's invocation, and the one that it takes back, in commit order.
+    """
     gone: set[str] = set()
-    order: list[str] = []
-    for event in events:
-        target = event.actions.rewind_before_invocation_id
-        if target in order:
-            gone.update(order[order.index(target) :])
-            del order[order.index(target) :]
-        elif event.invocation_id not in order:
-            order.append(event.invocation_id)
+    present: dict[str, None] = {}
+    for invocation_id, target in steps:
+        if target in present:
+            names = list(present)
+            for name in names[names.index(target) :]:
+                gone.add(name)
+                del present[name]
+        else:
+            present.setdefault(invocation_id)
     return gone
 
 
-def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -> Invocation:
+def read_invocation(events: Sequence[Event], *, is_rewound: bool, answered: set[str | None]) -> Invocation:
+    """Return what the events of one invocation tell.
+
+    Args:
+        events: of it, in commit order.
+        is_rewound: it was taken back.
+        answered: ids of all function calls of the session that the user answered.
+    """
     found = read_checkpoints(events, None)
     checkpoint: dict[str, dict[str, Any] | Literal["end"]] = {}
     for event in events:
@@ -125,13 +142,13 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
 
 
 def _status(
-    events: list[Event],
+    events: Sequence[Event],
     ended: dict[str, bool],
     checkpoint: dict[str, Any],
     waiting: list[PendingItem],
     answered: set[str | None],
 ) -> tuple[Status, str]:
-    agents = [event for event in events if event.author != "user" and not is_state_edit(event)]
+    agents = [event for event in events if event.author != "user" and not is_state_edit(event) and not is_progress(event)]
     root = agents[0].author if agents else None
     if root is not None and ended.get(root) and all(ended.get(name) for name in _speakers_after_end(agents, root)):
         return "finished", f"{root} reached its end"
@@ -163,23 +180,26 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
     return {event.author for event in events[end:] if event.content}
 
 
-def _open_calls(events: list[Event], answered: set[str | None]) -> list[str]:
+def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:
     asking = {response.id for event in without_request(events) for response in event.get_function_responses()}
     given = answered | {response.id for event in events for response in event.get_function_responses()} - asking
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 
-def _waiting(events: list[Event], answered: set[str | None]) -> list[PendingItem]:
+def _waiting(events: Sequence[Event], answered: set[str | None]) -> list[PendingItem]:
     calls = {call.id: call for event in events for call in event.get_function_calls()}
+    receipts = {response.id: response.response for event in events for response in event.get_function_responses()}
     items = []
     for event in events:
         for call in event.get_function_calls():
             if call.id in (event.long_running_tool_ids or ()) and call.id not in answered:
-                items.append(_pending(event, call, calls))
+                items.append(_pending(event, call, calls, receipts.get(call.id)))
     return items
 
 
-def _pending(event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall]) -> PendingItem:
+def _pending(
+    event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall], so_far: dict[str, Any] | None
+) -> PendingItem:
     args = dict(call.args or {})
     item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=event.author)
     if call.name in (CONFIRMATION_CALL, CREDENTIAL_CALL):
@@ -191,5 +211,6 @@ def _pending(event: Event, call: types.FunctionCall, calls: dict[str | None, typ
             args=dict((original.args if original else None) or {}),
             hint=confirmation.get("hint") or None,
             payload=confirmation.get("payload"),
+            auth_config=dict(args.get("authConfig") or {}),
         )
-    return item(kind="long_running", name=call.name, args=args, hint=args.get("message"))
+    return item(kind="long_running", name=call.name, args=args, hint=args.get("message"), so_far=so_far)

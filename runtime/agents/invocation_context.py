@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -127,7 +128,7 @@ class InvocationContext(BaseModel):
     _depth: int = PrivateAttr(default=0)
     _runs: list[AsyncGenerator[Event, None]] = PrivateAttr(default_factory=list)
 
-    @property
+    @cached_property  # the Runner asks for every event, and pydantic's private attributes are slow
     def shared(self) -> Shared:
         """What is one for all agents of this invocation."""
         return self._shared

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from runtime.sessions.column_values import dump_json, load_json_object, read_state, read_time, to_micros
@@ -50,7 +49,7 @@ def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
 
     """
     rows = []
-    newest_first = run("newest_of_session", **asdict(key)) if key else run("newest_events")
+    newest_first = run("newest_of_session", **key._asdict()) if key else run("newest_events")
     for *row, recorded in newest_first:
         if recorded:
             break

@@ -176,7 +176,7 @@ class DatabaseSessionService(BaseSessionService):
         return self._new_session(key, parts["session"], user, app, now)
 
     def _new_session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], now: int) -> Session:
-        session = Session.trusted(*key.parts, merge_scopes(state, user, app), to_epoch(now))
+        session = Session.trusted(*key, merge_scopes(state, user, app), to_epoch(now))
         at = self._database.time_value(now)
         session._revision = self._revision((at, at, None))
         return session
@@ -361,7 +361,7 @@ class DatabaseSessionService(BaseSessionService):
             return None
         state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
-        session = Session.trusted(*key.parts, merge_scopes(state, user, app), read_epoch(row[1]))
+        session = Session.trusted(*key, merge_scopes(state, user, app), read_epoch(row[1]))
         session._revision = self._revision(row)
         return session, row[2]
 

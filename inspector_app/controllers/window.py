@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from functools import partial
-from pathlib import Path
-from typing import Any
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.breakpoints import BreakpointController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
-from inspector_app.controllers.held import HeldController
-from inspector_app.controllers.resume import ResumeController
+from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.engines import embedded
-from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.messages import Message, MessageBus, format_traceback
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
-from inspector_app.samples import is_bundled, samples
+from inspector_app.samples import samples
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible
 from inspector_app.views.main_window import MainWindow
-from inspector_app.views.preflight_card import Preflight
 from inspector_app.views.welcome import SampleCard
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
-from runtime.events.kinds import kind_of
 from runtime.history.invocations import PendingItem
-from runtime.sessions.database_url import without_password
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
 
 SAMPLE_ICONS = {"story": "book-open", "orders": "cart-shopping"}
-ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
 
 class WindowController(QObject):
@@ -76,24 +64,18 @@ class WindowController(QObject):
         self._messages = messages
         self._tasks = tasks
         self._cursor = cursor
-        self._agents = agents
         self._browse = browse
         self._run = run
-        self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
-        self._breakpoints = BreakpointController(settings, agents, run, messages, self)
         self._state_edits = StateEditController(cursor, agents, browse, run, tasks, messages, self)
-        self._retry_path = ""
-        self._offered_database = ""
         self.events = EventListModel(self)
         self.sessions = SessionTreeModel(self)
         cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
         self.window = MainWindow(self.events, self.sessions, cards)
-        self.window.welcome.set_recent(settings.recent)
-        self.events.set_breakpoint_marks(self._breakpoints.mark_of)
         bench = self.window.workbench
-        self._held = HeldController(run, self.window.workbench.held, self)
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
+        self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
+        self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
         self._connect_signals()
         self._status.show_run()
 
@@ -102,71 +84,15 @@ class WindowController(QObject):
         """Whether the stream's filter is still looking for hits."""
         return self._stream.filtering
 
-    # opening
-
     async def open_paths(self, paths: list[str]) -> None:
-        """Open what the command line, a drop, a dialog or a recent item named: databases first, then agents.
-
-        Args:
-            paths: agent folders or files, session databases, URLs of databases.
-        """
-        agents = [path for path in paths if _is_agent(path)]
-        for path in paths:
-            if path not in agents:
-                await self._open_database(_database_target(path))
-        for path in agents:
-            await self._agents.open(path)
-
-    async def _open_database(self, target: str) -> None:
-        source = await self._browse.open_database(target)
-        if source is None:
-            return
-        self._settings.add_recent(without_password(target))
-        self.window.welcome.set_recent(self._settings.recent)
-        self.window.show_page(self.window.workbench)
-        if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
-            self._cursor.select_session(SessionAddress(source.target, best))
-            await self._browse.wait_until_loaded()
-
-    def _spawn_open(self, path: str) -> None:
-        self._spawn(self.open_paths([path]), f"Opening {Path(path).name}")
-
-    def _spawn(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        self._tasks.spawn(work, name)
+        """See `OpeningController.open_paths`."""
+        await self._opening.open_paths(paths)
 
     # wiring
 
     def _connect_signals(self) -> None:
         window, bench, commands = self.window, self.window.workbench, self.window.commands
         window.close_asked.connect(self.close_asked)
-        window.paths_dropped.connect(self._on_paths_dropped)
-        window.agent_chosen.connect(self._spawn_open)
-        window.database_chosen.connect(self._spawn_open)
-        window.welcome.item_chosen.connect(self._spawn_open)
-        window.welcome.sample_chosen.connect(self._on_sample_chosen)
-        window.trust.trusted.connect(self._on_trusted)
-        window.trust.declined.connect(self._show_home)
-        window.problem.retry.connect(self._on_retry)
-        window.problem.given_up.connect(self._show_home)
-        commands.start_page.triggered.connect(self._on_start_page)
-        commands.run.triggered.connect(self._on_run)
-        commands.pause.triggered.connect(self._run.pause)
-        commands.step.triggered.connect(self._on_step)
-        commands.step_over.triggered.connect(self._on_step_over)
-        commands.step_into.triggered.connect(self._on_step_into)
-        commands.step_out.triggered.connect(self._on_step_out)
-        commands.run_to.triggered.connect(self._on_run_to)
-        commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
-        bench.stream.breakpoint_asked.connect(self._on_breakpoint_asked)
-        bench.breakpoints.add_asked.connect(self._breakpoints.add)
-        bench.breakpoints.change_asked.connect(self._breakpoints.change)
-        bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
-        self._breakpoints.changed.connect(self._on_breakpoints_changed)
-        self._breakpoints.moved.connect(self.events.refresh_breakpoints)
-        self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
-        commands.stop.triggered.connect(self._run.stop)
-        commands.resume.triggered.connect(self._on_resume)
-        commands.new_session.triggered.connect(self._run.new_session)
         commands.reload.triggered.connect(self._on_reload)
         commands.close_database.triggered.connect(self._on_close_database)
         commands.allow_writing.triggered.connect(self._on_allow_writing)
@@ -174,32 +100,18 @@ class WindowController(QObject):
             command.setChecked(choice == theme.current().choice)
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
-        bench.composer.sent.connect(self._on_sent)
-        bench.composer.refused.connect(self._messages.info)
         bench.composer.draft_changed.connect(self._status.show_run)
-        bench.resume_hint.accepted.connect(self._on_resume)
         bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
         bench.detail.state_edit.undo_asked.connect(self._state_edits.undo)
-        bench.preflight.accepted.connect(self._resume.accept)
-        bench.preflight.cancelled.connect(self._on_resume_cancelled)
-        self._resume.planned.connect(self._on_resume_planned)
-        self._resume.outdated.connect(bench.preflight.hide)
         bench.writing_hint.accepted.connect(self._on_allow_writing)
-        bench.database_hint.accepted.connect(self._on_open_offered)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
         bench.stream.event_selected.connect(self._cursor.select_event)
         bench.stream.follow_changed.connect(self._status.show_live)
         bench.sessions.session_selected.connect(self._on_session_chosen)
-        bench.pending.answered.connect(self._run.respond)
-        bench.pending.resume_asked.connect(self._on_resume)
         bench.pending.session_asked.connect(self._cursor.select_session)
         self._messages.posted.connect(self._on_message)
-        self._agents.trust_asked.connect(self._on_trust_asked)
-        self._agents.agent_loaded.connect(self._on_agent_loaded)
-        self._agents.agent_failed.connect(self._on_open_failed)
         self._browse.database_listed.connect(self._on_database_listed)
-        self._browse.database_failed.connect(self._on_open_failed)
         self._browse.database_closed.connect(self._on_database_closed)
         self._browse.session_changed_in_list.connect(self._on_session_changed_in_list)
         self._browse.pending_found.connect(self._on_pending_found)
@@ -214,6 +126,8 @@ class WindowController(QObject):
         bench.detail.state.tree.writer_asked.connect(self._stream.go_to)
         commands.next_hit.triggered.connect(self._stream.next_hit)
         commands.previous_hit.triggered.connect(self._stream.previous_hit)
+        commands.compare_states.triggered.connect(self._stream.compare_states)
+        bench.detail.delta.comparing_ended.connect(self._stream.end_comparing)
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
@@ -224,95 +138,13 @@ class WindowController(QObject):
 
     # what is asked for
 
-    def _on_paths_dropped(self, paths: list[str]) -> None:
-        self._spawn(self.open_paths(paths), "Opening what was dropped")
-
-    def _on_sample_chosen(self, name: str) -> None:
-        folder = next(sample.folder for sample in samples() if sample.name == name)
-        self._spawn(self.open_paths([str(folder)]), f"Opening the {name} sample")
-
-    def _on_trusted(self, path: str) -> None:
-        self._spawn(self._agents.trust_and_load(path), f"Loading {Path(path).name}")
-
-    def _on_retry(self) -> None:
-        self._show_home()
-        self._spawn_open(self._retry_path)
-
-    def _on_start_page(self) -> None:
-        self.window.show_page(self.window.welcome)
-
-    def _show_home(self) -> None:
-        """Go where something is to be seen: the workbench if anything is open, else the start page."""
-        anything = bool(self._browse.sources) or self._agents.loaded is not None
-        self.window.show_page(self.window.workbench if anything else self.window.welcome)
-
-    def _on_run(self) -> None:
-        if self._run.phase == "paused":
-            self._held.let_go(self._run.go_on)
-        else:
-            self.window.workbench.composer.submit()
-
-    def _on_step(self) -> None:
-        text = self.window.workbench.composer.text
-        if self._run.phase == "paused":
-            self._held.let_go(self._run.step)
-        elif text:
-            self._run.send(text, paused=True)
-        else:
-            self._resume.ask(paused=True)
-
-    def _on_step_over(self) -> None:
-        self._held.let_go(partial(self._run.step_on, "over"))
-
-    def _on_step_into(self) -> None:
-        self._held.let_go(partial(self._run.step_on, "into"))
-
-    def _on_step_out(self) -> None:
-        self._held.let_go(partial(self._run.step_on, "out"))
-
-    def _on_run_to(self) -> None:
-        event = self._status.selected_event()
-        if event is not None:
-            self._held.let_go(partial(self._run.run_to, kind_of(event)))
-
-    def _on_toggle_breakpoint(self) -> None:
-        event = self._status.selected_event()
-        if event is not None:
-            self._breakpoints.toggle_at(event)
-
-    def _on_breakpoint_asked(self, index: int) -> None:
-        self._breakpoints.toggle_at(self.events.committed(index))
-
-    def _on_breakpoint_proposed(self, condition: str) -> None:
-        self.window.workbench.raise_pane("breakpoints")
-        self.window.workbench.breakpoints.form.propose(condition)
-
-    def _on_breakpoints_changed(self) -> None:
-        rows = self._breakpoints.rows
-        self.window.workbench.breakpoints.set_rows(rows)
-        self.window.workbench.show_breakpoints(count=len(rows))
-
-    def _on_resume(self) -> None:
-        self._resume.ask()
-
-    def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
-        self.window.workbench.resume_hint.hide()
-        self.window.workbench.preflight.ask(preflight, paused=paused)
-
-    def _on_resume_cancelled(self) -> None:
-        self._status.show_session_hints()
-        self.window.workbench.stream.table.setFocus()
-
-    def _on_sent(self, text: str) -> None:
-        self._run.send(text)
-
     def _on_reload(self) -> None:
-        self._spawn(self._browse.reload(), "Reading again")
+        self._tasks.spawn(self._browse.reload(), "Reading again")
 
     def _on_close_database(self) -> None:
         selected = self._cursor.session
         if selected is not None:
-            self._spawn(self._browse.close_database(selected.database), "Closing the database")
+            self._tasks.spawn(self._browse.close_database(selected.database), "Closing the database")
 
     def _on_session_given_up(self) -> None:
         self._cursor.select_session(None)
@@ -329,7 +161,7 @@ class WindowController(QObject):
     def _on_allow_writing(self) -> None:
         session = self._browse.session
         if session is not None and not session.source.writing_allowed:
-            self._spawn(self._allow_writing(session.source), f"Opening {session.source.title} for writing")
+            self._tasks.spawn(self._allow_writing(session.source), f"Opening {session.source.title} for writing")
 
     async def _allow_writing(self, source: Source) -> None:
         await source.service()  # what stands in the way is said now, not in the middle of a run
@@ -341,52 +173,11 @@ class WindowController(QObject):
         self._status.show_session_hints()
         self._status.show_run()
 
-    def _on_open_offered(self) -> None:
-        self.window.workbench.database_hint.hide()
-        self._spawn_open(self._offered_database)
-
     # what happened
 
     def _on_message(self, message: Message) -> None:
         self.window.message_bar.show_message(message)
         self.window.workbench.log.add(message)
-
-    def _on_trust_asked(self, path: str, folder: Path, files: list[str]) -> None:
-        self.window.trust.ask(path, folder, files)
-        self.window.show_page(self.window.trust)
-
-    def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
-        if not is_bundled(loaded.folder):  # those have their cards
-            self._settings.add_recent(str(loaded.folder))
-            self.window.welcome.set_recent(self._settings.recent)
-        self.window.show_page(self.window.workbench)
-        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
-        self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
-        if self._cursor.session is None:
-            example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
-            hint = f"Write a message below; a new session is made for it.{example}"
-            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", hint)
-            self.window.workbench.composer.focus()
-        self._offer_database(loaded.folder / ADK_WEB_DATABASE)
-        self._status.show_session_hints()
-        self._status.show_run()
-
-    def _offer_database(self, database: Path) -> None:
-        self._offered_database = str(database)
-        hint = self.window.workbench.database_hint
-        if database.is_file() and self._browse.source(str(database)) is None:
-            hint.suggest("This agent has sessions of adk web in .adk/session.db.", "Open them", "database", "accent")
-        else:
-            hint.hide()
-
-    def _on_open_failed(self, target: str, error: Exception) -> None:
-        self._retry_path = target
-        text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
-        details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
-        name = target.rsplit("/", 1)[-1] or target
-        self.window.problem.show_problem(f"{name} could not be opened", text, details)
-        self.window.show_page(self.window.problem)
-        self._messages.posted.emit(Message("error", text, details, quiet=True))
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
         self.sessions.set_database(source.target, database_info(source), sessions)
@@ -468,7 +259,7 @@ class WindowController(QObject):
         else:
             detail.show_event(computed.index, computed.event)
             if computed.state is not None:
-                detail.set_state(computed.state, computed.changes, computed.writers)
+                detail.set_state(computed.state, computed.changes, computed.writers, computed.compared)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
         self._show_state_editing()
@@ -514,12 +305,3 @@ class WindowController(QObject):
         """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
         focus = self.window.focusWidget()
         return focus is None or not focus.isVisible() or self.window.run_bar.isAncestorOf(focus)
-
-
-def _is_agent(path: str) -> bool:
-    return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
-
-
-def _database_target(path: str) -> str:
-    """Return what names a database wherever the process stands."""
-    return path if "://" in path else str(Path(path).expanduser().absolute())

@@ -10,6 +10,9 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from inspector_app import theme
 from inspector_app.values import plain_tooltip
 
+BLOCKED = "blocked"
+"""The property of an action that says why it cannot be done now; empty if it can."""
+
 
 @dataclass(frozen=True, slots=True)
 class Actions:
@@ -38,11 +41,13 @@ class Actions:
     previous_hit: QAction
     go_to_event: QAction
     other_half: QAction
+    compare_states: QAction
     write_message: QAction
     reset_layout: QAction
     theme_system: QAction
     theme_light: QAction
     theme_dark: QAction
+    palette: QAction
     quit: QAction
 
     @property
@@ -70,7 +75,7 @@ def make_actions(parent: QObject) -> Actions:
         return made
 
     actions = Actions(
-        run=action("run", "Run", "play", "F5", "on_accent"),
+        run=action("run", "Run", "play", "F5", "accent"),
         pause=action("pause", "Pause", "pause", "F6"),
         step=action("step", "Step", "forward-step", "F10", "accent"),
         step_over=action("step_over", "Step over", "share", "Shift+F10", "accent"),
@@ -93,11 +98,13 @@ def make_actions(parent: QObject) -> Actions:
         previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
+        compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
         theme_system=action("theme_system", "As the system"),
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
+        palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
@@ -119,4 +126,5 @@ def allow(action: QAction, blocked: str | None, does: str = "") -> None:
     key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     name = action.text() + (f" ({key})" if key else "")
     action.setEnabled(blocked is None)
+    action.setProperty(BLOCKED, blocked or "")
     action.setToolTip(plain_tooltip("\n".join(filter(None, (name, blocked or does)))))

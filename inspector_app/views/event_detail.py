@@ -132,7 +132,11 @@ class EventDetail(QWidget):
         self.state_edit.select(node.key if editable else None, node.value)
 
     def set_state(
-        self, state: StateByScope | None, changes: Sequence[Change], writers: Mapping[str, tuple[int, str]] | None = None
+        self,
+        state: StateByScope | None,
+        changes: Sequence[Change],
+        writers: Mapping[str, tuple[int, str]] | None = None,
+        compared: int | None = None,
     ) -> None:
         """Show the state after the event that is shown, and what that event changed.
 
@@ -140,11 +144,17 @@ class EventDetail(QWidget):
             state: None where it is not known.
             changes: of all scopes.
             writers: key → place and name of who wrote it.
+            compared: place of another event with whose state it was compared to find the changes; None: there is none.
         """
         number = f"{self._number:,}"
         self.state.set_state(state, changes, f"state at {number}", writers)
-        self.delta.set_changes(changes, f"delta of {number}")
-        self.delta.set_empty_text(f"Event {number} changed no key")
+        self.delta.show_comparing(None if compared is None else f"Compared with the state after {compared + 1:,}")
+        if compared is None:
+            self.delta.set_changes(changes, f"delta of {number}")
+            self.delta.set_empty_text(f"Event {number} changed no key")
+        else:
+            self.delta.set_changes(changes, f"{compared + 1:,} → {number}")
+            self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")
 
     def clear(self, title: str, hint: str = "") -> None:
         """Show no event, and say why.

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow, QMenu, QStackedWidget, Q
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
+from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.message_bar import MessageBar
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
@@ -25,7 +26,7 @@ class MainWindow(QMainWindow):
 
     Attributes:
         commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, workbench: its parts.
+        run_bar, message_bar, status, welcome, trust, problem, workbench, palette_card: its parts.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
@@ -52,7 +53,8 @@ class MainWindow(QMainWindow):
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
         self.workbench = Workbench(events, sessions)
-        self.run_bar = RunBar(self.commands, self._make_menu(), self)
+        menu = self._make_menu()
+        self.run_bar = RunBar(self.commands, menu, self)
         self.addToolBar(self.run_bar)
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
@@ -60,6 +62,7 @@ class MainWindow(QMainWindow):
         for page in (self.welcome, self.trust, self.problem, self.workbench):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
+        self.palette_card = CommandPalette(menu, self)
         self._connect_signals()
         self.show_page(self.welcome)
 
@@ -117,7 +120,9 @@ class MainWindow(QMainWindow):
         run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
-        find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half])
+        find.addActions(
+            [actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half, actions.compare_states]
+        )
         database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
@@ -126,7 +131,7 @@ class MainWindow(QMainWindow):
         theme = menu.addMenu("Theme")
         theme.addActions(list(actions.themes.values()))
         menu.addSeparator()
-        menu.addAction(actions.quit)
+        menu.addActions([actions.palette, actions.quit])
         return menu
 
     def _connect_signals(self) -> None:
@@ -134,6 +139,7 @@ class MainWindow(QMainWindow):
         actions.quit.triggered.connect(self.close_asked)
         actions.open_agent.triggered.connect(self._on_open_agent)
         actions.open_database.triggered.connect(self._on_open_database)
+        actions.palette.triggered.connect(self.palette_card.ask)
         actions.reset_layout.triggered.connect(self.workbench.reset_layout)
         actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
         actions.find_event.triggered.connect(self.workbench.filter_bar.focus)

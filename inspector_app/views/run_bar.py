@@ -43,6 +43,9 @@ class RunBar(QToolBar):
         self._run = actions.run
         self._resume = actions.resume
         self._buttons[actions.run.objectName()].setProperty("primary", True)
+        for action in (actions.run, actions.resume):
+            action.changed.connect(self._paint_primary)  # after the button took the action's icon
+        self._paint_primary()
         self.show_state("idle", "idle", "")
 
     def button(self, action_name: str) -> QToolButton:
@@ -78,8 +81,15 @@ class RunBar(QToolBar):
 
     def suggest_resume(self, suggested: bool) -> None:
         """Make Resume look like the next thing to press, or not."""
-        self._resume.setIcon(theme.icon("clock-rotate-left", "on_accent" if suggested else "warn"))
         self._set_property(self._buttons[self._resume.objectName()], "primary", suggested)
+        self._resume.setIcon(theme.icon("clock-rotate-left", "warn"))
+
+    def _paint_primary(self) -> None:
+        """Give the loud buttons an icon that is seen on their ground; menus show the action's own."""
+        for action, name in ((self._run, "play"), (self._resume, "clock-rotate-left")):
+            button = self._buttons[action.objectName()]
+            if button.property("primary"):
+                button.setIcon(theme.icon(name, "on_accent"))
 
     def _add_menu(self, menu: QMenu) -> None:
         self._buttons: dict[str, QToolButton] = {}

@@ -1,0 +1,176 @@
+"""What is opened: agents and databases, from the command line, a drop, a dialog, a recent item or a sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.window_status import WindowStatus
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.engines import embedded
+from inspector_app.engines.agent_loader import LoadedAgent
+from inspector_app.messages import Message, MessageBus, format_traceback
+from inspector_app.samples import is_bundled, samples
+from inspector_app.settings import Settings
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from runtime.errors.known_error import KnownError
+from runtime.sessions.database_url import without_password
+
+ADK_WEB_DATABASE = Path(".adk") / "session.db"
+
+
+class OpeningController(QObject):
+    """Opens what is asked for, and shows the page that belongs to it: a question, a problem, or the workbench.
+
+    Args:
+        window: whose pages are shown.
+        status: says what can be done once an agent is there.
+        settings, messages, tasks, cursor, agents, browse: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        status: WindowStatus,
+        settings: Settings,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.window = window
+        self._status = status
+        self._settings = settings
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+        self._retry_path = ""
+        self._offered_database = ""
+        window.welcome.set_recent(settings.recent)
+        self._connect_signals()
+
+    def _connect_signals(self) -> None:
+        window, bench = self.window, self.window.workbench
+        window.paths_dropped.connect(self._on_paths_dropped)
+        window.agent_chosen.connect(self._spawn_open)
+        window.database_chosen.connect(self._spawn_open)
+        window.welcome.item_chosen.connect(self._spawn_open)
+        window.welcome.sample_chosen.connect(self._on_sample_chosen)
+        window.trust.trusted.connect(self._on_trusted)
+        window.trust.declined.connect(self._show_home)
+        window.problem.retry.connect(self._on_retry)
+        window.problem.given_up.connect(self._show_home)
+        window.commands.start_page.triggered.connect(self._on_start_page)
+        bench.database_hint.accepted.connect(self._on_open_offered)
+        self._agents.trust_asked.connect(self._on_trust_asked)
+        self._agents.agent_loaded.connect(self._on_agent_loaded)
+        self._agents.agent_failed.connect(self._on_open_failed)
+        self._browse.database_failed.connect(self._on_open_failed)
+
+    async def open_paths(self, paths: list[str]) -> None:
+        """Open what the command line, a drop, a dialog or a recent item named: databases first, then agents.
+
+        Args:
+            paths: agent folders or files, session databases, URLs of databases.
+        """
+        agents = [path for path in paths if _is_agent(path)]
+        for path in paths:
+            if path not in agents:
+                await self._open_database(_database_target(path))
+        for path in agents:
+            await self._agents.open(path)
+
+    async def _open_database(self, target: str) -> None:
+        source = await self._browse.open_database(target)
+        if source is None:
+            return
+        self._settings.add_recent(without_password(target))
+        self.window.welcome.set_recent(self._settings.recent)
+        self.window.show_page(self.window.workbench)
+        if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
+            self._cursor.select_session(SessionAddress(source.target, best))
+            await self._browse.wait_until_loaded()
+
+    def _spawn_open(self, path: str) -> None:
+        self._tasks.spawn(self.open_paths([path]), f"Opening {Path(path).name}")
+
+    def _on_paths_dropped(self, paths: list[str]) -> None:
+        self._tasks.spawn(self.open_paths(paths), "Opening what was dropped")
+
+    def _on_sample_chosen(self, name: str) -> None:
+        folder = next(sample.folder for sample in samples() if sample.name == name)
+        self._tasks.spawn(self.open_paths([str(folder)]), f"Opening the {name} sample")
+
+    def _on_trusted(self, path: str) -> None:
+        self._tasks.spawn(self._agents.trust_and_load(path), f"Loading {Path(path).name}")
+
+    def _on_retry(self) -> None:
+        self._show_home()
+        self._spawn_open(self._retry_path)
+
+    def _on_start_page(self) -> None:
+        self.window.show_page(self.window.welcome)
+
+    def _show_home(self) -> None:
+        """Go where something is to be seen: the workbench if anything is open, else the start page."""
+        anything = bool(self._browse.sources) or self._agents.loaded is not None
+        self.window.show_page(self.window.workbench if anything else self.window.welcome)
+
+    def _on_open_offered(self) -> None:
+        self.window.workbench.database_hint.hide()
+        self._spawn_open(self._offered_database)
+
+    def _on_trust_asked(self, path: str, folder: Path, files: list[str]) -> None:
+        self.window.trust.ask(path, folder, files)
+        self.window.show_page(self.window.trust)
+
+    def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
+        if not is_bundled(loaded.folder):  # those have their cards
+            self._settings.add_recent(str(loaded.folder))
+            self.window.welcome.set_recent(self._settings.recent)
+        self.window.show_page(self.window.workbench)
+        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
+        self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
+        if self._cursor.session is None:
+            example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
+            hint = f"Write a message below; a new session is made for it.{example}"
+            self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", hint)
+            self.window.workbench.composer.focus()
+        self._offer_database(loaded.folder / ADK_WEB_DATABASE)
+        self._status.show_session_hints()
+        self._status.show_run()
+
+    def _offer_database(self, database: Path) -> None:
+        self._offered_database = str(database)
+        hint = self.window.workbench.database_hint
+        if database.is_file() and self._browse.source(str(database)) is None:
+            hint.suggest("This agent has sessions of adk web in .adk/session.db.", "Open them", "database", "accent")
+        else:
+            hint.hide()
+
+    def _on_open_failed(self, target: str, error: Exception) -> None:
+        self._retry_path = target
+        text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
+        details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
+        name = target.rsplit("/", 1)[-1] or target
+        self.window.problem.show_problem(f"{name} could not be opened", text, details)
+        self.window.show_page(self.window.problem)
+        self._messages.posted.emit(Message("error", text, details, quiet=True))
+
+
+def _is_agent(path: str) -> bool:
+    return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _database_target(path: str) -> str:
+    """Return what names a database wherever the process stands."""
+    return path if "://" in path else str(Path(path).expanduser().absolute())

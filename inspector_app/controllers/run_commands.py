@@ -1,0 +1,152 @@
+"""What the tool bar, its keys, the composer and the breakpoints ask of a run."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.breakpoints import BreakpointController
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.held import HeldController
+from inspector_app.controllers.resume import ResumeController
+from inspector_app.controllers.run import RunController
+from inspector_app.controllers.window_status import WindowStatus
+from inspector_app.cursor import Cursor
+from inspector_app.messages import MessageBus
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.settings import Settings
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from inspector_app.views.preflight_card import Preflight
+from runtime.events.kinds import kind_of
+
+
+class RunCommands(QObject):
+    """Between the window's commands and the run: sends, holds, steps, resumes, stops, and where it is to be held.
+
+    Args:
+        window, events: whose commands and gutter they are.
+        status: knows the selected event.
+        settings, messages, tasks, cursor, agents, browse, run: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        events: EventListModel,
+        status: WindowStatus,
+        settings: Settings,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        run: RunController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.window = window
+        self.events = events
+        self._status = status
+        self._run = run
+        self._held = HeldController(run, window.workbench.held, self)
+        self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
+        self._breakpoints = BreakpointController(settings, agents, run, messages, self)
+        events.set_breakpoint_marks(self._breakpoints.mark_of)
+        self._connect_commands()
+        self._connect_panes()
+        window.workbench.composer.refused.connect(messages.info)
+
+    def _connect_commands(self) -> None:
+        commands = self.window.commands
+        commands.run.triggered.connect(self._on_run)
+        commands.pause.triggered.connect(self._run.pause)
+        commands.step.triggered.connect(self._on_step)
+        commands.step_over.triggered.connect(self._on_step_over)
+        commands.step_into.triggered.connect(self._on_step_into)
+        commands.step_out.triggered.connect(self._on_step_out)
+        commands.run_to.triggered.connect(self._on_run_to)
+        commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
+        commands.stop.triggered.connect(self._run.stop)
+        commands.resume.triggered.connect(self._on_resume)
+        commands.new_session.triggered.connect(self._run.new_session)
+
+    def _connect_panes(self) -> None:
+        bench = self.window.workbench
+        bench.composer.sent.connect(self._on_sent)
+        bench.resume_hint.accepted.connect(self._on_resume)
+        bench.pending.answered.connect(self._run.respond)
+        bench.pending.resume_asked.connect(self._on_resume)
+        bench.preflight.accepted.connect(self._resume.accept)
+        bench.preflight.cancelled.connect(self._on_resume_cancelled)
+        self._resume.planned.connect(self._on_resume_planned)
+        self._resume.outdated.connect(bench.preflight.hide)
+        bench.stream.breakpoint_asked.connect(self._on_breakpoint_asked)
+        bench.breakpoints.add_asked.connect(self._breakpoints.add)
+        bench.breakpoints.change_asked.connect(self._breakpoints.change)
+        bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
+        self._breakpoints.changed.connect(self._on_breakpoints_changed)
+        self._breakpoints.moved.connect(self.events.refresh_breakpoints)
+        self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
+
+    def _on_run(self) -> None:
+        if self._run.phase == "paused":
+            self._held.let_go(self._run.go_on)
+        else:
+            self.window.workbench.composer.submit()
+
+    def _on_step(self) -> None:
+        text = self.window.workbench.composer.text
+        if self._run.phase == "paused":
+            self._held.let_go(self._run.step)
+        elif text:
+            self._run.send(text, paused=True)
+        else:
+            self._resume.ask(paused=True)
+
+    def _on_step_over(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "over"))
+
+    def _on_step_into(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "into"))
+
+    def _on_step_out(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "out"))
+
+    def _on_run_to(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._held.let_go(partial(self._run.run_to, kind_of(event)))
+
+    def _on_toggle_breakpoint(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._breakpoints.toggle_at(event)
+
+    def _on_breakpoint_asked(self, index: int) -> None:
+        self._breakpoints.toggle_at(self.events.committed(index))
+
+    def _on_breakpoint_proposed(self, condition: str) -> None:
+        self.window.workbench.raise_pane("breakpoints")
+        self.window.workbench.breakpoints.form.propose(condition)
+
+    def _on_breakpoints_changed(self) -> None:
+        rows = self._breakpoints.rows
+        self.window.workbench.breakpoints.set_rows(rows)
+        self.window.workbench.show_breakpoints(count=len(rows))
+
+    def _on_resume(self) -> None:
+        self._resume.ask()
+
+    def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
+        self.window.workbench.resume_hint.hide()
+        self.window.workbench.preflight.ask(preflight, paused=paused)
+
+    def _on_resume_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self.window.workbench.stream.table.setFocus()
+
+    def _on_sent(self, text: str) -> None:
+        self._run.send(text)

@@ -114,7 +114,7 @@ class DatabaseSessionService(BaseSessionService):
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        return ListSessionsResponse(sessions=await self._run(lambda: self._list(app_name, user_id)))
+        return ListSessionsResponse.model_construct(sessions=await self._run(lambda: self._list(app_name, user_id)))
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
@@ -176,7 +176,7 @@ class DatabaseSessionService(BaseSessionService):
         return self._new_session(key, parts["session"], user, app, now)
 
     def _new_session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], now: int) -> Session:
-        session = Session.trusted(*key, merge_scopes(state, user, app), to_epoch(now))
+        session = Session.trusted(key, merge_scopes(state, user, app), to_epoch(now))
         at = self._database.time_value(now)
         session._revision = self._revision((at, at, None))
         return session
@@ -361,7 +361,7 @@ class DatabaseSessionService(BaseSessionService):
             return None
         state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
-        session = Session.trusted(*key, merge_scopes(state, user, app), read_epoch(row[1]))
+        session = Session.trusted(key, merge_scopes(state, user, app), read_epoch(row[1]))
         session._revision = self._revision(row)
         return session, row[2]
 
@@ -399,10 +399,8 @@ class DatabaseSessionService(BaseSessionService):
         with collection_paused():
             return [
                 Session.trusted(
-                    app_name,
-                    user,
-                    session_id,
-                    {**read_state(state), **independent(shared.get(user, only_app))},
+                    SessionKey(app_name, user, session_id),
+                    read_state(state) | independent(shared.get(user, only_app)),
                     read_epoch(updated),
                 )
                 for user, session_id, updated, state in rows

@@ -32,7 +32,7 @@ from runtime.sessions.stored.timestamps import timestamp_of
 from runtime.sessions.tables import WrittenLayout
 
 _REMEMBERED_SESSIONS = 256
-_ONE_DAY, _YEAR_9999 = 86_400.0, 253_370_764_800.0
+_ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
@@ -378,8 +378,8 @@ class DatabaseSessionService(BaseSessionService):
 
     def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
         """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
-        # Ours are moved to keep the order, never back; those of old google-adk versions in the v1 layout are in some local time.
-        earliest = since - (_ONE_DAY if self._layout == "v1" else 0)
+        # What the columns hold was moved to keep the order, never back; but old google-adk versions wrote some local time.
+        earliest = since - (_ONE_MICROSECOND if self._database.has_utc_columns(run) else _ONE_DAY)
         if 0 < earliest < _YEAR_9999:
             rows = run("events_since", **_columns(key), time=self._database.time_value(to_micros(earliest))).fetchall()
         else:

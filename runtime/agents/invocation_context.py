@@ -106,7 +106,7 @@ class InvocationContext(BaseModel):
         end_invocation: set by a callback or tool to end everything after the present step.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
 
     invocation_id: str
     agent: Any

@@ -6,7 +6,7 @@ import abc
 import time
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
@@ -35,6 +35,8 @@ class ListSessionsResponse(BaseModel):
     Attributes:
         sessions: with merged state, events left out.
     """
+
+    model_config = ConfigDict(defer_build=True)
 
     sessions: list[Session] = Field(default_factory=list)
 

@@ -59,13 +59,15 @@ class _Known(NamedTuple):
 
 
 class _Commit(NamedTuple):
-    """An event, ready to be written."""
+    """An event, ready to be written; its delta by scope, that of user and app also as it is recorded."""
 
     event_id: str
     invocation_id: str
     timestamp: float
     data: str
-    delta: dict[str, Any]
+    own: dict[str, Any]
+    user: dict[str, Any]
+    app: dict[str, Any]
     shared: str | None
     temp: str | None
 
@@ -135,13 +137,16 @@ class DatabaseSessionService(BaseSessionService):
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
         delta = event.actions.state_delta
+        parts = split_delta(delta)
         commit = _Commit(
             event_id=event.id,
             invocation_id=event.invocation_id,
             timestamp=event.timestamp,
             data=encode_event(event),
-            delta=delta,
-            shared=shared_json(delta),
+            own=parts["session"],
+            user=parts["user"],
+            app=parts["app"],
+            shared=shared_json(delta) if parts["user"] or parts["app"] else None,
             temp=trace_of(temp),
         )
         tried = False
@@ -238,10 +243,9 @@ class DatabaseSessionService(BaseSessionService):
                     return
                 self._database.check_text(commit.data, f"event {commit.event_id}")
                 known = self._known_session(run, session)
-                own, user, app = _split(commit)
                 # The column rises with every event, so that google-adk, which sorts by it, keeps the order; the event keeps its time.
                 latest = max(to_micros(commit.timestamp), known.latest_time + 1)
-                state = {**known.state, **own} if own else known.state
+                state = {**known.state, **commit.own} if commit.own else known.state
                 values = {
                     **_columns(key),
                     "event_id": commit.event_id,
@@ -255,12 +259,12 @@ class DatabaseSessionService(BaseSessionService):
                     "temp": commit.temp,
                 }
                 self._insert_event(run, session, values)
-                if own:
+                if commit.own:
                     run("update_session", state=self._json(state), **values)
                 else:
                     run("touch_session", **values)
                 if commit.shared:
-                    self._share(run, key, user, app, values["time"])
+                    self._share(run, key, commit.user, commit.app, values["time"])
                 run("insert_commit", **values)
         except BaseException:
             self._known.pop(key, None)
@@ -450,14 +454,6 @@ def _find(run: Run, key: SessionKey) -> Row | None:
 
 def _state_of(row: Row | None) -> dict[str, Any]:
     return read_state(row[0]) if row else {}
-
-
-def _split(commit: _Commit) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the session's, the user's and the app's part of a delta."""
-    if not commit.shared:
-        return commit.delta, {}, {}
-    parts = split_delta(commit.delta)
-    return parts["session"], parts["user"], parts["app"]
 
 
 def _timed(session: Session, last_event_id: str | None) -> Session:

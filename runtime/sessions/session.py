@@ -30,7 +30,9 @@ class Session(BaseModel):
         last_update_time: epoch seconds of the last committed event.
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", arbitrary_types_allowed=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
     id: str
     app_name: str

@@ -11,8 +11,8 @@ from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
-from inspector_app.controllers.sources import Source
+from inspector_app.controllers.browse import BrowseController, Committed
+from inspector_app.controllers.obstacles import Action, Obstacles, Phase
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.frames import CALM_MS, Frames
@@ -29,8 +29,6 @@ from runtime.events.kinds import Kind
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 
-Phase = Literal["idle", "running", "paused", "stopping"]
-Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
 StepKind = Literal["over", "into", "out"]
 
 DEFAULT_USER = "user"
@@ -51,6 +49,21 @@ class RunEnd:
     stopped: bool
 
 
+@dataclass(frozen=True, slots=True)
+class InnerEvent:
+    """An event of an agent that runs as a tool.
+
+    Attributes:
+        address: the session of the run.
+        event: in no session that is kept.
+        call_ids: of the function calls that lead to it, the outermost first.
+    """
+
+    address: SessionAddress
+    event: Event
+    call_ids: tuple[str | None, ...]
+
+
 class RunController(QObject):
     """One run at a time, under the debugger.
 
@@ -66,6 +79,7 @@ class RunController(QObject):
         changed: something that `blocked` depends on is different now.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+        inner_arrived(InnerEvent): an agent that runs as a tool yielded an event, partial ones too.
         reported(Report): a logpoint, or what else the debugger has to tell.
         hold_changed(Hold | None): the agent is held somewhere else, or let go.
         beside_changed: other branches run beside the held one, or wait in line, than before.
@@ -75,6 +89,7 @@ class RunController(QObject):
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
+    inner_arrived = Signal(object)
     reported = Signal(object)
     hold_changed = Signal(object)
     beside_changed = Signal()
@@ -94,6 +109,7 @@ class RunController(QObject):
         self._browse = browse
         self._tasks = tasks
         self._messages = messages
+        self._obstacles = Obstacles(cursor, agents, browse)
         self._debugger: Debugger | None = None
         self._engine: EmbeddedEngine | None = None
         self._told_hold: Hold | None = None
@@ -152,38 +168,11 @@ class RunController(QObject):
 
     def blocked(self, action: Action) -> str | None:
         """Return why an action cannot be done now, as a sentence for its tooltip; None if it can."""
-        phase = self.phase
-        if action in ("pause", "stop", "continue", "step_on"):
-            return _blocked_control(action, phase)
-        if phase == "paused" and action == "step":
-            return None
-        if phase != "idle":
-            return "The agent is running: pause it first (F6)." if action == "step" else "A run is going on: stop it first (Shift+F5)."
-        if self._agents.loaded is None:
-            selected = self._cursor.session
-            return f"To go on here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
-        if action == "new_session":
-            return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
-        session = self._browse.session
-        if self._cursor.session is not None and session is None:
-            return "The session is still being read."
-        if session is None:
-            return None if action == "send" else "No session is selected."
-        return self._blocked_session(session, action)
+        return self._obstacles.to(action, self.phase)
 
     def resumable(self) -> Invocation | None:
         """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one."""
-        session = self._browse.session
-        if session is None:
-            return None
-        interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
-        index = self._cursor.event_index
-        if index is not None and index < len(session.events):
-            selected = session.events.peek(index, ask=False)
-            for invocation in interrupted:
-                if selected is not None and invocation.invocation_id == selected.invocation_id:
-                    return invocation
-        return interrupted[-1] if interrupted else None
+        return self._obstacles.resumable()
 
     def send(self, text: str, *, paused: bool = False) -> None:
         """Send a message of the user, into a new session if none is selected.
@@ -279,7 +268,11 @@ class RunController(QObject):
         self.address = address
         self._invocation_id = ""
         self._debugger = debugger = Debugger(
-            paused=paused, breakpoints=self.breakpoints, on_change=self._on_debugger_changed, on_report=self.reported.emit
+            paused=paused,
+            breakpoints=self.breakpoints,
+            on_change=self._on_debugger_changed,
+            on_report=self.reported.emit,
+            on_inner_event=lambda event, call_ids: self._take_in(InnerEvent(address, event, call_ids)),
         )
         interception = Interception(debugger)
         watchdog = Watchdog(self._on_block)
@@ -324,7 +317,7 @@ class RunController(QObject):
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
         assert loaded is not None
-        source = self._new_session_source() or await self._browse.memory(loaded.name)
+        source = self._obstacles.new_session_source() or await self._browse.memory(loaded.name)
         engine = EmbeddedEngine(loaded.app, await source.service(), self._on_committed)
         selected = self._cursor.session
         user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
@@ -334,42 +327,6 @@ class RunController(QObject):
         await self._browse.wait_until_loaded()
         return address
 
-    def _new_session_source(self) -> Source | None:
-        """Return the database that a new session goes to: the selected session's, else the only one that is ours."""
-        if self._cursor.session is not None:
-            return self._browse.source(self._cursor.session.database)
-        writable = [source for source in self._browse.sources if source.writing_allowed]
-        return writable[0] if len(writable) == 1 else None
-
-    def _new_session_source_allows(self) -> bool:
-        source = self._new_session_source()
-        return source is None or source.writing_allowed
-
-    def _blocked_session(self, session: OpenSession, action: Action) -> str | None:
-        loaded = self._agents.loaded
-        assert loaded is not None
-        app_name = session.address.key.app_name
-        if app_name != loaded.name:
-            return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
-        if not session.source.writing_allowed:
-            return f"{session.source.title} is open read only: allow writing first."
-        if action in ("send", "respond"):
-            return None
-        if action == "step":
-            return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."
-        return self._blocked_resume()
-
-    def _blocked_resume(self) -> str | None:
-        loaded = self._agents.loaded
-        assert loaded is not None
-        if self.resumable() is None:
-            waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
-            return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
-        config = loaded.app.resumability_config
-        if config is None or not config.is_resumable:
-            return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
-        return None
-
     def _on_block(self, block: Block) -> None:
         self._messages.warning(f"{block}. While it does, the window cannot answer.", details="\n".join(block.stack), quiet=True)
 
@@ -377,10 +334,10 @@ class RunController(QObject):
         self._invocation_id = event.invocation_id
         self._take_in(Committed(event, temp))
 
-    def _take_in(self, arrival: Committed | Event) -> None:
+    def _take_in(self, arrival: Committed | InnerEvent | Event) -> None:
         self._frames.add(arrival)
 
-    def _show_arrived(self, arrived: list[Committed | Event]) -> None:
+    def _show_arrived(self, arrived: list[Committed | InnerEvent | Event]) -> None:
         """Hand on what arrived since the last frame, in order."""
         if self.address is None:
             return
@@ -392,10 +349,15 @@ class RunController(QObject):
             if batch:
                 self._browse.add_committed(self.address, batch)
                 batch = []
-            self.partial_arrived.emit(self.address, arrival)
+            if isinstance(arrival, InnerEvent):
+                self.inner_arrived.emit(arrival)
+            else:
+                self.partial_arrived.emit(self.address, arrival)
         if batch:
             self._browse.add_committed(self.address, batch)
         self._tell_beside()
+        if self.phase == "paused":  # another branch went on meanwhile
+            self.changed.emit()
 
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:
@@ -427,13 +389,3 @@ class RunController(QObject):
 
     def _on_context_changed(self) -> None:
         self.changed.emit()
-
-
-def _blocked_control(action: Action, phase: Phase) -> str | None:
-    if action in ("continue", "step_on"):
-        return None if phase == "paused" else "The agent is not held."
-    if phase == "idle":
-        return "Nothing is running."
-    if action == "pause" and phase == "paused":
-        return "The agent is held already."
-    return "The run is being stopped." if phase == "stopping" else None

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
@@ -73,10 +75,12 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
         self._connect_signals()
+        self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
 
     @property
@@ -258,8 +262,9 @@ class WindowController(QObject):
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
             detail.show_event(computed.index, computed.event)
-            if computed.state is not None:
-                detail.set_state(computed.state, computed.changes, computed.writers, computed.compared)
+            past = computed.past
+            if past is not None:
+                detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
         self._show_state_editing()

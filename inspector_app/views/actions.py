@@ -42,7 +42,10 @@ class Actions:
     go_to_event: QAction
     other_half: QAction
     compare_states: QAction
+    find_in_state: QAction
     write_message: QAction
+    perspective_browse: QAction
+    perspective_debug: QAction
     reset_layout: QAction
     theme_system: QAction
     theme_light: QAction
@@ -99,7 +102,10 @@ def make_actions(parent: QObject) -> Actions:
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
+        find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
+        perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
+        perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
         theme_system=action("theme_system", "As the system"),
         theme_light=action("theme_light", "Light"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.state_tree import StateByScope, StateTreeModel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.value_tree_view import ValueTreeView
 from runtime.sessions.state import Change
+
+NO_STATE = ("No state to show", "Select an event to see what the agent knew then.")
 
 
 class StateView(QWidget):
@@ -18,6 +22,7 @@ class StateView(QWidget):
     Attributes:
         model: the lanes.
         tree: the view of them.
+        search: what is looked for in them; hidden until somebody asks.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -27,11 +32,35 @@ class StateView(QWidget):
         self.tree = ValueTreeView(self.model)
         self.tree.setObjectName("state_tree")
         self.tree.setAccessibleName("State at the selected event")
-        self._empty = EmptyState("No state to show", "Select an event to see what the agent knew then.")
+        self._empty = EmptyState(*NO_STATE)
         self._empty.setProperty("card", "false")
-        self._stack = QStackedLayout(self)
+        self.search = QLineEdit()
+        self.search.setObjectName("state_search")
+        self.search.setAccessibleName("Find in the state")
+        self.search.setPlaceholderText("Find in keys and values")
+        self.search.setClearButtonEnabled(True)
+        self.search.hide()
+        self.search.textChanged.connect(self.model.search)
+        QShortcut(QKeySequence("Escape"), self.search, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self._end_search)
+        self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.search)
+        column.addLayout(self._stack)
+
+    def ask_search(self) -> None:
+        """Ask what to look for in the state."""
+        self.search.show()
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _end_search(self) -> None:
+        self.search.clear()
+        self.search.hide()
+        self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_state(
         self,
@@ -39,13 +68,14 @@ class StateView(QWidget):
         changes: Sequence[Change],
         title: str = "state",
         writers: Mapping[str, tuple[int, str]] | None = None,
+        changed_since: Collection[str] = (),
     ) -> None:
         """Show the state at another moment; None: it is not known.
 
         Args:
-            state, changes, title, writers: as `StateTreeModel.set_state` takes them.
+            state, changes, title, writers, changed_since: as `StateTreeModel.set_state` takes them.
         """
-        self.model.set_state(state, changes, title, writers)
+        self.model.set_state(state, changes, title, writers, changed_since)
         self.tree.fit_columns()
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 

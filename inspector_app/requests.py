@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from google.genai import types
@@ -12,6 +12,7 @@ from runtime.events.event import Event
 from runtime.events.kinds import text_of_content
 
 NOT_RECORDED = "The request itself is not stored in a session; it is known for runs that were watched in this window."
+PUT_TOGETHER = " The conversation is put together from the events before."
 
 
 def is_model_answer(event: Event) -> bool:
@@ -21,12 +22,13 @@ def is_model_answer(event: Event) -> bool:
     return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
 
 
-def request_values(request: RecordedRequest | None, event: Event) -> dict[str, Any]:
+def request_values(request: RecordedRequest | None, event: Event, conversation: Sequence[types.Content] = ()) -> dict[str, Any]:
     """Return a request and its answer, title → value.
 
     Args:
         request: None where it is not known.
         event: the answer.
+        conversation: what the model was told, where the request is not known.
     """
     values: dict[str, Any] = {}
     if request is not None:
@@ -35,7 +37,8 @@ def request_values(request: RecordedRequest | None, event: Event) -> dict[str, A
         values["system instruction"] = _instruction(request.config.system_instruction)
         values["tools"] = _tools(request.config.tools or [])
         values["settings"] = config
-        values["conversation"] = [_content(content) for content in request.contents]
+        conversation = request.contents
+    values["conversation"] = [_content(content) for content in conversation]
     values["answer"] = _answer(event)
     return {title: value for title, value in values.items() if value not in ({}, [], "")}
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from google.genai import types
 from PySide6.QtCore import QObject
 
-from inspector_app.requests import NOT_RECORDED, is_model_answer, request_values
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER, is_model_answer, request_values
 from inspector_app.views.event_detail import EventDetail
+from runtime.compare.comparison import prompt_of
 from runtime.debugger.requests import RequestRecorder
 from runtime.events.event import Event
+
+MOST_LOOKED_THROUGH = 2_000
+"""Events before one, from which what its model was told is put together."""
 
 
 class RequestController(QObject):
@@ -15,12 +21,14 @@ class RequestController(QObject):
 
     Args:
         recorder: knows the requests of the runs in this window.
+        browse: has the session on show.
         detail: has the tab.
     """
 
-    def __init__(self, recorder: RequestRecorder, detail: EventDetail) -> None:
+    def __init__(self, recorder: RequestRecorder, browse: BrowseController, detail: EventDetail) -> None:
         super().__init__(detail)
         self._recorder = recorder
+        self._browse = browse
         self._detail = detail
         detail.request_wanted.connect(self._on_request_wanted)
 
@@ -29,4 +37,16 @@ class RequestController(QObject):
             self._detail.request.set_request(None)
             return
         request = self._recorder.request_of(event.id)
-        self._detail.request.set_request(request_values(request, event), "" if request is not None else NOT_RECORDED)
+        if request is not None:
+            self._detail.request.set_request(request_values(request, event))
+            return
+        told = self._conversation(event)
+        self._detail.request.set_request(request_values(None, event, told), NOT_RECORDED + (PUT_TOGETHER if told else ""))
+
+    def _conversation(self, event: Event) -> list[types.Content]:
+        """Return what was said before a stored event, as its model was told; nothing where that would take long to find out."""
+        session = self._browse.session
+        index = session.index_of(event.id) if session is not None else None
+        if session is None or session.long is not None or index is None or index > MOST_LOOKED_THROUGH:
+            return []
+        return prompt_of(session.events.at_hand, index)

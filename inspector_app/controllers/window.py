@@ -84,9 +84,9 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
-        PendingController(self.window, agents, commits, self)
+        PendingController(self.window, agents, cursor, browse, run, tasks, commits, self)
         TimelineController(cursor, browse, self.events, bench.timeline)
-        RequestController(run.requests, bench.detail)
+        RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)

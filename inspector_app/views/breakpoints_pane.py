@@ -199,8 +199,12 @@ class BreakpointForm(QWidget):
         self.condition.setFont(theme.mono_font())
         self.after = self._spin("breakpoint_after", "Hits that do not stop yet", "The first so many hits do not stop", 0)
         self.after.setPrefix("skip ")
+        self.after.setSuffix(" hits")
+        self.after.setSpecialValueText("skip none")
         self.every = self._spin("breakpoint_every", "Stop at each so-many-th hit", "Of the hits after those, each so-many-th stops", 1)
-        self.every.setPrefix("every ")
+        self.every.setPrefix("1 in ")
+        self.every.setSuffix(" hits")
+        self.every.setSpecialValueText("every hit")
         self._help = self._button("breakpoint_help", "circle-question", "", self.help_asked.emit)
         self._help.setAccessibleName("How conditions are written")
         self._help.setToolTip("How conditions are written: examples, names, grammar (F1)")
@@ -332,7 +336,8 @@ class BreakpointForm(QWidget):
         spin.setAccessibleName(title)
         spin.setToolTip(tooltip)
         spin.setRange(least, 1_000_000)
-        spin.setFixedWidth(92)
+        spin.setFixedWidth(118)
+        spin.lineEdit().setTextMargins(7, 0, 0, 0)  # the style sheet has no say in there
         return spin
 
     def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:

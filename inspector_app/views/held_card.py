@@ -219,7 +219,7 @@ class HeldCard(QWidget):
         self._call = self._button("held_call", "play", "ok", self.go_on_asked.emit)
         self._submit = self._button("held_submit", "check", "on_accent", self.go_on_asked.emit)
         self._submit.setProperty("primary", True)
-        self._result = self._button("held_result", "pen", "text", self._on_result, "Give a result…")
+        self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
         self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")
         self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
         self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset)

@@ -75,6 +75,7 @@ class PendingForm(QWidget):
         self._edit = QPlainTextEdit(self)
         self._edit.setObjectName("pending_answer")
         self._edit.setAccessibleName("Answer")
+        self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
         self._edit.setFont(theme.mono_font())
         self._edit.setTabChangesFocus(True)
         self._edit.textChanged.connect(self._show_answer)

@@ -73,6 +73,7 @@ class PendingPane(QWidget):
         self._list.setAccessibleName("Pending")
         self._list.setIconSize(QSize(14, 14))
         self._list.currentItemChanged.connect(self._on_current_changed)
+        self._list.itemClicked.connect(self._on_current_changed)  # it may be the selected one already, and another session on show
         self._form = PendingForm(self)
         self._form.answered.connect(self.answered)
         self._form.progress_given.connect(self.progress_given)
@@ -104,6 +105,12 @@ class PendingPane(QWidget):
     def rows(self) -> list[PendingRow]:
         """What is shown."""
         return list(self._rows)
+
+    @property
+    def selected_session(self) -> SessionAddress | None:
+        """Where the selected item waits."""
+        current = self._list.currentItem()
+        return current.data(_ROW).address if current is not None else None
 
     def set_rows(self, rows: list[PendingRow]) -> None:
         """Show what waits; the selection and a half-written answer stay where their item does."""

@@ -95,6 +95,17 @@ def test_the_inbox_holds_what_waits_in_every_open_database(
     qtbot.waitUntil(lambda: asked.cursor.session is not None and asked.cursor.session.database == str(story_db))
 
 
+def test_an_answer_goes_to_the_session_that_asked_whichever_is_on_show(asked: Inspector, qtbot: QtBot) -> None:
+    asking = asked.cursor.session
+    asked.window.commands.new_session.trigger()
+    qtbot.waitUntil(lambda: asked.cursor.session not in (asking, None) and not asked.tasks.running, timeout=10_000)
+    pane = asked.window.workbench.pending
+    with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
+        qtbot.mouseClick(pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
+    assert ended.args[0].error is None and ended.args[0].address == asking == asked.cursor.session
+    assert results(asked, "transfer")[-1]["confirmed"] is True
+
+
 def test_a_form_keeps_the_kinds_of_its_values(qtbot: QtBot) -> None:
     form = ValueForm("form", "A form")
     qtbot.addWidget(form)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.requests import NOT_RECORDED
+from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER
 from resources.samples.orders import script
 
 
@@ -38,9 +38,9 @@ def test_the_request_of_a_watched_run_whole(inspector: Inspector, opened: Callab
     assert shown(inspector, 0) == []
 
 
-def test_of_a_stored_event_only_the_answer_is_known_and_that_is_said(
+def test_of_a_stored_event_the_conversation_is_put_together_and_that_is_said(
     inspector: Inspector, story_db: Path, opened: Callable[..., None]
 ) -> None:
     opened(story_db)
-    assert shown(inspector, 2) == ["answer"]
-    assert inspector.window.findChild(QLabel, "request_note").text() == NOT_RECORDED
+    assert shown(inspector, 2) == ["conversation", "answer"]
+    assert inspector.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + PUT_TOGETHER

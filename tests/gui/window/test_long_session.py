@@ -129,3 +129,18 @@ def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, 
     assert shown.cursor.event_index == COUNT
     assert state_nodes(shown)["step"] == (f'{COUNT - 1} → "new"', f"#{COUNT + 1:,} writer")
     assert state_nodes(shown)["temp:t"] == ("1", f"#{COUNT + 1:,} writer")
+
+
+def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: QtBot) -> None:
+    selected: list[int] = []
+    shown.cursor.event_changed.connect(selected.append)
+    for batch in range(20):
+        new = [Committed(said(f"{batch} {number}", author="pricing", invocation="e-live"), {}) for number in range(50)]
+        shown.browse.add_committed(shown.cursor.session, new)
+    assert selected == []
+    qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT + 999, timeout=5_000)
+    assert selected == [COUNT + 999]
+    stream = shown.window.workbench.stream
+    assert stream.following
+    last = shown.controller.events.row_of_index(COUNT + 999)
+    assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()

@@ -150,8 +150,13 @@ class RunController(QObject):
         """What drives the agent while it runs."""
         return self._engine if self.phase != "idle" else None
 
-    def blocked(self, action: Action) -> str | None:
-        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can."""
+    def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can.
+
+        Args:
+            action: what.
+            invocation_id: which invocation to resume; that of `resumable` if None.
+        """
         phase = self.phase
         if action in ("pause", "stop", "continue", "step_on"):
             return _blocked_control(action, phase)
@@ -169,13 +174,20 @@ class RunController(QObject):
             return "The session is still being read."
         if session is None:
             return None if action == "send" else "No session is selected."
-        return self._blocked_session(session, action)
+        return self._blocked_session(session, action, invocation_id)
 
-    def resumable(self) -> Invocation | None:
-        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one."""
+    def resumable(self, invocation_id: str | None = None) -> Invocation | None:
+        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one.
+
+        Args:
+            invocation_id: this one, if it is not finished.
+        """
         session = self._browse.session
         if session is None:
             return None
+        if invocation_id is not None:
+            unfinished = (entry for entry in session.invocations if entry.status in ("interrupted", "paused"))
+            return next((entry for entry in unfinished if entry.invocation_id == invocation_id), None)
         interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
@@ -202,9 +214,10 @@ class RunController(QObject):
             invocation_id: which; that of `resumable` if None.
             paused: hold the agent at the first event.
         """
-        invocation = self.resumable()
-        if self.blocked("resume") is None and invocation is not None:
-            self._start(None, invocation_id or invocation.invocation_id, paused)
+        invocation, session = self.resumable(invocation_id), self._browse.session
+        allowed = session is not None and session.source.writing_allowed
+        if allowed and self.blocked("resume", invocation_id) is None and invocation is not None:
+            self._start(None, invocation.invocation_id, paused)
 
     def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
         """Answer a call that waits.
@@ -345,24 +358,24 @@ class RunController(QObject):
         source = self._new_session_source()
         return source is None or source.writing_allowed
 
-    def _blocked_session(self, session: OpenSession, action: Action) -> str | None:
+    def _blocked_session(self, session: OpenSession, action: Action, invocation_id: str | None = None) -> str | None:
         loaded = self._agents.loaded
         assert loaded is not None
         app_name = session.address.key.app_name
         if app_name != loaded.name:
             return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
-        if not session.source.writing_allowed:
-            return f"{session.source.title} is open read only: allow writing first."
+        if not session.source.writing_allowed and action not in ("resume", "step"):  # those ask where to write
+            return f"{session.source.title} is open read only: allow writing, or work on a copy."
         if action in ("send", "respond"):
             return None
         if action == "step":
             return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."
-        return self._blocked_resume()
+        return self._blocked_resume(invocation_id)
 
-    def _blocked_resume(self) -> str | None:
+    def _blocked_resume(self, invocation_id: str | None) -> str | None:
         loaded = self._agents.loaded
         assert loaded is not None
-        if self.resumable() is None:
+        if self.resumable(invocation_id) is None:
             waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
             return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
         config = loaded.app.resumability_config

@@ -8,19 +8,17 @@ from PySide6.QtCore import QObject
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.breakpoints import BreakpointController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.held import HeldController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.window_status import WindowStatus
-from inspector_app.cursor import Cursor
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.settings import Settings
-from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.preflight_card import Preflight
 from runtime.events.kinds import kind_of
+from runtime.history.invocations import PendingItem
 
 
 class RunCommands(QObject):
@@ -29,7 +27,8 @@ class RunCommands(QObject):
     Args:
         window, events: whose commands and gutter they are.
         status: knows the selected event.
-        settings, messages, tasks, cursor, agents, browse, run: of the window.
+        resume: asks before an invocation is resumed.
+        settings, messages, agents, run: of the window.
     """
 
     def __init__(
@@ -37,12 +36,10 @@ class RunCommands(QObject):
         window: MainWindow,
         events: EventListModel,
         status: WindowStatus,
+        resume: ResumeController,
         settings: Settings,
         messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
         agents: AgentController,
-        browse: BrowseController,
         run: RunController,
         parent: QObject | None = None,
     ) -> None:
@@ -52,7 +49,7 @@ class RunCommands(QObject):
         self._status = status
         self._run = run
         self._held = HeldController(run, window.workbench.held, self)
-        self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
+        self._resume = resume
         self._breakpoints = BreakpointController(settings, agents, run, messages, self)
         events.set_breakpoint_marks(self._breakpoints.mark_of)
         self._connect_commands()
@@ -78,7 +75,7 @@ class RunCommands(QObject):
         bench.composer.sent.connect(self._on_sent)
         bench.resume_hint.accepted.connect(self._on_resume)
         bench.pending.answered.connect(self._run.respond)
-        bench.pending.resume_asked.connect(self._on_resume)
+        bench.pending.resume_asked.connect(self._on_pending_resume)
         bench.preflight.accepted.connect(self._resume.accept)
         bench.preflight.cancelled.connect(self._on_resume_cancelled)
         self._resume.planned.connect(self._on_resume_planned)
@@ -139,6 +136,9 @@ class RunCommands(QObject):
 
     def _on_resume(self) -> None:
         self._resume.ask()
+
+    def _on_pending_resume(self, item: PendingItem) -> None:
+        self._resume.ask(item.invocation_id)
 
     def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
         self.window.workbench.resume_hint.hide()

@@ -29,6 +29,7 @@ class Source(abc.ABC):
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
         can_write: whether that can be allowed; the oldest layout is only read.
+        can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
     """
 
@@ -38,6 +39,7 @@ class Source(abc.ABC):
     note: str
     ours: bool
     can_write = True
+    can_copy = False
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -89,8 +91,8 @@ class DatabaseSource(Source):
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
         self.can_write = stored.layout.kind != "v0"
+        self.can_copy = "://" not in target or target.startswith("sqlite")
         self.layout_kind = stored.layout.kind
-        self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None

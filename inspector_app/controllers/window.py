@@ -9,12 +9,14 @@ from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
+from inspector_app.controllers.writing import WritingController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.messages import Message, MessageBus, format_traceback
 from inspector_app.qt_models.event_list import EventListModel
@@ -75,7 +77,9 @@ class WindowController(QObject):
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
-        self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
+        writing = WritingController(self.window, self._status, messages, tasks, cursor, browse, self)
+        resume = ResumeController(cursor, agents, browse, run, writing, tasks, self)
+        self._commands = RunCommands(self.window, self.events, self._status, resume, settings, messages, agents, run, self)
         self._connect_signals()
         self._status.show_run()
 
@@ -95,7 +99,6 @@ class WindowController(QObject):
         window.close_asked.connect(self.close_asked)
         commands.reload.triggered.connect(self._on_reload)
         commands.close_database.triggered.connect(self._on_close_database)
-        commands.allow_writing.triggered.connect(self._on_allow_writing)
         for choice, command in commands.themes.items():
             command.setChecked(choice == theme.current().choice)
             command.setData(choice)
@@ -103,13 +106,13 @@ class WindowController(QObject):
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
         bench.detail.state_edit.undo_asked.connect(self._state_edits.undo)
-        bench.writing_hint.accepted.connect(self._on_allow_writing)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
         bench.stream.event_selected.connect(self._cursor.select_event)
         bench.stream.follow_changed.connect(self._status.show_live)
         bench.sessions.session_selected.connect(self._on_session_chosen)
         bench.pending.session_asked.connect(self._cursor.select_session)
+        bench.pending.session_asked.connect(self._status.show_run)
         self._messages.posted.connect(self._on_message)
         self._browse.database_listed.connect(self._on_database_listed)
         self._browse.database_closed.connect(self._on_database_closed)
@@ -156,21 +159,6 @@ class WindowController(QObject):
         self._settings.theme = chosen
         theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its three words
 
-    def _on_allow_writing(self) -> None:
-        session = self._browse.session
-        if session is not None and not session.source.writing_allowed:
-            self._tasks.spawn(self._allow_writing(session.source), f"Opening {session.source.title} for writing")
-
-    async def _allow_writing(self, source: Source) -> None:
-        await source.service()  # what stands in the way is said now, not in the middle of a run
-        source.writing_allowed = True
-        self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
-        self.sessions.set_database(source.target, database_info(source), await source.sessions())
-        self._status.show_marks(source)
-        self._status.show_source(source)
-        self._status.show_session_hints()
-        self._status.show_run()
-
     # what happened
 
     def _on_message(self, message: Message) -> None:
@@ -204,6 +192,7 @@ class WindowController(QObject):
         bench.resume_hint.hide()
         bench.writing_hint.hide()
         self._stream.clear()
+        self._status.show_pending()
         if address is None:
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")

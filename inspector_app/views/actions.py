@@ -32,6 +32,7 @@ class Actions:
     open_agent: QAction
     open_database: QAction
     allow_writing: QAction
+    work_on_copy: QAction
     reload: QAction
     close_database: QAction
     start_page: QAction
@@ -88,6 +89,7 @@ def make_actions(parent: QObject) -> Actions:
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
+        work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),

@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half])
-        database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.close_database])
+        database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()

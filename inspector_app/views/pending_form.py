@@ -22,7 +22,7 @@ class PendingForm(QWidget):
 
     Signals:
         answered(PendingItem, dict): the call's response was given.
-        resume_asked(PendingItem): the interrupted invocation shall go on.
+        resume_asked(PendingItem): the invocation shall go on as it is.
     """
 
     answered = Signal(object, object)
@@ -81,8 +81,9 @@ class PendingForm(QWidget):
             self._payload.set_value(item.payload)
         self._edit.setPlainText("")
         self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
-        for button, shown in ((self._approve, "confirmation"), (self._reject, "confirmation"), (self._resume, "interrupted")):
-            button.setVisible(kind == shown)
+        for button in (self._approve, self._reject):
+            button.setVisible(kind == "confirmation")
+        self._resume.setVisible(True)
         self._respond.setVisible(kind in ("long_running", "credential"))
         self._show_answer()
 
@@ -116,7 +117,7 @@ class PendingForm(QWidget):
         self._approve = self._button("Approve", "check", "pending_approve", self._on_approve)
         self._reject = self._button("Reject", "xmark", "pending_reject", self._on_reject)
         self._respond = self._button("Respond", "reply", "pending_respond", self._on_respond)
-        self._resume = self._button("Resume", "clock-rotate-left", "pending_resume", self._on_resume)
+        self._resume = self._button("Resume…", "clock-rotate-left", "pending_resume", self._on_resume)
         for button in (self._approve, self._reject, self._respond, self._resume):
             line.addWidget(button)
         self._hint = QLabel(self)
@@ -147,7 +148,7 @@ class PendingForm(QWidget):
             button.setEnabled(not missing)
             button.setToolTip(plain_tooltip(missing or f"{button.text()} (Ctrl+{key})"))
         self._resume.setEnabled(self._resuming is None)
-        self._resume.setToolTip(plain_tooltip(self._resuming or "Go on from the last checkpoint (Ctrl+Shift+R)"))
+        self._resume.setToolTip(plain_tooltip(self._resuming or "Say what resuming from the last checkpoint will do (Ctrl+Shift+R)"))
         blocked = self._resuming if self._item and self._item.kind == "interrupted" else self._answering
         sends = f"sends {preview(answer, 80)}" if answer and self._edit.isVisibleTo(self) else ""
         self._hint.setText(visible(blocked or problem or sends))
@@ -192,4 +193,4 @@ def _question(item: PendingItem) -> str:
         return f"{item.name} runs on its own. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":
         return f"{item.name or 'A tool'} asks for a credential; send back the configuration with the credential filled in."
-    return f"Invocation {short_id(item.invocation_id)} was interrupted. {item.hint or ''}".strip()
+    return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason}."

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector_app.views.icon_label import IconLabel
+
+Place = Literal["here", "copy", "backup", "in place"]
+"""Where a resumed run writes: where the session is, into a copy of its database, or in place (after a backup) though it was read only."""
+
+_RESUME = {
+    "here": "Resume",
+    "copy": "Resume in a copy",
+    "backup": "Resume in place (backup)",
+    "in place": "Resume in place",
+}
 
 MAX_HEIGHT = 220
 """Pixels of the facts; more of them scroll, so that the stream stays in view."""
@@ -40,6 +51,7 @@ class Preflight:
         lines: what else there is to know, what matters most first.
         warns: something is done again, lost or different.
         blocked: why it cannot be resumed; empty if it can.
+        places: where it can be resumed, the better choice first.
     """
 
     invocation_id: str
@@ -47,17 +59,18 @@ class Preflight:
     lines: list[PreflightLine] = field(default_factory=list)
     warns: bool = False
     blocked: str = ""
+    places: tuple[Place, ...] = ("here",)
 
 
 class PreflightCard(QWidget):
     """Shows a `Preflight` above the events.
 
     Signals:
-        accepted(str, bool): resume this invocation; whether to hold at the first event.
+        accepted(str, bool, str): resume this invocation; whether to hold at the first event; in which `Place`.
         cancelled: it was put away.
     """
 
-    accepted = Signal(str, bool)
+    accepted = Signal(str, bool, str)
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -71,13 +84,14 @@ class PreflightCard(QWidget):
         self._title = _text(self, "preflight_title")
         self._resume = self._button("preflight_resume", "Resume", self._on_resume)
         self._resume.setProperty("primary", True)
+        self._elsewhere = self._button("preflight_elsewhere", "Resume", self._on_elsewhere)
         self._cancel = self._button("preflight_cancel", "Cancel", self._on_cancel)
         head = QHBoxLayout()
         head.setSpacing(9)
         head.addWidget(self._icon)
         head.addWidget(self._title, 1)
-        head.addWidget(self._resume)
-        head.addWidget(self._cancel)
+        for button in (self._resume, self._elsewhere, self._cancel):
+            head.addWidget(button)
         self._facts = QScrollArea(self)
         self._facts.setWidgetResizable(True)
         self._facts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -108,10 +122,13 @@ class PreflightCard(QWidget):
         self.style().unpolish(self)
         self.style().polish(self)
         self._title.setText(preflight.title)
-        self._resume.setText("Resume, held at the first event" if paused else "Resume")
-        self._resume.setAccessibleName(self._resume.text())
-        self._resume.setEnabled(not preflight.blocked)
-        self._resume.setToolTip(preflight.blocked or "Go on from the last checkpoint (Enter)")
+        held = ", held at the first event" if paused else ""
+        self._elsewhere.setVisible(len(preflight.places) > 1)
+        for button, place in zip((self._resume, self._elsewhere), preflight.places, strict=False):
+            button.setText(_RESUME[place] + held)
+            button.setAccessibleName(button.text())
+            button.setEnabled(not preflight.blocked)
+            button.setToolTip(preflight.blocked or "Go on from the last checkpoint (Enter)")
         self._fill(preflight)
         self.show()
         self._fit()
@@ -151,7 +168,8 @@ class PreflightCard(QWidget):
         grid = inside.layout() if inside is not None else None
         if inside is not None and grid is not None:
             inside.ensurePolished()
-            self._facts.setFixedHeight(min(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), MAX_HEIGHT))
+            wanted = max(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), 0)  # -1 without facts
+            self._facts.setFixedHeight(min(wanted, MAX_HEIGHT))
 
     def _button(self, name: str, text: str, slot: object) -> QPushButton:
         button = QPushButton(text, self)
@@ -162,10 +180,16 @@ class PreflightCard(QWidget):
         return button
 
     def _on_resume(self) -> None:
+        self._accept(0)
+
+    def _on_elsewhere(self) -> None:
+        self._accept(1)
+
+    def _accept(self, choice: int) -> None:
         shown = self.shown
         if shown is not None and not shown.blocked:
             self.hide()
-            self.accepted.emit(shown.invocation_id, self._paused)
+            self.accepted.emit(shown.invocation_id, self._paused, shown.places[choice])
 
     def _on_cancel(self) -> None:
         self.hide()

@@ -40,7 +40,7 @@ def height(bench: Workbench, name: str) -> int:
 
 
 def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
-    bench.pending.set_rows(rows)
+    bench.pending.set_rows(rows, rows[0].address if rows else None)
     bench.show_pending(count=len(rows))
 
 

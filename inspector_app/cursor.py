@@ -1,4 +1,4 @@
-"""What is selected: one session, and one event in it."""
+"""What is selected: one session, one event in it, and perhaps another event to compare it with."""
 
 from __future__ import annotations
 
@@ -31,15 +31,18 @@ class Cursor(QObject):
     Signals:
         session_changed(SessionAddress | None): another session is selected; no event of it is, yet.
         event_changed(int | None): another event is selected, by its place in the session's commit order.
+        compared_changed(int | None): the selected event's state is compared with that of another event, or no longer.
     """
 
     session_changed = Signal(object)
     event_changed = Signal(object)
+    compared_changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session: SessionAddress | None = None
         self._event_index: int | None = None
+        self._compared_index: int | None = None
 
     @property
     def session(self) -> SessionAddress | None:
@@ -51,12 +54,18 @@ class Cursor(QObject):
         """The selected event's place in commit order, from 0."""
         return self._event_index
 
+    @property
+    def compared_index(self) -> int | None:
+        """The place of the event whose state the selected one's is compared with."""
+        return self._compared_index
+
     def select_session(self, session: SessionAddress | None) -> None:
         """Select a session; nothing happens if it is selected already."""
         if session == self._session:
             return
         self._session = session
         self._event_index = None
+        self.compare_with(None)
         self.session_changed.emit(session)
         self.event_changed.emit(None)
 
@@ -66,3 +75,10 @@ class Cursor(QObject):
             return
         self._event_index = index
         self.event_changed.emit(index)
+
+    def compare_with(self, index: int | None) -> None:
+        """Compare the selected event's state with that of another event of the session; None: with nothing any more."""
+        if index == self._compared_index:
+            return
+        self._compared_index = index
+        self.compared_changed.emit(index)

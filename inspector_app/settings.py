@@ -42,6 +42,14 @@ class Settings:
     def filters(self, filters: list[str]) -> None:
         self._store.setValue("filters", filters)
 
+    def pinned(self, app_name: str) -> list[str]:
+        """Return the keys of the state that are shown first in an app's sessions."""
+        return self._list(_pinned_key(app_name))
+
+    def keep_pinned(self, app_name: str, keys: list[str]) -> None:
+        """Remember an app's pinned keys."""
+        self._store.setValue(_pinned_key(app_name), keys)
+
     def trusts(self, folder: Path) -> bool:
         """Return whether agents of this very folder may be loaded; loading one runs its code."""
         return str(folder.resolve()) in self._list("trusted")
@@ -85,6 +93,10 @@ class Settings:
         if isinstance(value, str):  # an INI file gives back a list of one as its only item
             return [value]
         return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _pinned_key(app_name: str) -> str:
+    return f"pinned/{quote(app_name, safe='')}"
 
 
 def _breakpoints_key(folder: Path) -> str:

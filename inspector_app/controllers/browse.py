@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.long_session import LongSession, writers
+from inspector_app.controllers.long_session import LongSession, changes_at, writers
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.qt_models.event_rows import InvocationGroup
@@ -52,8 +52,9 @@ class StateAtEvent:
     Attributes:
         index, event: which.
         state: None while it is not known yet.
-        changes: what the event changed.
+        changes: what the event changed; while it is compared with another event, what differs from the state after that one.
         writers: key → place and name of who wrote it last; place `SOMEBODY_ELSE` for another session.
+        compared: place of the event it is compared with; None: with the one before it.
     """
 
     index: int
@@ -61,6 +62,7 @@ class StateAtEvent:
     state: ScopedState | None
     changes: list[Change]
     writers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    compared: int | None = None
 
 
 @dataclass(slots=True)
@@ -146,6 +148,7 @@ class BrowseController(QObject):
         self.session: OpenSession | None = None
         cursor.session_changed.connect(self._on_session_changed)
         cursor.event_changed.connect(self._on_event_changed)
+        cursor.compared_changed.connect(self._on_compared_changed)
 
     @property
     def sources(self) -> list[Source]:
@@ -374,6 +377,9 @@ class BrowseController(QObject):
         else:
             self._loading = self._tasks.spawn(self.load_session(address), f"Reading session {address.key.session_id}")
 
+    def _on_compared_changed(self, _index: int | None) -> None:
+        self._on_event_changed(self._cursor.event_index)
+
     def _on_event_changed(self, index: int | None) -> None:
         session = self.session
         if session is None or index is None or not 0 <= index < len(session.events):
@@ -385,16 +391,24 @@ class BrowseController(QObject):
         if session.history is not None:
             history = session.history
             named = writers(history.writers_at(index), session.events.__getitem__)
-            self.state_computed.emit(StateAtEvent(index, event, history.state_at(index), history.delta_at(index), named))
+            state, changes = history.state_at(index), changes_at(history, index, self._compared)
+            self.state_computed.emit(StateAtEvent(index, event, state, changes, named, self._compared))
             return
         self.state_computed.emit(StateAtEvent(index, event, None, []))
         if session.long is not None and session.long.history is not None:
             self._tasks.spawn(self._compute_past(session, session.long, index, event), "Finding the state at an event")
 
+    @property
+    def _compared(self) -> int | None:
+        """The event that the selected one is compared with, if it is still there: a session that is read again may be shorter."""
+        index = self._cursor.compared_index
+        return index if index is not None and self.session is not None and index < len(self.session.events) else None
+
     async def _compute_past(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
-        past = await long.past_at(index, session.events.at_hand)
-        if past is not None and self.session is session and self._cursor.event_index == index:
-            self.state_computed.emit(StateAtEvent(index, event, *past))
+        compared = self._compared
+        past = await long.past_at(index, session.events.at_hand, compared)
+        if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:
+            self.state_computed.emit(StateAtEvent(index, event, *past, compared))
 
 
 def _pending(past: Sequence[Invocation]) -> list[PendingItem]:

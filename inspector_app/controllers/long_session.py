@@ -158,25 +158,26 @@ class LongSession:
         assert self._pages_behind is not None
         return self._databases[-1].long_history(self._key, self._pages_behind)
 
-    async def past_at(self, index: int, since: Sequence[Event]) -> Past | None:
+    async def past_at(self, index: int, since: Sequence[Event], compared: int | None = None) -> Past | None:
         """Return what the state panes show for an event, None while the past is still being read.
 
         Args:
             index: its place.
             since: the events that were committed after those stored.
+            compared: the place of an event whose state it is compared with; None: with the one before it.
         """
         if self.history is None:
             return None
-        return await self._back.call(self._past_at, self.history, index, since)
+        return await self._back.call(self._past_at, self.history, index, since, compared)
 
-    def _past_at(self, history: History, index: int, since: Sequence[Event]) -> Past:
+    def _past_at(self, history: History, index: int, since: Sequence[Event], compared: int | None) -> Past:
         pages = self._pages_behind
         assert pages is not None
 
         def event_at(place: int) -> Event:
             return pages.decode(pages.rows(place, place + 1)[0]) if place < len(pages) else since[place - len(pages)]
 
-        return history.state_at(index), history.delta_at(index), writers(history.writers_at(index), event_at)
+        return history.state_at(index), changes_at(history, index, compared), writers(history.writers_at(index), event_at)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -203,6 +204,17 @@ def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: b
         if any(half.id in ids for half in halves):
             found.append(place)
     return found
+
+
+def changes_at(history: History, index: int, compared: int | None) -> list[Change]:
+    """Return what an event changed, or how the state after it differs from that after another event.
+
+    Args:
+        history: the session's.
+        index: place of the event.
+        compared: place of the other one; None: there is none.
+    """
+    return history.delta_at(index) if compared is None else history.changes_between(compared, index)
 
 
 def writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:

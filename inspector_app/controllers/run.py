@@ -11,8 +11,8 @@ from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
-from inspector_app.controllers.sources import Source
+from inspector_app.controllers.browse import BrowseController, Committed
+from inspector_app.controllers.obstacles import Action, Obstacles, Phase
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.frames import CALM_MS, Frames
@@ -29,8 +29,6 @@ from runtime.events.kinds import Kind
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 
-Phase = Literal["idle", "running", "paused", "stopping"]
-Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
 StepKind = Literal["over", "into", "out"]
 
 DEFAULT_USER = "user"
@@ -94,6 +92,7 @@ class RunController(QObject):
         self._browse = browse
         self._tasks = tasks
         self._messages = messages
+        self._obstacles = Obstacles(cursor, agents, browse)
         self._debugger: Debugger | None = None
         self._engine: EmbeddedEngine | None = None
         self._told_hold: Hold | None = None
@@ -151,51 +150,12 @@ class RunController(QObject):
         return self._engine if self.phase != "idle" else None
 
     def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
-        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can.
-
-        Args:
-            action: what.
-            invocation_id: which invocation to resume; that of `resumable` if None.
-        """
-        phase = self.phase
-        if action in ("pause", "stop", "continue", "step_on"):
-            return _blocked_control(action, phase)
-        if phase == "paused" and action == "step":
-            return None
-        if phase != "idle":
-            return "The agent is running: pause it first (F6)." if action == "step" else "A run is going on: stop it first (Shift+F5)."
-        if self._agents.loaded is None:
-            selected = self._cursor.session
-            return f"To go on here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
-        if action == "new_session":
-            return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
-        session = self._browse.session
-        if self._cursor.session is not None and session is None:
-            return "The session is still being read."
-        if session is None:
-            return None if action == "send" else "No session is selected."
-        return self._blocked_session(session, action, invocation_id)
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See `Obstacles.to`."""
+        return self._obstacles.to(action, self.phase, invocation_id)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
-        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one.
-
-        Args:
-            invocation_id: this one, if it is not finished.
-        """
-        session = self._browse.session
-        if session is None:
-            return None
-        if invocation_id is not None:
-            unfinished = (entry for entry in session.invocations if entry.status in ("interrupted", "paused"))
-            return next((entry for entry in unfinished if entry.invocation_id == invocation_id), None)
-        interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
-        index = self._cursor.event_index
-        if index is not None and index < len(session.events):
-            selected = session.events.peek(index, ask=False)
-            for invocation in interrupted:
-                if selected is not None and invocation.invocation_id == selected.invocation_id:
-                    return invocation
-        return interrupted[-1] if interrupted else None
+        """Return the invocation that Resume would go on with; see `Obstacles.resumable`."""
+        return self._obstacles.resumable(invocation_id)
 
     def send(self, text: str, *, paused: bool = False) -> None:
         """Send a message of the user, into a new session if none is selected.
@@ -337,7 +297,7 @@ class RunController(QObject):
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
         assert loaded is not None
-        source = self._new_session_source() or await self._browse.memory(loaded.name)
+        source = self._obstacles.new_session_source() or await self._browse.memory(loaded.name)
         engine = EmbeddedEngine(loaded.app, await source.service(), self._on_committed)
         selected = self._cursor.session
         user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
@@ -346,42 +306,6 @@ class RunController(QObject):
         self._cursor.select_session(address)
         await self._browse.wait_until_loaded()
         return address
-
-    def _new_session_source(self) -> Source | None:
-        """Return the database that a new session goes to: the selected session's, else the only one that is ours."""
-        if self._cursor.session is not None:
-            return self._browse.source(self._cursor.session.database)
-        writable = [source for source in self._browse.sources if source.writing_allowed]
-        return writable[0] if len(writable) == 1 else None
-
-    def _new_session_source_allows(self) -> bool:
-        source = self._new_session_source()
-        return source is None or source.writing_allowed
-
-    def _blocked_session(self, session: OpenSession, action: Action, invocation_id: str | None = None) -> str | None:
-        loaded = self._agents.loaded
-        assert loaded is not None
-        app_name = session.address.key.app_name
-        if app_name != loaded.name:
-            return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
-        if not session.source.writing_allowed and action not in ("resume", "step"):  # those ask where to write
-            return f"{session.source.title} is open read only: allow writing, or work on a copy."
-        if action in ("send", "respond"):
-            return None
-        if action == "step":
-            return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."
-        return self._blocked_resume(invocation_id)
-
-    def _blocked_resume(self, invocation_id: str | None) -> str | None:
-        loaded = self._agents.loaded
-        assert loaded is not None
-        if self.resumable(invocation_id) is None:
-            waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
-            return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
-        config = loaded.app.resumability_config
-        if config is None or not config.is_resumable:
-            return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
-        return None
 
     def _on_block(self, block: Block) -> None:
         self._messages.warning(f"{block}. While it does, the window cannot answer.", details="\n".join(block.stack), quiet=True)
@@ -440,13 +364,3 @@ class RunController(QObject):
 
     def _on_context_changed(self) -> None:
         self.changed.emit()
-
-
-def _blocked_control(action: Action, phase: Phase) -> str | None:
-    if action in ("continue", "step_on"):
-        return None if phase == "paused" else "The agent is not held."
-    if phase == "idle":
-        return "Nothing is running."
-    if action == "pause" and phase == "paused":
-        return "The agent is held already."
-    return "The run is being stopped." if phase == "stopping" else None

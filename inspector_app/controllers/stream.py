@@ -70,6 +70,7 @@ class StreamController(QObject):
         stream.filter_asked.connect(self._on_filter_asked)
         stream.other_half_asked.connect(self.go_to_other_half)
         stream.go_to_asked.connect(self.go_to)
+        stream.compare_asked.connect(self.compare_states)
 
     def show(self, session: OpenSession) -> None:
         """Show another session, its last event selected, as the filter lets it through."""
@@ -100,6 +101,17 @@ class StreamController(QObject):
 
     def _on_invocations_found(self, session: OpenSession) -> None:
         self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+
+    # comparing the states after two events
+
+    def compare_states(self) -> None:
+        """Compare the state after whatever is selected from now on with that after the event selected now; stop, if it is that one."""
+        selected = self._cursor.event_index
+        self._cursor.compare_with(None if selected == self._cursor.compared_index else selected)
+
+    def end_comparing(self) -> None:
+        """Show again what each event changed."""
+        self._cursor.compare_with(None)
 
     # filtering
 

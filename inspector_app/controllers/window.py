@@ -9,6 +9,7 @@ from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
@@ -75,6 +76,7 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
         writing = WritingController(self.window, self._status, messages, tasks, cursor, browse, self)
@@ -129,6 +131,8 @@ class WindowController(QObject):
         bench.detail.state.tree.writer_asked.connect(self._stream.go_to)
         commands.next_hit.triggered.connect(self._stream.next_hit)
         commands.previous_hit.triggered.connect(self._stream.previous_hit)
+        commands.compare_states.triggered.connect(self._stream.compare_states)
+        bench.detail.delta.comparing_ended.connect(self._stream.end_comparing)
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
@@ -246,7 +250,7 @@ class WindowController(QObject):
         else:
             detail.show_event(computed.index, computed.event)
             if computed.state is not None:
-                detail.set_state(computed.state, computed.changes, computed.writers)
+                detail.set_state(computed.state, computed.changes, computed.writers, computed.compared)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
         self._show_state_editing()

@@ -1,8 +1,10 @@
-"""State as four lanes (session, user, app, temp), with what one event changed marked in it."""
+"""State as four lanes (session, user, app, temp), with what one event changed marked in it, and pinned keys above."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject
@@ -16,6 +18,8 @@ LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "
 UNCOMMITTED = "uncommitted"
 """The `lane` of what is not committed yet; no scope."""
 
+PINNED = "pinned"
+"""The `lane` of the keys that somebody wants to see first, whatever their scope."""
 
 OTHER_SESSION = "another session"
 BEFORE_THE_RECORD = "before the record"
@@ -42,13 +46,44 @@ class StateByScope(Protocol):
     def unknown(self) -> list[str]: ...  # noqa: D102
 
 
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What `set_state` was given."""
+
+    state: StateByScope | None
+    changes: Sequence[Change]
+    title: str
+    writers: Mapping[str, tuple[int, str]] | None
+
+
 class StateTreeModel(ValueTreeModel):
     """The state at one moment."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._uncommitted: dict[str, Any] = {}
+        self._pinned: list[str] = []
+        self._wanted = ""
         self.set_state(None, [])
+
+    @property
+    def pinned(self) -> list[str]:
+        """The pinned keys, with their prefixes, in the order they were pinned."""
+        return list(self._pinned)
+
+    def set_pinned(self, keys: Sequence[str]) -> None:
+        """Show these keys first, whatever their scope, also at moments when they are not set.
+
+        Args:
+            keys: with their prefixes.
+        """
+        self._pinned = list(keys)
+        self._rebuild()
+
+    def search(self, text: str) -> None:
+        """Show only the keys that have a text in their name or anywhere in their value; empty shows all again."""
+        self._wanted = text.casefold()
+        self._rebuild()
 
     def set_uncommitted(self, values: Mapping[str, Any]) -> None:
         """Show apart what a held agent has written and no event has carried yet.
@@ -89,19 +124,22 @@ class StateTreeModel(ValueTreeModel):
             title: heading of the key column, such as `state at 142`.
             writers: key → place and name of who wrote it last, a negative place for another session; None: that is not told.
         """
-        by_key = {change.key: change for change in changes}
+        self._moment = _Moment(state, changes, title, writers)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        moment = self._moment
         root = ValueNode(None, 0, "", None, "state")
-        lanes = []
-        for row, scope in enumerate(SCOPES):
-            values: dict[str, Any] = getattr(state, scope) if state is not None else {}
-            unknown = [key for key in (state.unknown if state is not None else []) if scope_of(key) == scope]
-            lanes.append(_lane(root, row, scope, values, unknown, by_key))
-        root.set_children(lanes)
-        if writers is not None:
+        lanes = [_lane(root, row, scope, moment) for row, scope in enumerate(SCOPES)]
+        if self._wanted:
             for lane in lanes:
-                for node in lane.children:
-                    _tell_writer(node, lane.lane, writers.get(node.key))
-        self._show(root, (title, "value") if writers is None else (title, "value", "written by"))
+                _keep(lane, self._wanted)
+        elif self._pinned and moment.state is not None:
+            lanes.insert(0, _pinned_lane(root, self._pinned, moment))
+            for row, lane in enumerate(lanes):
+                lane.row = row
+        root.set_children(lanes)
+        self._show(root, (moment.title, "value") if moment.writers is None else (moment.title, "value", "written by"))
 
 
 def _tell_writer(node: ValueNode, scope: str, writer: tuple[int, str] | None) -> None:
@@ -114,10 +152,50 @@ def _tell_writer(node: ValueNode, scope: str, writer: tuple[int, str] | None) ->
         node.writer = f"#{writer[0] + 1:,} {writer[1]}".rstrip()
 
 
-def _lane(root: ValueNode, row: int, scope: Scope, values: dict[str, Any], unknown: list[str], changes: dict[str, Change]) -> ValueNode:
+def _lane(root: ValueNode, row: int, scope: Scope, moment: _Moment) -> ValueNode:
     lane = ValueNode(root, row, LANE_TITLES[scope], None, "state", note="", lane=scope)
+    children = _nodes(lane, scope, moment)
+    if moment.writers is not None:
+        for node in children:
+            _tell_writer(node, scope, moment.writers.get(node.key))
+    lane.set_children(children)
+    lane.note = f"{len(children):,}"
+    return lane
+
+
+def _pinned_lane(root: ValueNode, keys: Sequence[str], moment: _Moment) -> ValueNode:
+    """Return a lane with these keys; those that are not set at the moment say so."""
+    lane = ValueNode(root, 0, "pinned", None, "state", note=f"{len(keys):,}", lane=PINNED)
+    there = {node.key: node for scope in dict.fromkeys(map(scope_of, keys)) for node in _lane(root, 0, scope, moment).children}
+    children = []
+    for row, key in enumerate(keys):
+        node = there.get(key) or ValueNode(lane, row, key, None, f"state[{key!r}]", note="not set", mark="unknown")
+        node.parent, node.row = lane, row
+        children.append(node)
+    lane.set_children(children)
+    return lane
+
+
+def _keep(lane: ValueNode, wanted: str) -> None:
+    """Leave only those of a lane's keys that have a text in their name or their value."""
+    count = len(lane.children)
+    kept = [node for node in lane.children if wanted in node.key.casefold() or wanted in _plain(node.value).casefold()]
+    for row, node in enumerate(kept):
+        node.row = row
+    lane.set_children(kept)
+    lane.note = f"{len(kept):,} of {count:,}"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _nodes(lane: ValueNode, scope: Scope, moment: _Moment) -> list[ValueNode]:
+    changes = {change.key: change for change in moment.changes}
+    values: dict[str, Any] = getattr(moment.state, scope) if moment.state is not None else {}
+    unknown = {key for key in (moment.state.unknown if moment.state is not None else []) if scope_of(key) == scope}
     children: list[ValueNode] = []
-    for key in sorted(values.keys() | set(unknown)):
+    for key in sorted(values.keys() | unknown):
         path = f"state[{key!r}]"
         if key in unknown:
             children.append(ValueNode(lane, len(children), key, None, path, note="earlier value not recorded", mark="unknown"))
@@ -127,9 +205,7 @@ def _lane(root: ValueNode, row: int, scope: Scope, values: dict[str, Any], unkno
         if change.kind == "removed" and change.scope == scope and key not in values:
             note = f"{preview(change.before, 80)} → removed"
             children.append(ValueNode(lane, len(children), key, None, f"state[{key!r}]", note=note, mark="cleared"))
-    lane.set_children(children)
-    lane.note = f"{len(children):,}"
-    return lane
+    return children
 
 
 def _key_node(lane: ValueNode, row: int, key: str, value: Any, path: str, change: Change | None) -> ValueNode:

@@ -42,6 +42,8 @@ class Actions:
     previous_hit: QAction
     go_to_event: QAction
     other_half: QAction
+    compare_states: QAction
+    find_in_state: QAction
     write_message: QAction
     reset_layout: QAction
     theme_system: QAction
@@ -99,6 +101,8 @@ def make_actions(parent: QObject) -> Actions:
         previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
+        compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
+        find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
         theme_system=action("theme_system", "As the system"),

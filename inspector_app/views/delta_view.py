@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.delta import DeltaModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.value_delegate import ROW_HEIGHT, ValueDelegate
 from runtime.sessions.state import Change
 
 
 class DeltaView(QWidget):
-    """Shows a `DeltaModel`, or that nothing was changed.
+    """Shows a `DeltaModel`, or that nothing was changed; and with what the state is compared.
 
     Attributes:
         model: the changes.
         table: the view of them.
+
+    Signals:
+        comparing_ended: show again what the event changed.
     """
+
+    comparing_ended = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,9 +58,23 @@ class DeltaView(QWidget):
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self._empty = EmptyState("No key changed")
         self._empty.setProperty("card", "false")
-        self._stack = QStackedLayout(self)
+        self._comparing = HintBar("comparing")
+        self._comparing.accepted.connect(self.comparing_ended)
+        self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.table)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._comparing)
+        column.addLayout(self._stack)
+
+    def show_comparing(self, text: str | None) -> None:
+        """Say with what the state is compared, and offer to stop; None: with nothing."""
+        if text is None:
+            self._comparing.hide()
+        else:
+            self._comparing.suggest(text, "Stop comparing", "code-compare", "accent")
 
     def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
         """Show another event's changes.

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.presentation import describe
-from inspector_app.qt_models.state_tree import StateByScope
+from inspector_app.qt_models.state_tree import PINNED, StateByScope
 from inspector_app.values import clock_ms, full_time, plain_tooltip, visible
 from inspector_app.views.content_view import ContentView
 from inspector_app.views.delta_view import DeltaView
@@ -19,7 +19,7 @@ from inspector_app.views.json_view import JsonView
 from inspector_app.views.state_edit_bar import StateEditBar
 from inspector_app.views.state_view import StateView
 from runtime.events import Event
-from runtime.sessions.state import Change
+from runtime.sessions.state import Change, scope_of
 
 
 class EventDetail(QWidget):
@@ -109,6 +109,11 @@ class EventDetail(QWidget):
         self._stale = {self._content_page, self._json_page}
         self._fill_front_tab()
 
+    def find_in_state(self) -> None:
+        """Bring the state to the front and ask what to look for in it."""
+        self.tabs.setCurrentWidget(self._state_page)
+        self.state.ask_search()
+
     def _state_with_edit(self) -> QWidget:
         part = QWidget()
         rows = QVBoxLayout(part)
@@ -128,11 +133,16 @@ class EventDetail(QWidget):
         node = self.state.model.node(self.state.tree.currentIndex())
         while node.parent is not None and node.parent.parent is not None and not node.parent.lane:
             node = node.parent
-        editable = node.parent is not None and node.parent.lane in ("session", "user", "app")
+        lane = node.parent.lane if node.parent is not None else ""
+        editable = (scope_of(node.key) if lane == PINNED else lane) in ("session", "user", "app")
         self.state_edit.select(node.key if editable else None, node.value)
 
     def set_state(
-        self, state: StateByScope | None, changes: Sequence[Change], writers: Mapping[str, tuple[int, str]] | None = None
+        self,
+        state: StateByScope | None,
+        changes: Sequence[Change],
+        writers: Mapping[str, tuple[int, str]] | None = None,
+        compared: int | None = None,
     ) -> None:
         """Show the state after the event that is shown, and what that event changed.
 
@@ -140,11 +150,17 @@ class EventDetail(QWidget):
             state: None where it is not known.
             changes: of all scopes.
             writers: key → place and name of who wrote it.
+            compared: place of another event with whose state it was compared to find the changes; None: there is none.
         """
         number = f"{self._number:,}"
         self.state.set_state(state, changes, f"state at {number}", writers)
-        self.delta.set_changes(changes, f"delta of {number}")
-        self.delta.set_empty_text(f"Event {number} changed no key")
+        self.delta.show_comparing(None if compared is None else f"Compared with the state after {compared + 1:,}")
+        if compared is None:
+            self.delta.set_changes(changes, f"delta of {number}")
+            self.delta.set_empty_text(f"Event {number} changed no key")
+        else:
+            self.delta.set_changes(changes, f"{compared + 1:,} → {number}")
+            self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")
 
     def clear(self, title: str, hint: str = "") -> None:
         """Show no event, and say why.

@@ -131,6 +131,7 @@ class EventStreamView(QWidget):
         filter_asked (str): show only events that meet this filter.
         other_half_asked: go from the selected call to its response, or back.
         go_to_asked (int): go to the event at this index.
+        compare_asked: compare the states after other events with that after the selected one.
     """
 
     event_selected = Signal(int)
@@ -139,6 +140,7 @@ class EventStreamView(QWidget):
     filter_asked = Signal(str)
     other_half_asked = Signal()
     go_to_asked = Signal(int)
+    compare_asked = Signal()
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -327,6 +329,7 @@ class EventStreamView(QWidget):
                 half = "response" if event.get_function_calls() else "call"
                 other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half} (Ctrl+J)")
                 other.triggered.connect(self._on_other_half)
+            menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one (Ctrl+B)").triggered.connect(self._on_compare)
             menu.addSeparator()
         menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
         menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
@@ -346,6 +349,9 @@ class EventStreamView(QWidget):
 
     def _on_other_half(self) -> None:
         self.other_half_asked.emit()
+
+    def _on_compare(self) -> None:
+        self.compare_asked.emit()
 
     def ask_for_event(self) -> None:
         """Ask for an event's number and go there."""

@@ -120,7 +120,8 @@ class MainWindow(QMainWindow):
         run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
-        find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event, actions.other_half])
+        find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
+        find.addActions([actions.other_half, actions.compare_states, actions.find_in_state])
         database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
@@ -141,10 +142,15 @@ class MainWindow(QMainWindow):
         actions.reset_layout.triggered.connect(self.workbench.reset_layout)
         actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
         actions.find_event.triggered.connect(self.workbench.filter_bar.focus)
+        actions.find_in_state.triggered.connect(self._on_find_in_state)
         actions.go_to_event.triggered.connect(self.workbench.stream.ask_for_event)
         actions.write_message.triggered.connect(self.workbench.composer.focus)
         self.welcome.open_agent_asked.connect(self._on_open_agent)
         self.welcome.open_database_asked.connect(self._on_open_database)
+
+    def _on_find_in_state(self) -> None:
+        self.workbench.raise_pane("detail")
+        self.workbench.detail.find_in_state()
 
     def _on_open_agent(self) -> None:
         dialog = QFileDialog(self, "Open an agent: its folder")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.state_tree import StateByScope, StateTreeModel
 from inspector_app.views.empty_state import EmptyState
@@ -18,6 +20,7 @@ class StateView(QWidget):
     Attributes:
         model: the lanes.
         tree: the view of them.
+        search: what is looked for in them; hidden until somebody asks.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -29,9 +32,33 @@ class StateView(QWidget):
         self.tree.setAccessibleName("State at the selected event")
         self._empty = EmptyState("No state to show", "Select an event to see what the agent knew then.")
         self._empty.setProperty("card", "false")
-        self._stack = QStackedLayout(self)
+        self.search = QLineEdit()
+        self.search.setObjectName("state_search")
+        self.search.setAccessibleName("Find in the state")
+        self.search.setPlaceholderText("Find in keys and values")
+        self.search.setClearButtonEnabled(True)
+        self.search.hide()
+        self.search.textChanged.connect(self.model.search)
+        QShortcut(QKeySequence("Escape"), self.search, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self._end_search)
+        self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.search)
+        column.addLayout(self._stack)
+
+    def ask_search(self) -> None:
+        """Ask what to look for in the state."""
+        self.search.show()
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _end_search(self) -> None:
+        self.search.clear()
+        self.search.hide()
+        self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_state(
         self,

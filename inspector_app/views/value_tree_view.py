@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from inspector_app import theme
+from inspector_app.qt_models.state_tree import PINNED
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.text_dialog import TextDialog
@@ -22,9 +23,11 @@ class ValueTreeView(QTreeView):
 
     Signals:
         writer_asked (int): go to the event at this place, which wrote a value.
+        pin_asked (str): show this key of the state above all others, or no longer.
     """
 
     writer_asked = Signal(int)
+    pin_asked = Signal(str)
 
     def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +73,14 @@ class ValueTreeView(QTreeView):
         """Share the width out again."""
         super().resizeEvent(event)
         self.fit_columns()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """P pins the selected key, or takes it off again."""
+        node = self._values.node(self.currentIndex())
+        if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane:
+            self.pin_asked.emit(node.key)
+        else:
+            super().keyPressEvent(event)
 
     def _on_model_reset(self) -> None:
         bar = self.verticalScrollBar()
@@ -127,12 +138,18 @@ class ValueTreeView(QTreeView):
         self._menu_node = node
         if node.writer_index is not None:
             menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
+        if node.parent is not None and node.parent.lane:
+            pinned = node.parent.lane == PINNED
+            menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)
         return menu
 
     def _on_go_to_writer(self) -> None:
         if self._menu_node.writer_index is not None:
             self.writer_asked.emit(self._menu_node.writer_index)
+
+    def _on_pin(self) -> None:
+        self.pin_asked.emit(self._menu_node.key)
 
     def _on_open_full(self) -> None:
         self._open_full(self._menu_node)

@@ -250,3 +250,31 @@ def test_who_wrote_each_key(tested) -> None:
         "value",
         "written by",
     ]
+
+
+def test_pinned_keys_come_first_whatever_their_scope_and_also_when_they_are_not_set(tested) -> None:
+    model = tested(StateTreeModel())
+    model.set_state(ScopedState(session={"step": 1}, user={"user:tier": "gold"}), [], "state at 3", {"user:tier": (2, "desk")})
+    model.set_pinned(["user:tier", "later"])
+    assert tree(model)[0] == ["pinned | 2 | ", 'user:tier | "gold" | #3 desk', "later | not set | "]
+    model.set_state(ScopedState(session={"step": 1, "later": True}), [], "state at 9")
+    assert tree(model)[:2] == [["pinned | 2", "user:tier | not set", "later | true"], ["session | 2", "later | true", "step | 1"]]
+    model.set_pinned([])
+    assert tree(model)[0] == ["session | 2", "later | true", "step | 1"]
+
+
+def test_a_search_looks_in_keys_and_everything_inside_values(tested) -> None:
+    model = tested(StateTreeModel())
+    model.set_pinned(["step"])
+    model.set_state(ScopedState(session={"step": 1, "cart": [{"sku": "PA4-Ü"}]}, app={"app:cart_limit": 3}), [])
+    model.search("pa4-ü")
+    assert [line if isinstance(line, str) else line[0] for line in tree(model)] == [
+        "session | 1 of 2",
+        "user: | 0 of 0",
+        "app: | 0 of 1",
+        "temp: | 0 of 0",
+    ]
+    model.search("CART")
+    assert [len(line) if isinstance(line, list) else 0 for line in tree(model)] == [2, 0, 2, 0]
+    model.search("")
+    assert tree(model)[0] == ["pinned | 1", "step | 1"]

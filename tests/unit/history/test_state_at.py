@@ -164,3 +164,17 @@ def test_merge_patch(old: Any, patch: Any, merged: Any) -> None:
 def test_explaining_present_values() -> None:
     writes = {"plain": [1, 2], "merged": [{"a": 1}, {"b": 2}], "gone": [{"a": 1}, None], "odd": [1]}
     assert explain(writes, {"plain": 2, "merged": {"a": 1, "b": 2}, "odd": 2}) == ({"merged", "gone"}, {"odd"})
+
+
+def test_two_moments_are_compared_in_either_direction() -> None:
+    history = History([event(k=1), event(k=2, new=3), event(k=1)], baseline={"k": 0}, present={"k": 1, "new": 3})
+    assert history.changes_between(0, 1) == [Change("k", 1, 2, "changed"), Change("new", None, 3, "added")]
+    assert history.changes_between(1, 0) == [Change("k", 2, 1, "changed"), Change("new", 3, None, "removed")]
+    assert history.changes_between(0, 2) == [Change("new", None, 3, "added")]
+    assert history.changes_between(-1, 2) == [Change("k", 0, 1, "changed"), Change("new", None, 3, "added")]
+
+
+def test_a_comparison_guesses_nothing() -> None:
+    history = History([event(), event(k=1), event(k=2)], baseline=None, present={"k": 2})
+    assert history.changes_between(0, 1) == [Change("k", None, 1, "written")]
+    assert history.changes_between(1, 0) == []

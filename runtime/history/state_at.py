@@ -137,6 +137,7 @@ class History:
         self._own_now = {key: value for key, value in present.items() if scope_of(key) == "session"}
         self._set_written(written)
         self._fixed_from = dict(fixed_from or {})
+        self._baseline = baseline
         complete: set[Scope] = {"session"} if baseline is not None else set()
         self._start = _Fold(dict(baseline) if baseline is not None else {}, complete)
         self._apply_shared(self._start, -1)
@@ -193,6 +194,42 @@ class History:
         """The session's events, in commit order."""
         return self._events
 
+    @property
+    def baseline(self) -> Mapping[str, Any] | None:
+        """The session's own first state; None if it is not recorded."""
+        return self._baseline
+
+    def whole_delta(self, index: int) -> dict[str, Any]:
+        """Return an event's delta with whole values, where its writer merged objects (SEMANTICS.md 3); `temp:` keys left out.
+
+        Args:
+            index: of the event.
+        """
+        delta = {key: value for key, value in self._step(index).delta.items() if scope_of(key) != "temp"}
+        merged = self._patched.intersection(delta)
+        after = self.state_at(index).merged() if merged else {}
+        return {key: after.get(key) if key in merged else value for key, value in delta.items()}
+
+    def temp_of(self, event_id: str) -> Mapping[str, Any]:
+        """Return what an event set in `temp:`, as far as it was recorded."""
+        return self._temp.get(event_id, {})
+
+    def shared_until(self, index: int) -> list[SharedWrite]:
+        """Return what others wrote to shared keys up to an event: all that a copy of the session up to there has to know of them.
+
+        A key that nobody is known to have written is among them, from where its value is known.
+
+        Args:
+            index: of the event; -1 for the moment the session was created.
+        """
+        writes = [write for before in sorted(self._shared) for write in self._shared[before] if before <= index]
+        always: list[SharedWrite] = []
+        for scope, first in self._fixed_from.items():
+            values = {key: value for key, value in self._constant.items() if scope_of(key) == scope}
+            if values and first <= index and not any(write.complete == scope and write.before <= first for write in writes):
+                always.append(SharedWrite(first, values))
+        return sorted([*always, *writes], key=lambda write: write.before)
+
     def append(self, event: Event, temp: Mapping[str, Any] | None = None) -> None:
         """Add an event that was just committed.
 
@@ -221,7 +258,8 @@ class History:
         """
         fold = self._fold(index)
         if index == self._last and "session" not in fold.complete:
-            fold = _Fold({**fold.values, **self._own_now}, fold.complete)
+            shared = {key: value for key, value in fold.values.items() if scope_of(key) != "session"}
+            fold = _Fold({**shared, **self._own_now}, fold.complete)
         parts: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
         unknown = []
         for key, value in self._known(fold, index).items():

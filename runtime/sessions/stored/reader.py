@@ -14,6 +14,7 @@ from runtime.events.event import Event
 from runtime.history.state_at import History
 from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.lineage import Lineage
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
 from runtime.sessions.stored.copied_events import CopiedEvents, Readable
@@ -23,7 +24,7 @@ from runtime.sessions.stored.event_pages import EventPages
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
 from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
-from runtime.sessions.stored.past import read_past
+from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
@@ -140,6 +141,23 @@ class StoredDatabase:
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds; 0.0 if that cannot be read.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        def read(connection: ReadingConnection) -> float:
+            _stored_state(connection, key)
+            return _epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
+
+        return self._file.read(read)
+
+    def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork in this database comes from."""
+        return self._file.read(read_lineages) if self.layout.ours else {}
 
     def history(self, key: SessionKey) -> History:
         """Return a session's past: its events and what can be known of its state after each of them.

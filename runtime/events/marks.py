@@ -10,6 +10,9 @@ EDITED = "inspector_edited"
 CANCELLED = "inspector_cancelled"
 """Ids of the function calls whose response only says that the run was stopped."""
 
+REPLAYED = "inspector_replayed"
+"""Set on an event of a run made again that no model was called and no tool was run for: the id of the recorded event it repeats."""
+
 SYSTEM = "system"
 """Author of what a person does to a session by hand."""
 

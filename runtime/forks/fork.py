@@ -207,7 +207,7 @@ def _name(source: str) -> str:
 
 
 def _as_taken_over(history: History, index: int) -> Event:
-    """Return an event with its delta as ours are: `temp:` keys, which google-adk stored up to 1.16, stand elsewhere, and values are whole."""
+    """Return an event with its delta as ours are: values whole, and no `temp:` keys, which google-adk stored up to 1.16."""
     event = history.events[index]
     delta = history.whole_delta(index)
     if all(delta.get(key, event) is value for key, value in event.actions.state_delta.items()):

@@ -18,7 +18,7 @@ DATABASES = [entry for entry in manifest() if "big" not in entry["name"] and "ma
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", DATABASES[:: 1 if count(0, 1) else 6], ids=lambda entry: entry["name"])
+@pytest.mark.parametrize("entry", DATABASES[:: count(quick=12, full=1)], ids=lambda entry: entry["name"])
 async def test_the_fork_is_what_the_session_was(entry: dict[str, Any], tmp_path: Path) -> None:
     file = fixtures_dir() / "open" / entry["file"]
     before = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -28,7 +28,13 @@ async def test_the_fork_is_what_the_session_was(entry: dict[str, Any], tmp_path:
             for index in {-1, 0, len(history.events) // 2, len(history.events) - 1}:
                 if index >= len(history.events):
                     continue
-                cut = Cut(before=history.events[0].id) if index < 0 and history.events else Cut(at=history.events[index].id) if history.events else Cut()
+                cut = (
+                    Cut(before=history.events[0].id)
+                    if index < 0 and history.events
+                    else Cut(at=history.events[index].id)
+                    if history.events
+                    else Cut()
+                )
                 fork = await fork_session(str(file), summary.key, cut, into=str(tmp_path / f"{number}_{index}.db"))
                 with StoredDatabase.open(fork.database) as forked:
                     past = forked.history(fork.key)

@@ -11,7 +11,7 @@ from inspector_app.cursor import Cursor
 from runtime.history.invocations import Invocation
 
 Phase = Literal["idle", "running", "paused", "stopping"]
-Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
+Action = Literal["send", "fork", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
 
 
 class Obstacles:
@@ -90,9 +90,9 @@ class Obstacles:
         app_name = session.address.key.app_name
         if app_name != loaded.name:
             return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
-        if not session.source.writing_allowed and action not in ("resume", "step"):  # those ask where to write
+        if not session.source.writing_allowed and action not in ("resume", "step", "fork"):  # those ask where to write
             return f"{session.source.title} is open read only: allow writing, or work on a copy."
-        if action in ("send", "respond"):
+        if action in ("send", "respond", "fork"):
             return None
         if action == "step":
             return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.breakpoints import BreakpointController
+from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.held import HeldController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController
@@ -28,6 +29,7 @@ class RunCommands(QObject):
         window, events: whose commands and gutter they are.
         status: knows the selected event.
         resume: asks before an invocation is resumed.
+        forks: takes a message that begins a fork.
         settings, messages, agents, run: of the window.
     """
 
@@ -37,6 +39,7 @@ class RunCommands(QObject):
         events: EventListModel,
         status: WindowStatus,
         resume: ResumeController,
+        forks: ForkController,
         settings: Settings,
         messages: MessageBus,
         agents: AgentController,
@@ -50,6 +53,7 @@ class RunCommands(QObject):
         self._run = run
         self._held = HeldController(run, window.workbench.held, self)
         self._resume = resume
+        self._forks = forks
         self._breakpoints = BreakpointController(settings, agents, run, messages, self)
         events.set_breakpoint_marks(self._breakpoints.mark_of)
         self._connect_commands()
@@ -99,7 +103,7 @@ class RunCommands(QObject):
         if self._run.phase == "paused":
             self._held.let_go(self._run.step)
         elif text:
-            self._run.send(text, paused=True)
+            self._send(text, paused=True)
         else:
             self._resume.ask(paused=True)
 
@@ -149,4 +153,7 @@ class RunCommands(QObject):
         self.window.workbench.stream.table.setFocus()
 
     def _on_sent(self, text: str) -> None:
-        self._run.send(text)
+        self._send(text)
+
+    def _send(self, text: str, *, paused: bool = False) -> None:
+        (self._forks.send if self._forks.is_drafting else self._run.send)(text, paused=paused)

@@ -14,6 +14,7 @@ from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
@@ -55,6 +56,14 @@ class Source(abc.ABC):
     @abc.abstractmethod
     async def history(self, key: SessionKey) -> History:
         """Return a session's past."""
+
+    @abc.abstractmethod
+    async def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds."""
+
+    @abc.abstractmethod
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork in it comes from."""
 
     @abc.abstractmethod
     async def service(self) -> BaseSessionService:
@@ -142,6 +151,14 @@ class DatabaseSource(Source):
         """See `Source.history`."""
         return await self._worker.call(self._stored.history, key)
 
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`."""
+        return await self._worker.call(self._stored.created, key)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return await self._worker.call(self._stored.lineages)
+
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
         if self._service is None:
@@ -190,6 +207,14 @@ class MemorySource(Source):
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
         return history_in_memory(self._service, key)
+
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`."""
+        return self._service.created(key)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return self._service.lineages()
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.resume import ResumeController
@@ -81,7 +82,8 @@ class WindowController(QObject):
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
         writing = WritingController(self.window, self._status, messages, tasks, cursor, browse, self)
         resume = ResumeController(cursor, agents, browse, run, writing, tasks, self)
-        self._commands = RunCommands(self.window, self.events, self._status, resume, settings, messages, agents, run, self)
+        forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
+        self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._connect_signals()
         self._status.show_run()
 

@@ -24,6 +24,7 @@ class WindowStatus:
 
     Attributes:
         pending: what waits for a person, by session; brought up to date by whoever finds out.
+        forking: the next message begins a fork, which needs no writing here.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class WindowStatus:
         self.events = events
         self.sessions = sessions
         self.pending: dict[SessionAddress, list[PendingItem]] = {}
+        self.forking = False
         self._cursor = cursor
         self._agents = agents
         self._browse = browse
@@ -48,7 +50,7 @@ class WindowStatus:
     def show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
         run, commands, bench = self._run, self.window.commands, self.window.workbench
-        sending = run.blocked("send")
+        sending = run.blocked("fork" if self.forking else "send")
         draft = bool(bench.composer.text)
         paused = run.phase == "paused"
         allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")

@@ -59,6 +59,21 @@ class DatabaseInfo:
     tooltip: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ForkInfo:
+    """Where a session was forked from, as it is shown.
+
+    Attributes:
+        parent: the session; it may be in another database, or gone.
+        text: what was changed and where, a few words.
+        tooltip: all that is known.
+    """
+
+    parent: SessionKey
+    text: str
+    tooltip: str
+
+
 @dataclass(slots=True, eq=False)
 class TreeNode:
     """A database, app, user or session.
@@ -100,6 +115,7 @@ class _Database:
     info: DatabaseInfo
     sessions: dict[SessionKey, Summary]
     marks: dict[SessionKey, str] = field(default_factory=dict)
+    forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
 
 
 class SessionTreeModel(QAbstractItemModel):
@@ -130,8 +146,20 @@ class SessionTreeModel(QAbstractItemModel):
         by_key = {summary.key: summary for summary in sessions}
         before = self._databases.get(key)
         marks = {session: mark for session, mark in before.marks.items() if session in by_key} if before else {}
-        self._databases[key] = _Database(info, by_key, marks)
+        self._databases[key] = _Database(info, by_key, marks, before.forks if before else {})
         self._rebuild()
+
+    def set_forks(self, key: str, forks: Mapping[SessionKey, ForkInfo]) -> None:
+        """Show forks below the sessions they come from.
+
+        Args:
+            key: the database; nothing happens if it is not there.
+            forks: all of them in it.
+        """
+        database = self._databases.get(key)
+        if database is not None and database.forks != forks:
+            database.forks = dict(forks)
+            self._rebuild()
 
     def remove_database(self, key: str) -> None:
         """Take a database away; nothing happens if it is not there."""
@@ -239,13 +267,29 @@ class SessionTreeModel(QAbstractItemModel):
         for app in top.children:
             for user in app.children:
                 user.detail = f"{len(user.children):,}"
+        self._nest_forks(key, database)
+
+    def _nest_forks(self, key: str, database: _Database) -> None:
+        """Put each fork that is shown below its parent, the oldest first."""
+        shown = [session for session in database.forks if (key, session) in self._session_nodes]
+        for session in shown:
+            node, above = self._session_nodes[key, session], self._session_nodes.get((key, database.forks[session].parent))
+            if above is None or above is node or _is_below(above, node):
+                continue
+            assert node.parent is not None
+            node.parent.children.remove(node)
+            for row, left in enumerate(node.parent.children):
+                left.row = row
+            above.add(node)
 
     def _dress(self, node: TreeNode) -> None:
         """Give a session's node its icon and last update."""
         assert node.session is not None and node.summary is not None
         mark = self._databases[node.database].marks.get(node.session, "")
         node.icon, node.role, node.meaning = MARKS.get(mark, _NO_MARK)
-        node.detail = ago(node.summary.last_update_time, self._now())
+        fork = self._databases[node.database].forks.get(node.session)
+        when = ago(node.summary.last_update_time, self._now())
+        node.detail = f"{fork.text} · {when}" if fork is not None else when
 
     def _changed(self, node: TreeNode) -> None:
         index = self.createIndex(node.row, 0, node)
@@ -317,11 +361,20 @@ class SessionTreeModel(QAbstractItemModel):
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
         lines = [f"session {node.name}", f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}", node.meaning]
+        fork = self._databases[node.database].forks.get(summary.key)
+        lines.append(fork.tooltip if fork is not None else "")
         return "\n".join(filter(None, lines))
 
 
 def _root_node() -> TreeNode:
     return TreeNode("root", "", "", "", "", "", "", ())
+
+
+def _is_below(node: TreeNode, above: TreeNode) -> bool:
+    place: TreeNode | None = node
+    while place is not None and place is not above:
+        place = place.parent
+    return place is above
 
 
 def _matches(session: SessionKey, words: list[str]) -> bool:

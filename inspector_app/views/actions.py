@@ -28,6 +28,8 @@ class Actions:
     toggle_breakpoint: QAction
     stop: QAction
     resume: QAction
+    fork: QAction
+    rewind: QAction
     new_session: QAction
     open_agent: QAction
     open_database: QAction
@@ -87,6 +89,8 @@ def make_actions(parent: QObject) -> Actions:
         toggle_breakpoint=action("toggle_breakpoint", "Breakpoint…", "circle", "F9", "bad"),
         stop=action("stop", "Stop", "stop", "Shift+F5", "bad"),
         resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
+        fork=action("fork", "Fork at this event…", "code-branch", "Ctrl+Shift+K"),
+        rewind=action("rewind", "Rewind to before this invocation…", "backward", "Ctrl+Shift+Backspace", "warn"),
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),

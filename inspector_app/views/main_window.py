@@ -122,6 +122,8 @@ class MainWindow(QMainWindow):
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
         find.addActions([actions.other_half, actions.compare_states, actions.find_in_state])
+        database.addActions([actions.fork, actions.rewind])
+        database.addSeparator()
         database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)

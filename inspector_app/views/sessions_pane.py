@@ -134,11 +134,10 @@ class SessionsPane(QWidget):
         self._stack.setCurrentWidget(self._empty if empty else self._nothing_found if filtered_out else self.tree)
 
     def _open_branches(self, parent: QModelIndex) -> None:
-        for row in range(self._model.rowCount(parent)):
+        for row, node in enumerate(self._model.node(parent).children):
+            if node.kind == "session" and not node.children:
+                continue
             index = self._model.index(row, 0, parent)
-            node = self._model.node(index)
-            if node.kind == "session":
-                return
             few = len(node.children) <= _OPEN_AT_MOST
             if node.path not in self._closed and (few or node.path in self._opened):
                 self.tree.setExpanded(index, True)

@@ -10,6 +10,7 @@ from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
+from inspector_app.views.decision_card import DecisionCard
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
@@ -44,6 +45,7 @@ class Workbench(QMainWindow):
         stream, filter_bar, composer, detail, sessions, pending, breakpoints, log: the panes.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
+        fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         problem: stands in for the stream when the session could not be read.
     """
 
@@ -58,7 +60,10 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.fork_hint = HintBar("fork_hint")
         self.preflight = PreflightCard()
+        self.fork_card = DecisionCard("fork_card", "What forking will do")
+        self.rewind_card = DecisionCard("rewind_card", "What rewinding will do")
         self.problem = ProblemPage("session_problem")
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
@@ -206,9 +211,10 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.writing_hint, self.database_hint, self.resume_hint):
+        for hint in (self.writing_hint, self.database_hint, self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
-        rows.addWidget(self.preflight)
+        for card in (self.preflight, self.fork_card, self.rewind_card):
+            rows.addWidget(card)
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

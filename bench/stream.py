@@ -131,7 +131,7 @@ class _Bench:
         seen: list[tuple[float, bool]] = []
 
         def on_state(computed: Any) -> None:
-            seen.append((time.perf_counter(), computed is not None and computed.state is not None))
+            seen.append((time.perf_counter(), computed is not None and computed.past is not None))
 
         self._inspector.browse.state_computed.connect(on_state)
         details, states = [], []

@@ -21,6 +21,7 @@ DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
 READING = "inspector_app.commands.reading"
 CONVERTING = "inspector_app.commands.converting"
 RUNNING = "inspector_app.commands.running"
+SERVING = "inspector_app.commands.serving"
 WINDOW = "inspector_app.commands.window"
 
 EPILOG = """\
@@ -32,6 +33,7 @@ headless, for scripts (each has its own --help, and --json):
   agent-inspector convert OLD NEW
   agent-inspector run AGENT --message TEXT [--db DB] [--app A] [--user U] [--session S] [--state JSON] [--streaming]
   agent-inspector resume AGENT --db DB --session S [--app A] [--user U] [--invocation I] [--response JSON [--call ID]]
+  agent-inspector api_server FOLDER [--port 8000] [--host localhost]
 
 exit status: 0 done, 1 failed (a sentence says why), 2 usage, 3 the invocation is paused and waits for an answer, 130 interrupted
 """
@@ -83,6 +85,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "convert": _convert_parser,
         "run": _run_parser,
         "resume": _resume_parser,
+        "api_server": _api_server_parser,
     }
     if arguments and arguments[0] in makers:
         parser = makers[arguments[0]]()
@@ -159,6 +162,15 @@ def _resume_parser() -> argparse.ArgumentParser:
     parser.add_argument("--invocation", metavar="I", help="default: the newest that is not finished")
     parser.add_argument("--response", type=_json_object, metavar="JSON", help="the answer to the call it waits for, a JSON object")
     parser.add_argument("--call", metavar="ID", help="which call is answered, when several wait")
+    return parser
+
+
+def _api_server_parser() -> argparse.ArgumentParser:
+    text = "Serve agents to programs of this machine, with the endpoints of google-adk's api_server."
+    parser = _command("api_server", f"{SERVING}:api_server", text)
+    parser.add_argument("folder", metavar="FOLDER", help="an agent's folder, or a folder of such folders")
+    parser.add_argument("--port", type=int, default=8000, metavar="N", help="default: 8000; 0: any that is free")
+    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="localhost, 127.0.0.1 (default) or ::1")
     return parser
 
 

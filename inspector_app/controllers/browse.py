@@ -12,7 +12,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.long_session import LongSession, changes_at, writers
+from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.past import Past, past_at
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.qt_models.event_rows import InvocationGroup
@@ -20,9 +21,8 @@ from inspector_app.session_events import SessionEvents
 from inspector_app.tasks import Tasks
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.history.state_at import History, ScopedState
+from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-from runtime.sessions.state import Change
 from runtime.sessions.stored.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
@@ -51,17 +51,13 @@ class StateAtEvent:
 
     Attributes:
         index, event: which.
-        state: None while it is not known yet.
-        changes: what the event changed; while it is compared with another event, what differs from the state after that one.
-        writers: key → place and name of who wrote it last; place `SOMEBODY_ELSE` for another session.
+        past: the state and what is known about it; None while it is not known yet.
         compared: place of the event it is compared with; None: with the one before it.
     """
 
     index: int
     event: Event
-    state: ScopedState | None
-    changes: list[Change]
-    writers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    past: Past | None
     compared: int | None = None
 
 
@@ -389,12 +385,10 @@ class BrowseController(QObject):
         if event is None:  # asked for; it comes in a moment
             return
         if session.history is not None:
-            history = session.history
-            named = writers(history.writers_at(index), session.events.__getitem__)
-            state, changes = history.state_at(index), changes_at(history, index, self._compared)
-            self.state_computed.emit(StateAtEvent(index, event, state, changes, named, self._compared))
+            past = past_at(session.history, index, self._compared, session.events.__getitem__)
+            self.state_computed.emit(StateAtEvent(index, event, past, self._compared))
             return
-        self.state_computed.emit(StateAtEvent(index, event, None, []))
+        self.state_computed.emit(StateAtEvent(index, event, None))
         if session.long is not None and session.long.history is not None:
             self._tasks.spawn(self._compute_past(session, session.long, index, event), "Finding the state at an event")
 
@@ -408,7 +402,7 @@ class BrowseController(QObject):
         compared = self._compared
         past = await long.past_at(index, session.events.at_hand, compared)
         if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:
-            self.state_computed.emit(StateAtEvent(index, event, *past, compared))
+            self.state_computed.emit(StateAtEvent(index, event, past, compared))
 
 
 def _pending(past: Sequence[Invocation]) -> list[PendingItem]:

@@ -6,16 +6,15 @@ import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
+from inspector_app.controllers.past import Past, past_at
 from inspector_app.event_filter import EventFilter
-from inspector_app.presentation import writer_name
 from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.session_events import PAGE, SessionEvents
 from inspector_app.worker import Worker
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
-from runtime.history.state_at import History, ScopedState
+from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-from runtime.sessions.state import Change
 from runtime.sessions.stored.event_pages import EventPages, containing
 from runtime.sessions.stored.reader import StoredDatabase
 
@@ -27,12 +26,6 @@ TAIL = 1_000
 
 FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
 """Places that are looked through in one go."""
-
-MOST_NAMED = 100
-"""Writers of keys that are looked up for one state."""
-
-Past = tuple[ScopedState, list[Change], dict[str, tuple[int, str]]]
-"""State, changes, and for each key who wrote it: the event's place and a name."""
 
 
 class LongSession:
@@ -177,7 +170,7 @@ class LongSession:
         def event_at(place: int) -> Event:
             return pages.decode(pages.rows(place, place + 1)[0]) if place < len(pages) else since[place - len(pages)]
 
-        return history.state_at(index), changes_at(history, index, compared), writers(history.writers_at(index), event_at)
+        return past_at(history, index, compared, event_at)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -204,30 +197,6 @@ def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: b
         if any(half.id in ids for half in halves):
             found.append(place)
     return found
-
-
-def changes_at(history: History, index: int, compared: int | None) -> list[Change]:
-    """Return what an event changed, or how the state after it differs from that after another event.
-
-    Args:
-        history: the session's.
-        index: place of the event.
-        compared: place of the other one; None: there is none.
-    """
-    return history.delta_at(index) if compared is None else history.changes_between(compared, index)
-
-
-def writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:
-    """Return who wrote each key: the event's place and its writer's name; for another session's write the name is empty.
-
-    Args:
-        places: as `History.writers_at` returns them.
-        event_at: returns the event at a place.
-    """
-    named: dict[int, str] = {}
-    for place in sorted({place for place in places.values() if place >= 0}, reverse=True)[:MOST_NAMED]:
-        named[place] = writer_name(event_at(place))
-    return {key: (place, named.get(place, "")) for key, place in places.items()}
 
 
 def _groups(starts: list[tuple[int, str]], count: int) -> list[InvocationGroup]:

@@ -53,6 +53,21 @@ class RunEnd:
     stopped: bool
 
 
+@dataclass(frozen=True, slots=True)
+class InnerEvent:
+    """An event of an agent that runs as a tool.
+
+    Attributes:
+        address: the session of the run.
+        event: in no session that is kept.
+        call_ids: of the function calls that lead to it, the outermost first.
+    """
+
+    address: SessionAddress
+    event: Event
+    call_ids: tuple[str | None, ...]
+
+
 class RunController(QObject):
     """One run at a time, under the debugger.
 
@@ -68,6 +83,7 @@ class RunController(QObject):
         changed: something that `blocked` depends on is different now.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+        inner_arrived(InnerEvent): an agent that runs as a tool yielded an event, partial ones too.
         reported(Report): a logpoint, or what else the debugger has to tell.
         hold_changed(Hold | None): the agent is held somewhere else, or let go.
         beside_changed: other branches run beside the held one, or wait in line, than before.
@@ -77,6 +93,7 @@ class RunController(QObject):
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
+    inner_arrived = Signal(object)
     reported = Signal(object)
     hold_changed = Signal(object)
     beside_changed = Signal()
@@ -265,7 +282,11 @@ class RunController(QObject):
         self.address = address
         self._invocation_id = ""
         self._debugger = debugger = Debugger(
-            paused=paused, breakpoints=self.breakpoints, on_change=self._on_debugger_changed, on_report=self.reported.emit
+            paused=paused,
+            breakpoints=self.breakpoints,
+            on_change=self._on_debugger_changed,
+            on_report=self.reported.emit,
+            on_inner_event=lambda event, call_ids: self._take_in(InnerEvent(address, event, call_ids)),
         )
         interception = Interception(debugger)
         watchdog = Watchdog(self._on_block)
@@ -327,10 +348,10 @@ class RunController(QObject):
         self._invocation_id = event.invocation_id
         self._take_in(Committed(event, temp))
 
-    def _take_in(self, arrival: Committed | Event) -> None:
+    def _take_in(self, arrival: Committed | InnerEvent | Event) -> None:
         self._frames.add(arrival)
 
-    def _show_arrived(self, arrived: list[Committed | Event]) -> None:
+    def _show_arrived(self, arrived: list[Committed | InnerEvent | Event]) -> None:
         """Hand on what arrived since the last frame, in order."""
         if self.address is None:
             return
@@ -342,10 +363,15 @@ class RunController(QObject):
             if batch:
                 self._browse.add_committed(self.address, batch)
                 batch = []
-            self.partial_arrived.emit(self.address, arrival)
+            if isinstance(arrival, InnerEvent):
+                self.inner_arrived.emit(arrival)
+            else:
+                self.partial_arrived.emit(self.address, arrival)
         if batch:
             self._browse.add_committed(self.address, batch)
         self._tell_beside()
+        if self.phase == "paused":  # another branch went on meanwhile
+            self.changed.emit()
 
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:

@@ -84,7 +84,7 @@ class RunCommands(QObject):
         bench.preflight.cancelled.connect(self._on_resume_cancelled)
         self._resume.planned.connect(self._on_resume_planned)
         self._resume.outdated.connect(bench.preflight.hide)
-        bench.stream.breakpoint_asked.connect(self._on_breakpoint_asked)
+        bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
         bench.breakpoints.add_asked.connect(self._breakpoints.add)
         bench.breakpoints.change_asked.connect(self._breakpoints.change)
         bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
@@ -125,9 +125,6 @@ class RunCommands(QObject):
         event = self._status.selected_event()
         if event is not None:
             self._breakpoints.toggle_at(event)
-
-    def _on_breakpoint_asked(self, index: int) -> None:
-        self._breakpoints.toggle_at(self.events.committed(index))
 
     def _on_breakpoint_proposed(self, condition: str) -> None:
         self.window.workbench.raise_pane("breakpoints")

@@ -9,6 +9,7 @@ from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.forks import ForkController
+from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.resume import ResumeController
@@ -85,6 +86,7 @@ class WindowController(QObject):
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._connect_signals()
+        self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
 
     @property
@@ -251,8 +253,9 @@ class WindowController(QObject):
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
             detail.show_event(computed.index, computed.event)
-            if computed.state is not None:
-                detail.set_state(computed.state, computed.changes, computed.writers, computed.compared)
+            past = computed.past
+            if past is not None:
+                detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)
             elif session is not None and session.long is not None and session.long.history is None:
                 detail.set_state(None, [])
         self._show_state_editing()

@@ -89,7 +89,9 @@ class WindowStatus:
     def selected_event(self) -> Event | None:
         """Return the selected event, if it is here."""
         index = self._cursor.event_index
-        if self._browse.session is None or index is None or index >= self.events.event_count:
+        if index is None:
+            return self.window.workbench.stream.selected_inner
+        if self._browse.session is None or index >= self.events.event_count:
             return None
         return self.events.event_at(row) if (row := self.events.row_of_index(index)) is not None else None
 
@@ -113,7 +115,8 @@ class WindowStatus:
         if run.address is not None and run.phase != "idle":
             self.sessions.set_mark(run.address.database, run.address.key, "paused" if run.phase == "paused" else "running")
         if here:
-            self.events.set_held(held.id if held is not None else None)
+            at = hold.event if hold is not None and hold.inner else held
+            self.events.set_held(at.id if at is not None else None)
             running = "running; it is held at its next event" if run.pausing else "running…"
             held_text = f"held: {words.place} · F10 steps, F5 continues" if words else ""
             waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)

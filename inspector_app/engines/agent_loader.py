@@ -75,6 +75,28 @@ def load_agent(path: str) -> LoadedAgent:
     return LoadedAgent(app, app.name, folder)
 
 
+def agent_folders(path: str) -> dict[str, Path]:
+    """Return the agents at `path` by their folders' names, without loading them.
+
+    Args:
+        path: an agent's folder, or a folder of such folders.
+
+    Raises:
+        AgentLoadError: there is none.
+    """
+    folder = Path(path).expanduser().absolute()
+    if not folder.is_dir():
+        raise AgentLoadError(f"There is no folder {folder}.")
+    inside = [] if _has_agent(folder) else [child for child in folder.iterdir() if _has_agent(child) and not child.name.startswith(".")]
+    if not inside:
+        _find_modules(folder)
+    return {child.name: child for child in inside or [folder]}
+
+
+def _has_agent(folder: Path) -> bool:
+    return (folder / "agent.py").is_file() or (folder / "agent" / "__init__.py").is_file()
+
+
 def _find_modules(path: Path) -> tuple[Path, list[str]]:
     """Return the agent's folder and the modules in it that may define the agent; "" is the package itself."""
     if path.is_file():
@@ -85,8 +107,7 @@ def _find_modules(path: Path) -> tuple[Path, list[str]]:
         path = path.parent
     if not path.is_dir():
         raise AgentLoadError(f"There is no file or folder {path}.")
-    has_agent = (path / "agent.py").is_file() or (path / "agent" / "__init__.py").is_file()
-    modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if has_agent else [])]
+    modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if _has_agent(path) else [])]
     if not modules:
         inside = sorted(child.name for child in path.iterdir() if (child / "agent.py").is_file())
         hint = f" Agents are in its folders {', '.join(inside)}: name one of them." if inside else ""

@@ -15,7 +15,18 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from inspector_app.presentation import tokens_of
-from inspector_app.qt_models.event_rows import AuthorColours, GrowingText, InvocationGroup, StreamRow, event_row, header_row, unread_row
+from inspector_app.qt_models.event_rows import (
+    AuthorColours,
+    GrowingText,
+    InvocationGroup,
+    StreamRow,
+    event_row,
+    header_row,
+    inner_event_row,
+    inner_header_row,
+    unread_row,
+)
+from inspector_app.qt_models.inner_runs import InnerRun, InnerRuns
 from inspector_app.session_events import SessionEvents
 from inspector_app.values import full_time, plain_tooltip, visible
 from runtime.events import Event
@@ -80,6 +91,7 @@ class EventListModel(QAbstractTableModel):
 
     def _clear(self) -> None:
         self._events = SessionEvents()
+        self._inner = InnerRuns()
         self._all_groups: list[InvocationGroup] = []
         self._groups = self._all_groups
         self._shown: array[int] | None = None
@@ -157,6 +169,9 @@ class EventListModel(QAbstractTableModel):
         index = self.index_at(row)
         if index is not None:
             return self._events.peek(index)
+        inner = self.inner_at(row)
+        if inner is not None:
+            return inner
         number = row - self._group_rows
         if 0 <= number < len(self._growing):
             return list(self._growing.values())[number].event()
@@ -166,8 +181,13 @@ class EventListModel(QAbstractTableModel):
         """Return the index of the committed event in a row, or None."""
         if not 0 <= row < self._group_rows:
             return None
-        group, offset = self._locate(row)
-        return None if offset == 0 else self._index_of_position(self._groups[group].first + offset - 1)
+        place = self._at(row)[1]
+        return self._index_of_position(place) if isinstance(place, int) else None
+
+    def inner_at(self, row: int) -> Event | None:
+        """Return the event in a row if it is one of an agent that ran as a tool, or None."""
+        place = self._at(row)[1] if 0 <= row < self._group_rows else None
+        return place[0].events[place[1] - 1][0] if isinstance(place, tuple) and place[1] else None
 
     def row_of(self, event_id: str) -> int | None:
         """Return the row of an event, or None where there is none, or it is folded away or filtered out."""
@@ -182,7 +202,19 @@ class EventListModel(QAbstractTableModel):
         group = self._group_of(position)
         if self._groups[group].folded:
             return None
-        return self._starts[group] + 1 + position - self._groups[group].first
+        return self._starts[group] + self._groups[group].offset_of(position)
+
+    def row_of_inner(self, event_id: str) -> int | None:
+        """Return the row of an event of an agent that ran as a tool, or None where there is none, or it is not on show."""
+        found = self._inner.find(event_id)
+        header = self._row_of_run(found[0]) if found is not None else None
+        return None if found is None or header is None or found[0].folded else header + 1 + found[1]
+
+    def _row_of_run(self, run: InnerRun) -> int | None:
+        group = self._group_of(run.place)
+        if self._shown is not None or self._groups[group].folded:
+            return None
+        return self._starts[group] + self._groups[group].offset_of_run(run)
 
     def header_row_of_index(self, index: int) -> int | None:
         """Return the row of the header that the event at an index stands under, None where the filter leaves it out."""
@@ -190,18 +222,18 @@ class EventListModel(QAbstractTableModel):
         return None if position is None else self._starts[self._group_of(position)]
 
     def is_header(self, row: int) -> bool:
-        """Return whether a row is an invocation's header."""
-        return 0 <= row < self._group_rows and self._locate(row)[1] == 0
+        """Return whether a row can be folded: an invocation's header, or that of an agent called as a tool."""
+        place = self._at(row)[1] if 0 <= row < self._group_rows else 0
+        return place is None or (isinstance(place, tuple) and place[1] == 0)
 
     def stream_row(self, row: int) -> StreamRow:
         """Return a row ready to paint."""
         if row < self._group_rows:
-            group_number, offset = self._locate(row)
-            group = self._groups[group_number]
-            if offset == 0:
+            group, place = self._at(row)
+            if place is None:
                 self._count(group)
                 return header_row(group, self._statuses.get(group.invocation_id, ""))
-            return self._event_row(self._index_of_position(group.first + offset - 1))
+            return self._event_row(self._index_of_position(place)) if isinstance(place, int) else self._inner_row(*place)
         number = row - self._group_rows
         for position, (key, growing) in enumerate(self._growing.items()):
             if position == number:
@@ -226,6 +258,20 @@ class EventListModel(QAbstractTableModel):
             )
             self._cache[index] = made
         return made
+
+    def _inner_row(self, run: InnerRun, number: int) -> StreamRow:
+        if number == 0:
+            return inner_header_row(run, self._colours.role(run.agent))
+        event, depth = run.events[number - 1]
+        mark = self._breakpoint_mark(event) if self._breakpoint_mark is not None else ""
+        role, sign = self._colours.role(event.author), self._colours.sign(event.author)
+        return inner_event_row(event, depth, role, event.id == self._held, sign, mark)
+
+    def _at(self, row: int) -> tuple[InvocationGroup, int | tuple[InnerRun, int] | None]:
+        """Return the group that a row belongs to, and what is in it: None for the header, else see `InvocationGroup.at_offset`."""
+        number, offset = self._locate(row)
+        group = self._groups[number]
+        return group, group.at_offset(offset) if offset else None
 
     def _locate(self, row: int) -> tuple[int, int]:
         """Return the group that a row belongs to and the row's place in it, 0 for the header."""
@@ -294,6 +340,8 @@ class EventListModel(QAbstractTableModel):
         self._take_groups(groups)
         for index, event in enumerate(since, len(self._events) - len(since)):
             self._group_in(self._all_groups, event.invocation_id, index).add(event)
+        for run in sorted(self._inner, key=lambda run: run.place):
+            self._all_groups[self._all_group_of(run.place)].inner.append(run)
         self._place_groups(0)
         if shown is not None:
             self._show_only(shown)
@@ -510,6 +558,72 @@ class EventListModel(QAbstractTableModel):
             row += group.rows
         self._group_rows = row
 
+    # agents that run as tools
+
+    def add_inner(self, event: Event, call_ids: Sequence[str | None]) -> None:
+        """Add an event of an agent that runs as a tool under the event that called it; nothing happens if that is not here.
+
+        Args:
+            event: a partial one lets the agent's growing row grow.
+            call_ids: of the function calls that lead to it, the outermost first.
+        """
+        call_id = (call_ids[0] if call_ids else None) or ""
+        if self._inner.find(event.id) is not None:
+            return
+        if event.partial:
+            self.show_partial(event)
+            return
+        self._drop_growing(_stream_key(event))
+        run = self._inner.of_call(call_id) or self._begin_inner(call_id)
+        if run is None:
+            return
+        header = self._row_of_run(run)
+        if header is None or run.folded:
+            self._inner.add(run, event, len(call_ids))
+        else:
+            self._insert_inner(run, header + 1 + len(run.events), lambda: self._inner.add(run, event, len(call_ids)))
+        if header is not None:
+            self._changed(header, header)
+        if self._meet(event):
+            self._columns_changed.start()
+
+    def _begin_inner(self, call_id: str) -> InnerRun | None:
+        """Make the header for a call whose event is here."""
+        since = self._events.at_hand
+        first = len(self._events) - len(since)
+        for offset in range(len(since) - 1, -1, -1):
+            name = next((call.name for call in since[offset].get_function_calls() if call.id == call_id), None)
+            if name is not None:
+                run = InnerRun(call_id, name, first + offset)
+                break
+        else:
+            return None
+        self._inner.begin(run)
+        group = self._all_groups[self._all_group_of(run.place)]
+        number = sum(1 for other in group.inner if other.place <= run.place)
+        if self._shown is not None or group.folded:
+            group.inner.insert(number, run)
+            return run
+        row = self._starts[self._group_of(run.place)] + 2 + run.place - group.first + sum(other.rows for other in group.inner[:number])
+        self._insert_inner(run, row, lambda: group.inner.insert(number, run))
+        return run
+
+    def _insert_inner(self, run: InnerRun, row: int, add: Callable[[], None]) -> None:
+        self.beginInsertRows(QModelIndex(), row, row)
+        add()
+        self._place_groups(self._group_of(run.place))
+        self.endInsertRows()
+
+    def unfold_inner(self, event_id: str) -> None:
+        """Bring the row of an event of an agent that ran as a tool on show, unless a filter is set."""
+        found = self._inner.find(event_id)
+        if found is None or self._shown is not None:
+            return
+        self.set_folded(self._starts[self._group_of(found[0].place)], False)
+        header = self._row_of_run(found[0])
+        assert header is not None
+        self.set_folded(header, False)
+
     # streamed text and the waiting row
 
     def show_partial(self, event: Event) -> None:
@@ -601,20 +715,20 @@ class EventListModel(QAbstractTableModel):
             self._changed(0, self._group_rows - 1)  # a view repaints what it shows of them
 
     def set_folded(self, row: int, folded: bool) -> None:
-        """Fold or unfold the group whose header is in `row`; other rows are left alone."""
+        """Fold or unfold what stands under the header in `row`; other rows are left alone."""
         if not self.is_header(row):
             return
-        number = self._locate(row)[0]
-        group = self._groups[number]
-        if group.folded == folded:
+        group, place = self._at(row)
+        what = group if place is None else place[0]  # type: ignore[index]  # a header is no event
+        if what.folded == folded:
             return
-        change = (QModelIndex(), row + 1, row + group.count)
         if folded:
-            self.beginRemoveRows(*change)
+            self.beginRemoveRows(QModelIndex(), row + 1, row + what.rows - 1)
+            what.folded = True
         else:
-            self.beginInsertRows(*change)
-        group.folded = folded
-        self._place_groups(number)
+            what.folded = False
+            self.beginInsertRows(QModelIndex(), row + 1, row + what.rows - 1)
+        self._place_groups(self._locate(row)[0])
         if folded:
             self.endRemoveRows()
         else:
@@ -631,10 +745,9 @@ class EventListModel(QAbstractTableModel):
 
     def _refresh(self, event_id: str) -> None:
         index = self._events.index_of(event_id)
-        if index is None:
-            return
-        self._cache.pop(index, None)
-        row = self.row_of_index(index)
+        if index is not None:
+            self._cache.pop(index, None)
+        row = self.row_of_index(index) if index is not None else self.row_of_inner(event_id)
         if row is not None:
             self._changed(row, row)
 
@@ -699,7 +812,11 @@ class EventListModel(QAbstractTableModel):
         row = self.stream_row(index.row())
         if row.kind == "invocation":
             return plain_tooltip(f"invocation {self._groups[self._locate(index.row())[0]].invocation_id}")
-        if row.kind != "event":
+        if row.kind == "inner":
+            return plain_tooltip(
+                f"{row.author} runs as a tool: in a session of its own, which is stored nowhere. Its answer is the tool's result."
+            )
+        if row.kind not in ("event", "inner event"):
             return None
         if index.column() == Column.TIME:
             event = self.event_at(index.row())

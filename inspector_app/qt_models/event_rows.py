@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from google.genai import types
 
 from inspector_app.presentation import describe, short_id, tokens_of
+from inspector_app.qt_models.inner_runs import InnerRun
 from inspector_app.values import clock, duration, visible
 from runtime.events import Event
 from runtime.events.marks import EDITED
@@ -24,7 +25,8 @@ class StreamRow:
     """One row of the stream, ready to paint.
 
     Attributes:
-        kind: what sort of row: an invocation's header, a committed event, text still streaming, or what is waited for.
+        kind: what sort of row: an invocation's header, a committed event, what goes on inside a call of an agent as a tool (a header, and
+            events that are stored nowhere), text still streaming, or what is waited for.
         number, time, author, summary, delta, tokens: the cells' texts.
         icon: Font Awesome name.
         role: colour role of the summary (of the status word in a header).
@@ -35,10 +37,10 @@ class StreamRow:
         breakpoint: `on` where a breakpoint stops, `off` where one that is switched off would.
         edited: whether somebody changed by hand what led to this event.
         author_sign: tells authors of one colour apart: 0, or how often the colours had been given out before.
-        lanes: how deep the agent's branch is.
+        lanes: how deep the agent's branch is, and how many calls of agents as tools it is inside of.
     """
 
-    kind: Literal["invocation", "event", "streaming", "waiting"]
+    kind: Literal["invocation", "event", "inner", "inner event", "streaming", "waiting"]
     summary: str
     number: str = ""
     time: str = ""
@@ -69,6 +71,7 @@ class InvocationGroup:
         folded: whether only the header is shown.
         counted: whether tokens and times are known; of events that are not read, only the number is.
         unread: which invocations these events belong to is not known yet.
+        inner: what goes on inside calls that its events made, in the order of these events.
     """
 
     invocation_id: str
@@ -81,6 +84,7 @@ class InvocationGroup:
     folded: bool = False
     counted: bool = True
     unread: bool = False
+    inner: list[InnerRun] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
         """Count one more event."""
@@ -93,7 +97,27 @@ class InvocationGroup:
     @property
     def rows(self) -> int:
         """How many rows the group takes, its header included."""
-        return 1 if self.folded else 1 + self.count
+        return 1 if self.folded else 1 + self.count + sum(run.rows for run in self.inner)
+
+    def offset_of(self, place: int) -> int:
+        """Return how many rows below the header the event at a place stands."""
+        return 1 + place - self.first + sum(run.rows for run in self.inner if run.place < place)
+
+    def offset_of_run(self, wanted: InnerRun) -> int:
+        """Return how many rows below the header a call's header stands."""
+        before = self.inner[: next(number for number, run in enumerate(self.inner) if run is wanted)]
+        return 2 + wanted.place - self.first + sum(run.rows for run in before)
+
+    def at_offset(self, offset: int) -> int | tuple[InnerRun, int]:
+        """Return what stands so many rows below the header: an event's place, or a call and the number of the row in it (0: its header)."""
+        place = self.first + offset - 1
+        for run in self.inner:
+            if place <= run.place:
+                break
+            if place <= run.place + run.rows:
+                return run, place - run.place - 1
+            place -= run.rows
+        return place
 
 
 STATUS_ROLES: dict[str, str] = {"running": "accent", "finished": "ok", "paused": "warn", "interrupted": "bad", "rewound": "dim"}
@@ -164,6 +188,39 @@ def event_row(
         author_sign=author_sign,
         lanes=min(event.branch.count(".") + 1, MOST_LANES) if event.branch else 0,
     )
+
+
+def inner_header_row(run: InnerRun, author_role: str) -> StreamRow:
+    """Return the row above what goes on inside a call.
+
+    Args:
+        run: the call.
+        author_role: colour role of the agent that was called.
+    """
+    count, tokens = len(run.events), sum(tokens_of(event) for event, _ in run.events)
+    return StreamRow(
+        "inner",
+        f"{count:,} event{'' if count == 1 else 's'} inside this call · not stored",
+        author=visible(run.agent[:80]),
+        tokens=f"{tokens:,}" if tokens else "",
+        role="dim",
+        author_role=author_role,
+        event_kind="agent called as a tool",
+        folded=run.folded,
+        lanes=1,
+    )
+
+
+def inner_event_row(event: Event, depth: int, author_role: str, held: bool, author_sign: int, breakpoint_mark: str) -> StreamRow:
+    """Return the row of an event inside a call; it has no number, as it is in no session.
+
+    Args:
+        event: the event.
+        depth: how many calls it is inside of.
+        author_role, held, author_sign, breakpoint_mark: see `event_row`.
+    """
+    row = event_row(event, 0, author_role, held, 0, author_sign, breakpoint_mark)
+    return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
 
 
 class AuthorColours:

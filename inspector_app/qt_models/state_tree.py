@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,9 @@ UNCOMMITTED = "uncommitted"
 
 PINNED = "pinned"
 """The `lane` of the keys that somebody wants to see first, whatever their scope."""
+
+CHANGED_SINCE = " · changed since"
+"""After the writer of a key that another session has written since."""
 
 OTHER_SESSION = "another session"
 BEFORE_THE_RECORD = "before the record"
@@ -54,6 +57,7 @@ class _Moment:
     changes: Sequence[Change]
     title: str
     writers: Mapping[str, tuple[int, str]] | None
+    changed_since: Collection[str]
 
 
 class StateTreeModel(ValueTreeModel):
@@ -115,6 +119,7 @@ class StateTreeModel(ValueTreeModel):
         changes: Sequence[Change],
         title: str = "state",
         writers: Mapping[str, tuple[int, str]] | None = None,
+        changed_since: Collection[str] = (),
     ) -> None:
         """Show the state at another moment.
 
@@ -123,8 +128,9 @@ class StateTreeModel(ValueTreeModel):
             changes: what the event of that moment changed.
             title: heading of the key column, such as `state at 142`.
             writers: key → place and name of who wrote it last, a negative place for another session; None: that is not told.
+            changed_since: keys that another session has written since.
         """
-        self._moment = _Moment(state, changes, title, writers)
+        self._moment = _Moment(state, changes, title, writers, changed_since)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -158,6 +164,8 @@ def _lane(root: ValueNode, row: int, scope: Scope, moment: _Moment) -> ValueNode
     if moment.writers is not None:
         for node in children:
             _tell_writer(node, scope, moment.writers.get(node.key))
+            if node.key in moment.changed_since:
+                node.writer += CHANGED_SINCE
     lane.set_children(children)
     lane.note = f"{len(children):,}"
     return lane

@@ -47,6 +47,8 @@ class Actions:
     compare_states: QAction
     find_in_state: QAction
     write_message: QAction
+    perspective_browse: QAction
+    perspective_debug: QAction
     reset_layout: QAction
     theme_system: QAction
     theme_light: QAction
@@ -108,6 +110,8 @@ def make_actions(parent: QObject) -> Actions:
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
+        perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
+        perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
         theme_system=action("theme_system", "As the system"),
         theme_light=action("theme_light", "Light"),

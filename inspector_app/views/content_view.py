@@ -1,4 +1,4 @@
-"""What an event says: its texts, its calls and results as a tree, its error."""
+"""What an event says: its texts and pictures, its calls and results as a tree, its error."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from inspector_app import theme
 from inspector_app.presentation import describe, failure_of, text_of
 from inspector_app.qt_models.value_tree import ValueTreeModel
 from inspector_app.values import visible_lines
+from inspector_app.views.pictures import Pictures
 from inspector_app.views.safe_browser import SafeBrowser
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.value_tree_view import ValueTreeView
@@ -44,6 +45,7 @@ class ContentView(QWidget):
         self.tree = ValueTreeView(self.model, open_depth=2)
         self.tree.setObjectName("content_tree")
         self.tree.setAccessibleName("Calls, results and actions of the event")
+        self.pictures = Pictures()
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.addWidget(self.browser)
         self._split.addWidget(self.tree)
@@ -53,6 +55,7 @@ class ContentView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._error)
+        layout.addWidget(self.pictures)
         layout.addWidget(self._split, 1)
         layout.addWidget(self._bar)
 
@@ -87,6 +90,8 @@ class ContentView(QWidget):
         values = _values(event)
         self.model.set_values(values, ("part", "value"))
         self.tree.setVisible(bool(values))
+        parts = (event.content.parts if event.content else None) or []
+        self.pictures.set_pictures([part.inline_data for part in parts if part.inline_data is not None])
         self._sections = _sections(event)
         said = bool(self._sections)
         if not (said or values or errors):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -17,7 +17,7 @@ from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.json_view import JsonView
 from inspector_app.views.state_edit_bar import StateEditBar
-from inspector_app.views.state_view import StateView
+from inspector_app.views.state_view import NO_STATE, StateView
 from runtime.events import Event
 from runtime.sessions.state import Change, scope_of
 
@@ -100,11 +100,36 @@ class EventDetail(QWidget):
             index: its place in the session, from 0; shown from 1.
             event: committed or still streaming.
         """
+        if not self._number:
+            self.state.set_empty_text(*NO_STATE)
         self._event = event
         self._number = index + 1
         self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_time(event)
+        self._fill()
+
+    def show_inner(self, event: Event) -> None:
+        """Show an event of an agent that ran as a tool: it is in no stored session, and what its state was nobody knows any more.
+
+        Args:
+            event: the event.
+        """
+        self._event = event
+        self._number = 0
+        self._title.setText(f"Inside a tool · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_time(event)
+        self.state.set_empty_text("Its state is not kept", "An agent called as a tool has a session of its own, which is not stored.")
+        self.state.set_state(None, [], "state", None)
+        delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
+        self.delta.set_changes(delta, "delta inside the tool")
+        self.delta.set_empty_text("This event changed no key")
+        self._fill()
+
+    def _show_time(self, event: Event) -> None:
         self._time.setText(clock_ms(event.timestamp))
         self._time.setToolTip(plain_tooltip(full_time(event.timestamp)))
+
+    def _fill(self) -> None:
         self._stack.setCurrentIndex(1)
         self._stale = {self._content_page, self._json_page}
         self._fill_front_tab()
@@ -143,6 +168,7 @@ class EventDetail(QWidget):
         changes: Sequence[Change],
         writers: Mapping[str, tuple[int, str]] | None = None,
         compared: int | None = None,
+        changed_since: Collection[str] = (),
     ) -> None:
         """Show the state after the event that is shown, and what that event changed.
 
@@ -150,10 +176,11 @@ class EventDetail(QWidget):
             state: None where it is not known.
             changes: of all scopes.
             writers: key → place and name of who wrote it.
+            changed_since: keys that another session has written since.
             compared: place of another event with whose state it was compared to find the changes; None: there is none.
         """
         number = f"{self._number:,}"
-        self.state.set_state(state, changes, f"state at {number}", writers)
+        self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
         self.delta.show_comparing(None if compared is None else f"Compared with the state after {compared + 1:,}")
         if compared is None:
             self.delta.set_changes(changes, f"delta of {number}")

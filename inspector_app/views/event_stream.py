@@ -20,10 +20,10 @@ class EventTable(QTableView):
     """The table itself: fixed rows, one selected, headers fold by mouse and keyboard.
 
     Signals:
-        breakpoint_asked (int): the gutter was clicked at this event.
+        breakpoint_asked (Event): the gutter was clicked at this event.
     """
 
-    breakpoint_asked = Signal(int)
+    breakpoint_asked = Signal(object)
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,10 +82,8 @@ class EventTable(QTableView):
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
-        elif index.column() == Column.GUTTER and self._events.event_at(index.row()) is not None:
-            place = self._events.index_at(index.row())
-            assert place is not None
-            self.breakpoint_asked.emit(place)
+        elif index.column() == Column.GUTTER and (event := self._events.event_at(index.row())) is not None and not event.partial:
+            self.breakpoint_asked.emit(event)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""
@@ -126,8 +124,9 @@ class EventStreamView(QWidget):
 
     Signals:
         event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
+        inner_selected (Event): it is an event of an agent that ran as a tool.
         follow_changed (bool): whether new events are scrolled to.
-        breakpoint_asked (int): the gutter was clicked at the event at this index.
+        breakpoint_asked (Event): the gutter was clicked at this event.
         filter_asked (str): show only events that meet this filter.
         other_half_asked: go from the selected call to its response, or back.
         go_to_asked (int): go to the event at this index.
@@ -136,8 +135,9 @@ class EventStreamView(QWidget):
     """
 
     event_selected = Signal(int)
+    inner_selected = Signal(object)
     follow_changed = Signal(bool)
-    breakpoint_asked = Signal(int)
+    breakpoint_asked = Signal(object)
     filter_asked = Signal(str)
     other_half_asked = Signal()
     go_to_asked = Signal(int)
@@ -208,6 +208,21 @@ class EventStreamView(QWidget):
         if self._following and index == self._model.event_count - 1:
             self.table.scrollToBottom()
 
+    def select_inner(self, event_id: str) -> None:
+        """Select an event of an agent that runs as a tool and bring it into view; nothing happens where a filter hides it."""
+        self._model.unfold_inner(event_id)
+        row = self._model.row_of_inner(event_id)
+        if row is not None:
+            self._by_program = True
+            self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
+            self._by_program = False
+
+    @property
+    def selected_inner(self) -> Event | None:
+        """The selected event, if it is one of an agent that ran as a tool."""
+        current = self.table.currentIndex()
+        return self._model.inner_at(current.row()) if current.isValid() else None
+
     @property
     def following(self) -> bool:
         """Whether new events are scrolled to."""
@@ -273,12 +288,20 @@ class EventStreamView(QWidget):
     def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         index = self._model.index_at(current.row()) if current.isValid() else None
         if index is None:
+            self._on_inner_current(self._model.inner_at(current.row()) if current.isValid() else None)
             return
         if not self._by_program:
             self.set_following(index == self._model.event_count - 1)
         if index != self._selected:
             self._selected = index
             self.event_selected.emit(index)
+
+    def _on_inner_current(self, event: Event | None) -> None:
+        if event is not None:
+            if not self._by_program:
+                self.set_following(False)
+            self._selected = None
+            self.inner_selected.emit(event)
 
     def _on_scrolled(self, value: int) -> None:
         self.set_following(value >= self.table.verticalScrollBar().maximum())
@@ -328,7 +351,7 @@ class EventStreamView(QWidget):
             add_copy_action(menu, "Copy invocation id", event.invocation_id)
             menu.addSeparator()
             self._add_filters(menu, event)
-            if event.get_function_calls() or event.get_function_responses():
+            if self._model.index_at(row) is not None and (event.get_function_calls() or event.get_function_responses()):
                 half = "response" if event.get_function_calls() else "call"
                 other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half} (Ctrl+J)")
                 other.triggered.connect(self._on_other_half)

@@ -128,7 +128,7 @@ class MainWindow(QMainWindow):
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()
-        view.addAction(actions.reset_layout)
+        view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         theme = menu.addMenu("Theme")
         theme.addActions(list(actions.themes.values()))
         menu.addSeparator()
@@ -142,6 +142,8 @@ class MainWindow(QMainWindow):
         actions.open_database.triggered.connect(self._on_open_database)
         actions.palette.triggered.connect(self.palette_card.ask)
         actions.reset_layout.triggered.connect(self.workbench.reset_layout)
+        actions.perspective_browse.triggered.connect(self._on_browse)
+        actions.perspective_debug.triggered.connect(self._on_debug)
         actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
         actions.find_event.triggered.connect(self.workbench.filter_bar.focus)
         actions.find_in_state.triggered.connect(self._on_find_in_state)
@@ -149,6 +151,12 @@ class MainWindow(QMainWindow):
         actions.write_message.triggered.connect(self.workbench.composer.focus)
         self.welcome.open_agent_asked.connect(self._on_open_agent)
         self.welcome.open_database_asked.connect(self._on_open_database)
+
+    def _on_browse(self) -> None:
+        self.workbench.show_perspective("browse")
+
+    def _on_debug(self) -> None:
+        self.workbench.show_perspective("debug")
 
     def _on_find_in_state(self) -> None:
         self.workbench.raise_pane("detail")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -12,6 +12,8 @@ from inspector_app.qt_models.state_tree import StateByScope, StateTreeModel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.value_tree_view import ValueTreeView
 from runtime.sessions.state import Change
+
+NO_STATE = ("No state to show", "Select an event to see what the agent knew then.")
 
 
 class StateView(QWidget):
@@ -30,7 +32,7 @@ class StateView(QWidget):
         self.tree = ValueTreeView(self.model)
         self.tree.setObjectName("state_tree")
         self.tree.setAccessibleName("State at the selected event")
-        self._empty = EmptyState("No state to show", "Select an event to see what the agent knew then.")
+        self._empty = EmptyState(*NO_STATE)
         self._empty.setProperty("card", "false")
         self.search = QLineEdit()
         self.search.setObjectName("state_search")
@@ -66,13 +68,14 @@ class StateView(QWidget):
         changes: Sequence[Change],
         title: str = "state",
         writers: Mapping[str, tuple[int, str]] | None = None,
+        changed_since: Collection[str] = (),
     ) -> None:
         """Show the state at another moment; None: it is not known.
 
         Args:
-            state, changes, title, writers: as `StateTreeModel.set_state` takes them.
+            state, changes, title, writers, changed_since: as `StateTreeModel.set_state` takes them.
         """
-        self.model.set_state(state, changes, title, writers)
+        self.model.set_state(state, changes, title, writers, changed_since)
         self.tree.fit_columns()
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 

@@ -89,6 +89,12 @@ class StreamDelegate(QStyledItemDelegate):
             self._text(painter, rect, row.delta, "accent", self._font)
         elif column == Column.TOKENS:
             self._text(painter, rect, row.tokens, "dim", self._small, right=True)
+        elif row.kind == "inner":
+            rect = self._lanes(painter, rect, row)
+            self._icon(
+                painter, QPoint(rect.left() + 13, rect.center().y() + 1), "chevron-right" if row.folded else "chevron-down", "dim", 9
+            )
+            self._text(painter, rect.adjusted(20, 0, 0, 0), row.summary, row.role, self._small)
         else:
             rect = self._lanes(painter, rect, row)
             loud = row.role in ("bad", "warn")

@@ -31,6 +31,9 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
+PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", "pending", "breakpoints", "log")}
+"""The panes on show, beside the stream, for what people do here: look through databases, or follow one run."""
+
 _SESSIONS_SHARE = 0.155
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
@@ -158,6 +161,16 @@ class Workbench(QMainWindow):
             self._bottom_is_low = self._docks["pending"].height() <= _BOTTOM_HEIGHT_EMPTY
             self._fit_bottom()
         self._show_titles()
+
+    def show_perspective(self, name: str) -> None:
+        """Put the panes where they belong, with only those on show that a task needs.
+
+        Args:
+            name: a key of `PERSPECTIVES`.
+        """
+        self.reset_layout()
+        for pane, dock in self._docks.items():
+            dock.setVisible(pane in PERSPECTIVES[name])
 
     def reset_layout(self) -> None:
         """Put every pane where it belongs."""

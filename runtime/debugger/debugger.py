@@ -118,7 +118,8 @@ class Debugger:
         Args:
             events: closed in any case.
         """
-        self._change("running")
+        if self._state == "idle":
+            self._change("running")
         try:
             async with aclosing(events):
                 while self._state != "stopping":
@@ -188,7 +189,9 @@ class Debugger:
         self._go(None)
 
     def stop(self) -> None:
-        """End the run: whatever the agent awaits is cancelled, and every `finally` of it runs. Nothing happens without a run."""
+        """End the run: whatever the agent awaits is cancelled, and every `finally` of it runs. A run that has not begun does not begin."""
+        if self._state == "idle":
+            self._state = "stopping"
         if self._state not in ("running", "paused"):
             return
         self._is_held.clear()

@@ -119,6 +119,9 @@ class History:
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
             self._shared.setdefault(write.before, []).append(write)
+        self._written_elsewhere: dict[str, int] = {}
+        for before in sorted(self._shared):
+            self._written_elsewhere.update((key, before) for write in self._shared[before] for key in write.delta)
         # Up to 1.16 google-adk stored what was written to `temp:` in the event's delta.
         self._temp = {event.id: stored for event in self._events if (stored := _temp_part(event))} | dict(temp or {})
         self._temp_places = {name: list(places) for name, places in (temp_places or {}).items()}
@@ -332,6 +335,14 @@ class History:
         writers.pop(TEMP_GONE, None)
         return writers
 
+    def changed_elsewhere_since(self, index: int) -> set[str]:
+        """Return the `user:` and `app:` keys that somebody else than this session's events has written since one of these.
+
+        Args:
+            index: as `state_at` takes it.
+        """
+        return {key for key, before in self._written_elsewhere.items() if before > index}
+
     def _change(self, key: str, known: Mapping[str, Any], before: _Fold, value: Any) -> Change:
         old = known.get(key, _NOTHING)
         if old is not _NOTHING and key not in self._unsure:
@@ -386,8 +397,6 @@ class History:
 
     def _apply(self, fold: _Fold, delta: Mapping[str, Any], writer: int | None) -> None:
         for key, value in delta.items():
-            if key.startswith(State.TEMP_PREFIX):
-                continue
             if key.startswith(State.TEMP_PREFIX):
                 continue
             if writer is not None:

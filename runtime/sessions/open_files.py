@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -27,6 +29,12 @@ class OpenFiles:
         """Note that a connection to `file` was closed."""
         with self._lock:
             self._counts[file.resolve()] -= 1
+
+    @contextmanager
+    def kept_out(self, file: Path) -> Iterator[bool]:
+        """Keep connections to `file` from being opened; give whether none is open, so that the file may be opened by hand meanwhile."""
+        with self._lock:
+            yield self._counts[file.resolve()] == 0
 
     def __contains__(self, file: Path) -> bool:
         with self._lock:

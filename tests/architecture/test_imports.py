@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import grimp
+import pytest
 
 from tests.architecture.source_rules import ROOT
 
@@ -26,6 +27,7 @@ def run_python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *args], cwd=ROOT, capture_output=True, text=True, timeout=600)
 
 
+@pytest.mark.timeout(600)
 def test_the_runtime_suite_passes_where_qt_cannot_be_imported() -> None:
     code = WITHOUT_QT + "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
     without_qt_plugin = ["-p", "no:pytest-qt", "-W", "ignore::pytest.PytestConfigWarning", "-p", "no:cacheprovider"]

@@ -223,6 +223,7 @@ PARTS = (
 )
 
 
+@pytest.mark.sweep
 @settings(max_examples=count(quick=100, full=5000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     state=st.dictionaries(st.text() | st.sampled_from(["user:k", "app:k", "temp:k"]), ANYTHING, max_size=4),

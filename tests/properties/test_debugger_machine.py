@@ -1,4 +1,4 @@
-"""Random commands on random agent trees: nothing is lost, doubled or stuck, and every `finally` runs."""
+"""Random commands on random agent trees, agents as tools included: nothing is lost, doubled or stuck, and every `finally` runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -17,8 +18,10 @@ from runtime.debugger import Hold, ModelCall, ToolCall
 from runtime.events import Event, EventActions
 from runtime.events.kinds import KINDS, kind_of
 from runtime.models.scripted_llm import ScriptedLlm
+from runtime.plugins.base_plugin import BasePlugin
 from runtime.tools import AgentTool
 from tests.seeds.running import run, runner_for, stored
+from tests.sweep import count
 from tests.unit.debugger.watched_run import WatchedRun
 from tests.unit.expressions.examples import said
 
@@ -27,12 +30,11 @@ Spec = tuple[Any, ...]
 LEAVES = st.one_of(
     st.tuples(st.just("leaf"), st.integers(0, 3), st.booleans()),
     st.tuples(st.just("llm"), st.integers(0, 3)),
-    st.tuples(st.just("asks"), st.integers(0, 2)),
     st.tuples(st.just("fails"), st.integers(0, 2)),
 )
 TREES = st.recursive(
     LEAVES,
-    lambda below: st.tuples(st.sampled_from(["seq", "loop", "parallel", "transfer"]), st.lists(below, min_size=1, max_size=3)),
+    lambda below: st.tuples(st.sampled_from(["seq", "loop", "parallel", "transfer", "asks"]), st.lists(below, min_size=1, max_size=3)),
     max_leaves=6,
 )
 
@@ -76,12 +78,10 @@ def build(spec: Spec, journal: list[tuple[str, str]], numbers: Any) -> BaseAgent
     if kind == "llm":
         calls = [["works", {"step": step}] for step in range(spec[1])]
         return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": calls}, "done"] if calls else ["done"]), tools=[works])
-    if kind == "asks":
-        helper = Leaf(name=f"helper_of_{name}", journal=journal, lines=spec[1])
-        return LlmAgent(
-            name=name, model=ScriptedLlm(replies=[{"calls": [[helper.name, {"request": "x"}]]}, "done"]), tools=[AgentTool(helper)]
-        )
     below = [build(sub, journal, numbers) for sub in spec[1]]
+    if kind == "asks":  # all of them at once, as tools
+        calls = [[helper.name, {"request": "x"}] for helper in below]
+        return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": calls}, "done"]), tools=[AgentTool(helper) for helper in below])
     if kind == "transfer":
         target = [["transfer_to_agent", {"agent_name": below[0].name}]]
         return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": target}]), sub_agents=below)
@@ -107,6 +107,17 @@ def _common(one: list[Any], other: list[Any]) -> bool:
     return one[:length] == other[:length]
 
 
+class InnerEvents(BasePlugin):
+    """Notes what agents do that run as tools."""
+
+    def __init__(self) -> None:
+        super().__init__("inner_events")
+        self.seen: list[Event] = []
+
+    async def on_inner_event_callback(self, *, event: Event, **more: Any) -> None:
+        self.seen.append(event)
+
+
 class DebuggerMachine(RuleBasedStateMachine):
     """One run of one tree under random commands."""
 
@@ -116,13 +127,15 @@ class DebuggerMachine(RuleBasedStateMachine):
         self.journal: list[tuple[str, str]] = []
         self.edited = self.was_stopped = False
         self.system_events: list[str] = []
-        plain = runner_for(build(spec, [], itertools.count()), resumable=resumable)
+        inner = InnerEvents()
+        plain = runner_for(build(spec, [], itertools.count()), resumable=resumable, plugins=[inner])
         self.fails = False
         try:
             self.loop.run_until_complete(run(plain))
         except RuntimeError:
             self.fails = True
         self.expected = told(self.loop.run_until_complete(stored(plain)).events)
+        self.expected_inner = told(inner.seen)
         runner = runner_for(build(spec, self.journal, itertools.count()), resumable=resumable)
         self.run = WatchedRun(runner, paused=paused)
         self.debugger = self.run.debugger
@@ -188,7 +201,7 @@ class DebuggerMachine(RuleBasedStateMachine):
 
     @rule()
     def stop(self) -> None:
-        self.was_stopped = self.was_stopped or self.debugger.state in ("running", "paused")
+        self.was_stopped = self.was_stopped or self.debugger.state in ("idle", "running", "paused")
         self.debugger.stop()
 
     def call(self) -> ModelCall | ToolCall | None:
@@ -201,7 +214,7 @@ class DebuggerMachine(RuleBasedStateMachine):
             return
         assert (self.debugger.state == "paused") == (self.debugger.hold is not None)
         assert (self.debugger.state == "finished") == self.run.finished.is_set() or self.debugger.state in ("idle", "finished")
-        ids = [event.id for event in self.run.seen]
+        ids = [event.id for event in (*self.run.seen, *(event for event, _ in self.run.inner))]
         assert len(ids) == len(set(ids))
         hold = self.debugger.hold
         if hold is not None and hold.event is not None and not hold.inner:
@@ -225,6 +238,11 @@ class DebuggerMachine(RuleBasedStateMachine):
         assert self.task.done(), f"stuck: {self.debugger.state}, {self.debugger.hold}"
         assert not asyncio.all_tasks(self.loop)
         assert self.debugger.state == "finished" or (self.was_stopped and not self.run.seen)
+        if self.was_stopped and not self.run.seen and not self.journal:
+            service = self.run.runner.session_service
+            found = self.loop.run_until_complete(service.list_sessions(app_name=self.run.runner.app_name, user_id="u")).sessions
+            if not found:
+                return  # stopped before it began
         session = self.loop.run_until_complete(stored(self.run.runner))
         self.check_committed(session.events)
         for what in {name for _, name in self.journal}:
@@ -238,16 +256,22 @@ class DebuggerMachine(RuleBasedStateMachine):
         assert committed == seen or (self.was_stopped and committed[: len(seen)] == seen and len(committed) <= len(seen) + 1)
         if self.edited:
             return
-        found = told(agents)
+        self.compare(told(agents), self.expected)
+        self.compare(told([event for event, _ in self.run.inner]), self.expected_inner)
+
+    def compare(self, found: dict[Any, list[Any]], expected: dict[Any, list[Any]]) -> None:
         if self.fails:  # where the branches beside a failing one are cut off is a matter of time, in the undisturbed run, too
-            assert all(_common(done, self.expected[key]) for key, done in found.items())
+            assert all(_common(done, expected[key]) for key, done in found.items())
         elif self.was_stopped:
-            assert all(self.expected[key][: len(done)] == done for key, done in found.items())
+            assert all(expected[key][: len(done)] == done for key, done in found.items())
         else:
-            assert found == self.expected
+            assert found == expected
 
 
-TestDebuggerMachine = DebuggerMachine.TestCase
+TestDebuggerMachine = pytest.mark.sweep(DebuggerMachine.TestCase)
 TestDebuggerMachine.settings = settings(
-    max_examples=120, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=count(quick=120, full=3_000),
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -99,19 +99,19 @@ class StoredDatabase:
 
     def sessions(self) -> list[SessionSummary]:
         """Return all sessions by app, user and id, with their counts of events."""
+        return self._file.read(self.sessions_in)
 
-        def read(connection: ReadingConnection) -> list[SessionSummary]:
-            counts = {
-                SessionKey(*key): count
-                for *key, count in connection.execute(
-                    "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
-                )
-            }
-            rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
-            keys = [(SessionKey(*key), updated) for *key, updated in rows]
-            return [SessionSummary(key, counts.get(key, 0), _epoch(updated)) for key, updated in keys]
-
-        return self._file.read(read)
+    def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
+        """Return all sessions as `sessions` does, in a transaction that is going on."""
+        counts = {
+            SessionKey(*key): count
+            for *key, count in connection.execute(
+                "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
+            )
+        }
+        rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
+        keys = [(SessionKey(*key), updated) for *key, updated in rows]
+        return [SessionSummary(key, counts.get(key, 0), epoch(updated)) for key, updated in keys]
 
     def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
         """Return a session's events in commit order.
@@ -268,7 +268,8 @@ def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, A
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
 
 
-def _epoch(value: Any) -> float:
+def epoch(value: Any) -> float:
+    """Return a time column's epoch seconds, 0 where it holds no time."""
     try:
         return to_epoch(read_time(value))
     except ValueError:

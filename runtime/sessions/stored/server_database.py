@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from runtime.errors.storage_error import ConnectionLostError, StorageError
 from runtime.sessions.commit_record import delta_of
@@ -25,16 +26,18 @@ T = TypeVar("T")
 
 
 class ServerDatabase:
-    """Reads a database on a server; connected only while it reads.
+    """Reads a database on a server.
 
     Args:
         url: with the driver we use.
+        keep: stay connected, for who asks all the time; else it is connected only while it reads.
     """
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, *, keep: bool = False) -> None:
         self.name = shown_url(url)
+        pool: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 1, "pool_reset_on_return": None} if keep else {"poolclass": NullPool}
         try:
-            self._engine = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+            self._engine = create_engine(url, isolation_level="AUTOCOMMIT", **pool)
         except ModuleNotFoundError as error:
             raise StorageError(NO_DRIVER) from error
         event.listen(self._engine, "connect", set_up_server)
@@ -52,6 +55,11 @@ class ServerDatabase:
             return self._read_once(work)
         except ConnectionLostError:
             return self._read_once(work)
+
+    def snapshot(self) -> str:
+        """Return which transactions there were: something else each time somebody has committed."""
+        with self._connected() as driver:
+            return str(driver.execute("SELECT CAST(txid_current_snapshot() AS text)").fetchone()[0])
 
     def close(self) -> None:
         """Let go of the server."""
@@ -71,17 +79,22 @@ class ServerDatabase:
         return self.read(read)
 
     def _read_once(self, work: Callable[[ReadingConnection], T]) -> T:
+        with self._connected() as driver:
+            driver.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                return work(_QuestionMarks(driver))
+            finally:
+                if not driver.closed:
+                    driver.execute("ROLLBACK")
+
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
         driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         try:
             with self._engine.connect() as connection:
-                driver: Any = connection.connection.driver_connection
-                driver.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                try:
-                    return work(_QuestionMarks(driver))
-                finally:
-                    if not driver.closed:
-                        driver.execute("ROLLBACK")
+                yield connection.connection.driver_connection
         except (SQLAlchemyError, driver_error) as error:
+            self._engine.dispose()
             raise storage_error(error, self.name) from error
 
 
@@ -121,6 +134,14 @@ class ServerRows(EventRows):
                 raise no_event(key, after)
             rows = rows[ids.index(after) + 1 :]
         return rows[:limit]
+
+    def of_ids(self, connection: ReadingConnection, key: SessionKey, ids: list[str]) -> list[Sequence[Any]]:
+        """Return the rows of some of a session's events, in order."""
+        return connection.execute(
+            f"SELECT {', '.join(self._columns)} FROM {self._numbered} WHERE {OF_SESSION} AND id = ANY(?)"
+            " ORDER BY seq NULLS LAST, timestamp, id",
+            (*parts(key), ids),
+        ).fetchall()
 
     def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
         """See `EventRows.written`."""

@@ -4,7 +4,9 @@ How a file may be opened depends on who else uses it, and that changes while we 
 
 - it has no companions (`-wal`, `-journal`): nobody is writing. `immutable=1` takes no lock and makes no file; whether the file changed
   while we read is seen afterwards, and then it is read again;
-- it has, and somebody has it open: read only, in one short transaction;
+- the same, but it was changed a moment ago and keeps a rollback journal: somebody writes again and again. Read only, with its lock, which
+  leaves no file behind in that mode;
+- it has companions, and somebody has it open: read only, in one short transaction;
 - it has, and nobody has it open: a writer died. Reading would repair the file, so a private copy of all of them is read instead.
 """
 
@@ -35,12 +37,17 @@ _TRIES = 20
 _PATIENCE, _BYTES_PER_SECOND = 1.5, 20e6
 """A damaged file can send SQLite in circles: a read may take this many seconds, and longer by its size."""
 
-_CLOCK_TICK = 0.02
+CLOCK_TICK = 0.02
 """Seconds that a file's time stamp may be coarse by."""
+
+_STILL_WRITTEN = 1.0
+"""Seconds since the last change in which the next one is to be expected."""
 
 _LONGEST_VALUE = 512 * 1024 * 1024
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
 _FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower"}
+# SQLite's file format: where a database says how it may be read, and how long a journal's magic number is.
+_READ_VERSION, _JOURNAL_MAGIC = 19, 8
 # Where SQLite's locks lie in a file.
 _LOCK_START, _LOCK_LENGTH = 0x40000000, 512
 
@@ -122,17 +129,22 @@ class SqliteFile:
 
     def _look(self) -> tuple[Way, object]:
         """Return how the file may be read now, and what must stay the same for what was read to be true."""
-        stamps = [_stamp(self.file)]
-        companions = [companion for suffix in _COMPANIONS if (companion := self.file.with_name(self.file.name + suffix)).exists()]
-        if not companions:
-            return ("in use" if self.file in OPEN_FILES else "unused"), tuple(stamps)
-        if self.file in OPEN_FILES or _is_locked(self.file):
-            return "in use", ()
+        with OPEN_FILES.kept_out(self.file) as is_free:
+            if not is_free:
+                return "in use", ()
+            companions = [companion for suffix in _COMPANIONS if _counts(companion := self.file.with_name(self.file.name + suffix))]
+            if companions and _is_locked(self.file):
+                return "in use", ()
+            recent = time.time() - self.file.stat().st_mtime < _STILL_WRITTEN
+            if not companions and recent and _keeps_journal(self.file):
+                return "in use", ()
         try:
-            stamps += [_stamp(companion) for companion in companions]
+            stamps = tuple(_stamp(file) for file in (self.file, *companions))
         except FileNotFoundError:
-            return self._look()
-        return "left behind", tuple(stamps)
+            if companions and self.file.exists():
+                return self._look()
+            raise
+        return ("left behind" if companions else "unused"), stamps
 
     def _connect(self, look: tuple[Way, object]) -> sqlite3.Connection:
         way = look[0]
@@ -156,11 +168,14 @@ class SqliteFile:
             self._copy.cleanup()
         self._copy = tempfile.TemporaryDirectory(prefix="agent-inspector-")
         copy = Path(self._copy.name) / "copy.db"
-        shutil.copyfile(self.file, copy)
-        for suffix in _COMPANIONS:
-            companion = self.file.with_name(self.file.name + suffix)
-            if companion.exists():
-                shutil.copyfile(companion, copy.with_name(copy.name + suffix))
+        with OPEN_FILES.kept_out(self.file) as is_free:
+            if not is_free:
+                raise sqlite3.OperationalError("it has been opened meanwhile")
+            shutil.copyfile(self.file, copy)
+            for suffix in _COMPANIONS:
+                companion = self.file.with_name(self.file.name + suffix)
+                if companion.exists():
+                    shutil.copyfile(companion, copy.with_name(copy.name + suffix))
         return copy
 
     def _harden(self, connection: sqlite3.Connection) -> None:
@@ -189,11 +204,29 @@ def _allow(action: int, first: str | None, second: str | None, _database: str | 
 
 def _stamp(file: Path) -> tuple[int, int, int]:
     stat = file.stat()
-    if abs(time.time() - stat.st_mtime) < _CLOCK_TICK:
+    if abs(time.time() - stat.st_mtime) < CLOCK_TICK:
         # A change right now could bear the same stamp as the last one.
-        time.sleep(_CLOCK_TICK)
+        time.sleep(CLOCK_TICK)
         stat = file.stat()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _counts(companion: Path) -> bool:
+    """Return whether a companion may hold something; writers that keep their journal empty it, or its first bytes."""
+    try:
+        if not companion.name.endswith("-journal"):
+            return companion.exists()
+        with companion.open("rb") as opened:
+            return any(opened.read(_JOURNAL_MAGIC))
+    except FileNotFoundError:
+        return False
+
+
+def _keeps_journal(file: Path) -> bool:
+    """Return whether writers of a database keep a rollback journal, and no write-ahead log."""
+    with file.open("rb") as opened:
+        opened.seek(_READ_VERSION)
+        return opened.read(1) == b"\x01"
 
 
 def _is_locked(file: Path) -> bool:

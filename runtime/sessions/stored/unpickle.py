@@ -7,6 +7,7 @@ data and records; the work is bounded in size, in steps and in time, whatever th
 
 from __future__ import annotations
 
+import codecs
 import struct
 import time
 from collections.abc import Callable
@@ -292,7 +293,7 @@ class _Machine:
         text = self.line()
         if len(text) < 2 or text[:1] not in b"'\"" or text[-1:] != text[:1]:
             raise UnpickleError("the pickle has a text without quotes")
-        self.push(text[1:-1].decode("unicode_escape"))
+        self.push(codecs.unicode_escape_decode(text[1:-1])[0])
 
 
 def _hashable(key: Any) -> Any:
@@ -345,7 +346,7 @@ _OPCODES: dict[int, Callable[[_Machine], None]] = {
         b"S": _Machine.quoted,
         b"T": lambda m: m.push(_old_text(m.take(m.number("<i")))),
         b"U": lambda m: m.push(_old_text(m.take(m.number("<B")))),
-        b"V": lambda m: m.push(m.line().decode("raw-unicode-escape")),
+        b"V": lambda m: m.push(codecs.raw_unicode_escape_decode(m.line())[0]),
         b"\x8c": lambda m: m.push(_text(m.take(m.number("<B")))),
         b"X": lambda m: m.push(_text(m.take(m.number("<I")))),
         b"\x8d": lambda m: m.push(_text(m.take(m.number("<Q")))),

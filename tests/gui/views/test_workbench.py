@@ -73,3 +73,20 @@ def test_a_remembered_layout_fits_what_waits_now(bench: Workbench, qtbot: QtBot)
     show_pending(bench, [ROW])
     bench.arrange(saved)
     qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
+
+
+def shown(bench: Workbench) -> set[str]:
+    docks = [dock for dock in bench.findChildren(QDockWidget) if not dock.isHidden()]
+    return {dock.objectName().removeprefix("dock_") for dock in docks}
+
+
+def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Workbench, qtbot: QtBot) -> None:
+    everything = shown(bench)
+    bench.show_perspective("browse")
+    assert shown(bench) == {"sessions", "detail"}
+    bench.show_perspective("debug")
+    assert shown(bench) == {"detail", "pending", "breakpoints", "log"}
+    bench.raise_pane("sessions")
+    assert "sessions" in shown(bench)
+    bench.reset_layout()
+    assert shown(bench) == everything

@@ -189,9 +189,17 @@ async def test_a_failing_run_raises_through() -> None:
 
 async def test_commands_without_a_run_do_nothing() -> None:
     debugger = Debugger()
-    for command in (debugger.pause, debugger.step, debugger.resume, debugger.stop):
+    for command in (debugger.pause, debugger.step, debugger.resume):
         command()
     assert (debugger.state, debugger.held) == ("idle", None)
+
+
+async def test_a_run_that_is_stopped_before_it_begins_does_not_begin() -> None:
+    run, seen = Watched(3), []  # type: ignore[var-annotated]
+    debugger = Debugger(paused=True)
+    debugger.stop()
+    await collect(debugger, run.events(), seen)
+    assert (seen, debugger.state) == ([], "finished")
 
 
 @settings(max_examples=60, deadline=None)

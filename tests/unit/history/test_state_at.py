@@ -178,3 +178,11 @@ def test_a_comparison_guesses_nothing() -> None:
     history = History([event(), event(k=1), event(k=2)], baseline=None, present={"k": 2})
     assert history.changes_between(0, 1) == [Change("k", None, 1, "written")]
     assert history.changes_between(1, 0) == []
+
+
+def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> None:
+    shared = [SharedWrite(-1, {"user:old": 1}, "user"), SharedWrite(1, {"app:x": 1}), SharedWrite(2, {"user:y": 2})]
+    history = History([event(), event(), event()], baseline={}, shared=shared)
+    assert history.changed_elsewhere_since(0) == {"app:x", "user:y"}
+    assert history.changed_elsewhere_since(1) == {"user:y"}
+    assert history.changed_elsewhere_since(2) == set()

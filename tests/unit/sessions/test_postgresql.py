@@ -91,6 +91,7 @@ async def test_other_tables_of_the_database_are_left_alone(url: str) -> None:
     assert server().run("SELECT count(*) FROM recipes", url) == [(0,)]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("gently", [True, False], ids=["stopped", "killed"])
 async def test_the_server_is_restarted_in_mid_run(url: str, gently: bool) -> None:
     events, restarts = 60, count(quick=3 if gently else 1, full=25)
@@ -195,6 +196,7 @@ async def test_no_place_for_another_connection(url: str, monkeypatch: pytest.Mon
             connection.close()
 
 
+@pytest.mark.sweep
 async def test_writers_in_many_services_lose_nothing(url: str) -> None:
     writers, events = 8, count(quick=25, full=500)
     async with DatabaseSessionService(url) as first:

@@ -146,6 +146,7 @@ def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
         unpickle(b"\x80\x04" + b"K\x010" * 2_000_000 + b"N.")
 
 
+@pytest.mark.sweep
 def test_nothing_is_imported_or_called_whatever_the_bytes_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pickles that google-adk wrote, and everything that bytes changed at random make of them."""
     pickles = []
@@ -187,6 +188,7 @@ def test_nothing_is_imported_or_called_whatever_the_bytes_are(monkeypatch: pytes
     sys.stderr.write(f"{cases} damaged pickles: {read} read, {cases - read} refused, nothing imported or run\n")
 
 
+@pytest.mark.sweep
 @settings(max_examples=count(quick=300, full=50_000))
 @given(st.lists(st.sampled_from([bytes([n]) for n in module._OPCODES] + [b"\x01", b"a\n", b"1\n", b"\x00\x00\x00"]), max_size=60))
 def test_any_opcodes_in_any_order(opcodes: list[bytes]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from runtime.events import Event
-from runtime.sessions import BaseSessionService
+from tests.conformance.clause import clause
+from tests.conformance.names import BaseSessionService, Event
 
 
-async def test_nothing_to_list(service: BaseSessionService) -> None:
+@clause()
+async def nothing_to_list(service: BaseSessionService) -> None:
     assert (await service.list_sessions(app_name="a", user_id="u")).sessions == []
     assert (await service.list_sessions(app_name="a")).sessions == []
 
 
-async def test_lists_a_users_or_all_users_sessions(service: BaseSessionService) -> None:
+@clause()
+async def lists_a_users_or_all_users_sessions(service: BaseSessionService) -> None:
     for app, user, session_id in (("a", "u", "1"), ("a", "u", "2"), ("a", "v", "1"), ("b", "u", "1")):
         await service.create_session(app_name=app, user_id=user, session_id=session_id)
     listed = (await service.list_sessions(app_name="a", user_id="u")).sessions
@@ -20,7 +22,8 @@ async def test_lists_a_users_or_all_users_sessions(service: BaseSessionService) 
     assert sorted((session.user_id, session.id) for session in listed) == [("u", "1"), ("u", "2"), ("v", "1")]
 
 
-async def test_with_merged_state_and_without_events(service: BaseSessionService) -> None:
+@clause()
+async def with_merged_state_and_without_events(service: BaseSessionService) -> None:
     session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"k": 1, "user:x": 2})
     await service.create_session(app_name="a", user_id="v", session_id="t", state={"app:y": 3})
     await service.append_event(session, Event(author="me", timestamp=2_000_000_000.5))
@@ -31,7 +34,8 @@ async def test_with_merged_state_and_without_events(service: BaseSessionService)
     assert listed["s"].last_update_time == 2_000_000_000.5
 
 
-async def test_what_it_returns_is_a_copy(service: BaseSessionService) -> None:
+@clause()
+async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
     await service.create_session(app_name="a", user_id="u", session_id="s", state={"list": [1], "app:list": [1]})
     (session,) = (await service.list_sessions(app_name="a")).sessions
     session.state["list"].append(2)

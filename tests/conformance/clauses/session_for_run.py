@@ -6,16 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from runtime.events import Event, EventActions
-from runtime.sessions import BaseSessionService, Session
+from tests.conformance.clause import REOPENING, clause
+from tests.conformance.names import BaseSessionService, Event, Session, delta, raises
 
 S: dict[str, Any] = {"app_name": "a", "user_id": "u", "session_id": "s"}
-
-
-def delta(**state: Any) -> Event:
-    return Event(author="me", invocation_id="i", actions=EventActions(state_delta=state))
 
 
 async def loaded(service: BaseSessionService) -> Session:
@@ -32,7 +26,8 @@ async def with_events(service: BaseSessionService, count: int = 3) -> Session:
     return session
 
 
-async def test_none_where_there_is_none(service: BaseSessionService) -> None:
+@clause("session_for_run")
+async def none_where_there_is_none(service: BaseSessionService) -> None:
     assert await service.session_for_run(**S) is None
     await with_events(service)
     await loaded(service)
@@ -40,7 +35,8 @@ async def test_none_where_there_is_none(service: BaseSessionService) -> None:
     assert await service.session_for_run(**S) is None
 
 
-async def test_the_next_run_gets_the_same_list_with_what_is_new(service: BaseSessionService) -> None:
+@clause("session_for_run")
+async def the_next_run_gets_the_same_list_with_what_is_new(service: BaseSessionService) -> None:
     first = await with_events(service)
     run = await loaded(service)
     assert run == first
@@ -57,7 +53,8 @@ async def test_the_next_run_gets_the_same_list_with_what_is_new(service: BaseSes
     assert again.state["k"] == "another copy"
 
 
-async def test_two_runs_at_once_do_not_see_each_other(service: BaseSessionService) -> None:
+@clause("session_for_run")
+async def two_runs_at_once_do_not_see_each_other(service: BaseSessionService) -> None:
     await with_events(service)
     one, two = await loaded(service), await loaded(service)
     assert one.events is not two.events
@@ -67,16 +64,16 @@ async def test_two_runs_at_once_do_not_see_each_other(service: BaseSessionServic
     assert len((await loaded(service)).events) == 4
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        lambda events: events.pop(),
-        lambda events: events.clear(),
-        lambda events: events.append(delta()),
-        lambda events: events.__setitem__(0, delta()),
-    ],
+@clause(
+    "session_for_run",
+    cases={
+        "pop": lambda events: events.pop(),
+        "clear": lambda events: events.clear(),
+        "append": lambda events: events.append(delta()),
+        "set": lambda events: events.__setitem__(0, delta()),
+    },
 )
-async def test_a_list_that_somebody_changed_is_not_used_again(service: BaseSessionService, edit: Callable[[Any], object]) -> None:
+async def a_list_that_somebody_changed_is_not_used_again(service: BaseSessionService, edit: Callable[[Any], object]) -> None:
     first = await with_events(service)
     run = await loaded(service)
     edit(run.events)
@@ -84,7 +81,8 @@ async def test_a_list_that_somebody_changed_is_not_used_again(service: BaseSessi
     assert await loaded(service) == first
 
 
-async def test_a_session_that_was_deleted_and_made_again_is_another_one(service: BaseSessionService) -> None:
+@clause("session_for_run")
+async def a_session_that_was_deleted_and_made_again_is_another_one(service: BaseSessionService) -> None:
     first = await with_events(service)
     await loaded(service)
     await service.delete_session(**S)
@@ -97,18 +95,19 @@ async def test_a_session_that_was_deleted_and_made_again_is_another_one(service:
     assert len((await loaded(service)).events) == 4
 
 
-async def test_an_append_that_failed_is_no_part_of_the_list(service: BaseSessionService) -> None:
+@clause("session_for_run")
+async def an_append_that_failed_is_no_part_of_the_list(service: BaseSessionService) -> None:
     await with_events(service)
     run = await loaded(service)
-    with pytest.raises(Exception, match="already part"):
+    with raises(Exception, "already part"):
         await service.append_event(run, run.events[0].model_copy(deep=True))
     assert len(run.events) == 3
     del run
     assert len((await loaded(service)).events) == 3
 
 
-@pytest.mark.clause("survives_reopening")
-async def test_what_another_process_stored_is_read(open_service: Callable[[], BaseSessionService]) -> None:
+@clause("session_for_run", REOPENING)
+async def what_another_process_stored_is_read(open_service: Callable[[], BaseSessionService]) -> None:
     async with open_service() as mine, open_service() as other:
         await with_events(mine)
         events = (await loaded(mine)).events
@@ -126,7 +125,8 @@ async def test_what_another_process_stored_is_read(open_service: Callable[[], Ba
         assert len((await loaded(mine)).events) == 2
 
 
-async def test_many_sessions_at_once(service: BaseSessionService) -> None:
+@clause("session_for_run")
+async def many_sessions_at_once(service: BaseSessionService) -> None:
     names = [{**S, "session_id": str(number)} for number in range(12)]
 
     async def work(name: dict[str, Any]) -> None:

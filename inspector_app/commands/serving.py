@@ -1,0 +1,27 @@
+"""The subcommand that serves agents over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+
+from inspector_app.commands import stdout
+from inspector_app.commands.output import print_json, print_line
+from inspector_app.engines.agent_loader import agent_folders
+from inspector_app.server.serving import listening_socket, serve
+
+
+def api_server(options: argparse.Namespace) -> int:
+    """Serve an agent, or a folder of agents, until Ctrl+C."""
+    folders = agent_folders(options.folder)
+    token = secrets.token_urlsafe(24)
+    with stdout.kept_for_answers(), listening_socket(options.host, options.port) as listening:
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        url = f"http://{host}:{listening.getsockname()[1]}"
+        if options.json:
+            print_json({"server": {"url": url, "apps": sorted(folders), "token": token}})
+        else:
+            print_line(f"Serving {', '.join(sorted(folders))} at {url} (Ctrl+C ends it). Sessions are kept in .adk of each agent's folder.")
+            print_line(f"What a browser sends needs the header Authorization: Bearer {token}")
+        serve(listening, folders, token)
+    return 0

@@ -1,0 +1,95 @@
+"""A run's events as an answer: one JSON list at the end, or a stream of server-sent events (google-adk's `/run` and `/run_sse`)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import traceback
+from contextlib import aclosing
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from inspector_app.server.runs import Run
+from runtime.events import Event
+
+STOPPED = "The run was stopped: the server ends. In a resumable app the invocation can be resumed."
+
+
+class WholeRun(Response):
+    """All events of a run, when it is over; 500 if it failed, with what was committed still in the session.
+
+    Args:
+        run: begun, and read by nobody else.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the agent and answer."""
+        await self._run.answer(self._answer(scope, receive, send), receive)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found: list[dict[str, Any]] = []
+        try:
+            async with aclosing(self._run.events) as events:
+                async for event in events:
+                    found.append(event.model_dump(mode="json", by_alias=True, exclude_none=True))
+        except asyncio.CancelledError:
+            await JSONResponse({"detail": STOPPED}, 503)(scope, receive, send)
+            raise
+        except Exception as error:
+            _show(error)
+            await JSONResponse({"detail": f"{type(error).__name__}: {error}"}, 500)(scope, receive, send)
+            return
+        await JSONResponse(found)(scope, receive, send)
+
+
+class EventStream(Response):
+    """The events of a run as they are committed; a failure is the last one, in google-adk's form.
+
+    The agent goes on when the client has taken the event before.
+
+    Args:
+        run: begun, and read by nobody else.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the agent and send what it yields."""
+        await self._run.answer(self._answer(send), receive)
+
+    async def _answer(self, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        try:
+            async with aclosing(self._run.events) as events:
+                async for event in events:
+                    await _send_line(send, _json_of(event))
+        except asyncio.CancelledError:
+            await _send_line(send, json.dumps({"error": STOPPED}), more=False)
+            raise
+        except Exception as error:
+            _show(error)
+            details = {"error_type": type(error).__name__, "error_message": str(error), "timestamp": time.time()}
+            await _send_line(send, json.dumps({"error": f"{type(error).__name__}: {error}", "error_details": details}))
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _json_of(event: Event) -> str:
+    return event.model_dump_json(by_alias=True, exclude_none=True)
+
+
+async def _send_line(send: Send, text: str, *, more: bool = True) -> None:
+    await send({"type": "http.response.body", "body": f"data: {text}\n\n".encode(), "more_body": more})
+
+
+def _show(error: Exception) -> None:
+    """Show whoever runs the server where an agent failed."""
+    sys.stderr.write("".join(traceback.format_exception(error)))

@@ -1,0 +1,90 @@
+"""The server's socket, its loop and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+import uvicorn
+
+from inspector_app.server.agents import ServedAgents
+from inspector_app.server.application import application
+from inspector_app.server.guard import LOOPBACK_NAMES
+from inspector_app.server.runs import Runs
+from runtime.errors import KnownError
+
+SECONDS_TO_STOP = 5
+"""How long agents may take for their `finally` blocks when the server ends."""
+
+
+class CannotListenError(KnownError):
+    """The address cannot be served; the text says why."""
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on this machine.
+
+    Args:
+        host: a name or address of the machine itself.
+        port: 0 for any that is free.
+
+    Raises:
+        CannotListenError: the port is taken, or the address can be reached from elsewhere.
+    """
+    if host not in LOOPBACK_NAMES:
+        raise CannotListenError(
+            f"The server listens on this machine only: --host is localhost, 127.0.0.1 or ::1, not {host}. It runs agents for whoever"
+            " reaches it. From another machine, use a tunnel: ssh -L 8000:localhost:8000 HERE."
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        raise CannotListenError(
+            f"Port {port} cannot be used: {getattr(error, 'strerror', None) or error}. Name another with --port."
+        ) from error
+
+
+def serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> None:
+    """Serve agents until somebody ends the process.
+
+    Args:
+        listening: from `listening_socket`; closed at the end.
+        folders: agent name → its folder.
+        token: see `Guard`.
+
+    Raises:
+        KeyboardInterrupt: Ctrl+C; every run has been stopped and every database closed.
+    """
+    asyncio.run(_serve(listening, folders, token))
+
+
+async def _serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> None:
+    runs = Runs()
+    app = application(ServedAgents(folders), runs, port=listening.getsockname()[1], token=token)
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    await _Server(config, runs).serve([listening])
+
+
+class _Server(uvicorn.Server):
+    """Stops the runs first: it waits for open connections, and an event stream is one as long as its agent runs."""
+
+    def __init__(self, config: uvicorn.Config, runs: Runs) -> None:
+        super().__init__(config)
+        self._runs = runs
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop the runs, then the server."""
+        await self._runs.stop(SECONDS_TO_STOP)
+        await super().shutdown(sockets)

@@ -1,0 +1,41 @@
+"""Hold session services to the clauses: `python -m tests.conformance [MODULE:FUNCTION...] [--json]`.
+
+Without names, those of the package whose names the clauses use: ours, or google-adk's with `INSPECTOR_CONFORMANCE_OF=google.adk` and a
+Python that has it. A service of your own is named by a function that takes a folder and returns it (see `backends.named_backend`). Exit: 0
+if nothing failed, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+import warnings
+from dataclasses import asdict
+
+from tests.conformance import clauses
+from tests.conformance.backends import backends, named_backend
+from tests.conformance.report import table, try_all
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("services", nargs="*", metavar="MODULE:FUNCTION")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    assert clauses.__all__
+    results = asyncio.run(try_all([named_backend(name) for name in options.services] or backends()))
+    sys.stdout.write(json.dumps([asdict(result) for result in results]) + "\n" if options.json else table(results) + "\n")
+    return int(any(result.outcome == "failed" for result in results))
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    # A service that left threads behind must not hold the report.
+    os._exit(status)

@@ -1,0 +1,70 @@
+"""The services that are tried: ours, and google-adk's where the clauses run with it (see `names.PACKAGE`)."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.clause import REOPENING, STALE_COPIES, Backend
+from tests.conformance.names import PACKAGE
+
+IN_MEMORY = {
+    REOPENING: "it lives as long as the process",
+    STALE_COPIES: "nobody but this process can write, and appends from several copies all count",
+}
+
+
+def backends() -> list[Backend]:
+    """Return the services of the package whose names the clauses use, but PostgreSQL's."""
+    return _ours() if PACKAGE == "runtime" else _google_adks()
+
+
+def _ours() -> list[Backend]:
+    from runtime.sessions import DatabaseSessionService, InMemorySessionService, SqliteSessionService
+
+    return [
+        Backend("in memory", lambda folder: InMemorySessionService(), IN_MEMORY),
+        Backend("SQLite", lambda folder: DatabaseSessionService(f"sqlite:///{folder / 'v1.db'}")),
+        Backend("adk web's layout", lambda folder: SqliteSessionService(folder / "session.db")),
+    ]
+
+
+def postgresql() -> Backend:
+    """Return our service on a PostgreSQL server of the tests' own; skips the test where there is none."""
+    from runtime.sessions import DatabaseSessionService
+    from tests.postgres import server
+
+    def opened(folder: Path) -> DatabaseSessionService:
+        remembered = folder / "url"
+        if not remembered.exists():
+            remembered.write_text(server().new_database())
+        return DatabaseSessionService(remembered.read_text())
+
+    return Backend("PostgreSQL", opened)
+
+
+def _google_adks() -> list[Backend]:
+    def named(module: str, name: str) -> Any:
+        return getattr(importlib.import_module(f"{PACKAGE}.sessions.{module}"), name)
+
+    in_memory = named("in_memory_session_service", "InMemorySessionService")
+    database = named("database_session_service", "DatabaseSessionService")
+    sqlite = named("sqlite_session_service", "SqliteSessionService")
+    return [
+        Backend("in memory", lambda folder: in_memory(), IN_MEMORY),
+        Backend("SQLite", lambda folder: database(f"sqlite+aiosqlite:///{folder / 'v1.db'}")),
+        Backend("adk web's layout", lambda folder: sqlite(str(folder / "session.db"))),
+    ]
+
+
+def named_backend(name: str) -> Backend:
+    """Return a service of somebody else's.
+
+    Args:
+        name: `MODULE:FUNCTION`; the function takes an empty folder and returns the service, or, called again with the same folder, the
+            service on what it stored there. It may have an attribute `unsupported`: what the service does not claim to do → why.
+    """
+    module, _, function = name.partition(":")
+    opened = getattr(importlib.import_module(module), function)
+    return Backend(function, opened, getattr(opened, "unsupported", {}))

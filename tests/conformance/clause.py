@@ -1,0 +1,123 @@
+"""What a clause is, and how a service is held to one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.names import BaseSessionService
+
+Check = Callable[..., Awaitable[None]]
+REOPENING, STALE_COPIES = "reopening", "stale copies"
+SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One thing that every session service shall do.
+
+    Attributes:
+        verb: the method it is about.
+        name: what it asks, in words.
+        check: an async function of the service (of a function that opens it, if it needs `REOPENING`) and the arguments; fails by raising.
+        arguments: of this case.
+        needs: what not every service has: `REOPENING`, `STALE_COPIES`, or a method that is no part of google-adk's interface.
+    """
+
+    verb: str
+    name: str
+    check: Check
+    arguments: tuple[Any, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.verb}: {self.name}"
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A service that is tried.
+
+    Attributes:
+        name: of its column.
+        open: opens it on a folder; a second call opens what the first one left there.
+        unsupported: what it does not claim to do (a clause's `needs`) → why.
+    """
+
+    name: str
+    open: Callable[[Path], Any]
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+
+
+class UnsupportedError(Exception):
+    """The service does not claim to do this; the text says why."""
+
+
+CLAUSES: list[Clause] = []
+
+
+def clause(*needs: str, cases: Mapping[str, Any] | None = None) -> Callable[[Check], Check]:
+    """Declare an async function to be a clause, or one for each case.
+
+    Args:
+        *needs: see `Clause.needs`.
+        cases: name → argument.
+    """
+
+    def declare(check: Check) -> Check:
+        verb, words = check.__module__.rsplit(".", 1)[-1], check.__name__.replace("_", " ")
+        if cases is None:
+            CLAUSES.append(Clause(verb, words, check, needs=needs))
+        for case, argument in (cases or {}).items():
+            CLAUSES.append(Clause(verb, f"{words} [{case}]", check, (argument,), needs))
+        return check
+
+    return declare
+
+
+async def hold(backend: Backend, clause: Clause, folder: Path) -> None:
+    """Hold a service to a clause.
+
+    Args:
+        backend: the service.
+        clause: the clause.
+        folder: an empty one.
+
+    Raises:
+        UnsupportedError: it does not claim to do this.
+        Exception: it fails; anything but an AssertionError comes from the service.
+    """
+    for need in clause.needs:
+        if need in backend.unsupported:
+            raise UnsupportedError(backend.unsupported[need])
+    async with asyncio.timeout(SECONDS):
+        async with _opened(backend, folder) as service:
+            for need in clause.needs:
+                if need not in (REOPENING, STALE_COPIES) and not _has(service, need):
+                    raise UnsupportedError(f"it has no {need} of its own")
+            if REOPENING not in clause.needs:
+                await clause.check(service, *clause.arguments)
+                return
+        await clause.check(partial(_opened, backend, folder), *clause.arguments)
+
+
+@asynccontextmanager
+async def _opened(backend: Backend, folder: Path) -> AsyncIterator[Any]:
+    service = backend.open(folder)
+    try:
+        yield service
+    finally:
+        # google-adk's SqliteSessionService has nothing to close.
+        close = getattr(service, "close", None)
+        if close is not None:
+            await close()
+
+
+def _has(service: Any, method: str) -> bool:
+    own = getattr(type(service), method, None)
+    return own is not None and own is not getattr(BaseSessionService, method, None)

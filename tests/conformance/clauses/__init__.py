@@ -1,0 +1,5 @@
+"""The clauses, one file per verb; importing this declares them all in `clause.CLAUSES`."""
+
+from tests.conformance.clauses import append_event, create_session, delete_session, get_session, list_sessions, session_for_run
+
+__all__ = ["append_event", "create_session", "delete_session", "get_session", "list_sessions", "session_for_run"]

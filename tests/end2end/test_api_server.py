@@ -1,0 +1,330 @@
+"""`agent-inspector api_server`: google-adk's endpoints, and who may use them (seed: resume; seed-readings, "Server")."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector_app.cli import main
+from tests.end2end.api_server import ApiServer, api_server
+
+AGENT = """
+import asyncio
+from pathlib import Path
+
+from google.genai import types
+
+from runtime.agents import BaseAgent
+from runtime.apps import App, ResumabilityConfig
+from runtime.events import Event, EventActions
+
+MARKS = Path(__file__).parent / "marks"
+
+
+class Steps(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        asked = ctx.user_content.parts[0].text
+        try:
+            for number in range(3):
+                part = types.Part(text=f"step {number}")
+                content = types.Content(role="model", parts=[part])
+                yield Event(author=self.name, content=content, actions=EventActions(state_delta={"n": number, "none": None}))
+                if asked == "wait":
+                    await asyncio.sleep(60)
+                if asked == "fail once" and number == 1 and not MARKS.exists():
+                    MARKS.write_text("failed")
+                    raise RuntimeError("broken")
+        finally:
+            await asyncio.sleep(0)
+            print("printed by the agent")
+            if asked == "wait":
+                await asyncio.sleep(0.05)
+                MARKS.write_text("cleaned up")
+        yield Event(author=self.name, actions=EventActions(end_of_agent=True))
+
+
+root_agent = Steps(name="steps")
+app = App(name="another_name", root_agent=root_agent, resumability_config=ResumabilityConfig(is_resumable=True))
+"""
+
+ORIGIN = "http://evil.example"
+
+
+def write_agents(folder: Path) -> Path:
+    for name, source in {"my_resumable_agent": AGENT, "broken": "import no_such_module_at_all", "no_agent": ""}.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / ("notes.py" if not source else "agent.py")).write_text(source, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    with api_server(write_agents(tmp_path_factory.mktemp("served"))) as server:
+        yield server
+
+
+@pytest.fixture
+def sessions(server: ApiServer, request: pytest.FixtureRequest) -> str:
+    """Return the path of the sessions of a user of this test's own; `s_abc` is there."""
+    path = f"/apps/my_resumable_agent/users/{request.node.name.partition('[')[0]}/sessions"
+    server.ask("POST", f"{path}/s_abc", {})
+    marks = server.folder / "my_resumable_agent" / "marks"
+    marks.unlink(missing_ok=True)
+    return path
+
+
+def body(sessions: str, **more: object) -> dict[str, object]:
+    """Return a body as the seed has it."""
+    return {"app_name": "my_resumable_agent", "user_id": sessions.split("/")[4], "session_id": "s_abc", **more}
+
+
+def message(text: str) -> dict[str, object]:
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the sentence that the server does not start with."""
+    assert main(["api_server", *arguments]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
+class TestSessions:
+    def test_the_agents_are_listed(self, server: ApiServer) -> None:
+        assert server.apps == server.ask("GET", "/list-apps").json == ["broken", "my_resumable_agent"]
+
+    def test_a_session_is_created_read_listed_changed_and_deleted(self, server: ApiServer, sessions: str) -> None:
+        created = server.ask("POST", f"{sessions}/s1", {"k": 1, "user:u": 2, "nothing": None}).json
+        assert created.pop("lastUpdateTime") > 0
+        user = sessions.split("/")[4]
+        state = {"k": 1, "user:u": 2, "nothing": None}
+        assert created == {"id": "s1", "appName": "my_resumable_agent", "userId": user, "state": state, "events": []}
+        given = server.ask("POST", sessions, {"sessionId": "s2", "state": {"k": 3}}).json
+        assert (given["id"], given["state"]) == ("s2", {"k": 3, "user:u": 2})
+        new = server.ask("POST", sessions).json
+        listed = server.ask("GET", sessions).json
+        assert {session["id"] for session in listed} == {"s_abc", "s1", "s2", new["id"]}
+        changed = server.ask("PATCH", f"{sessions}/s1", {"stateDelta": {"k": 5}}).json
+        assert changed["state"] == {"k": 5, "user:u": 2, "nothing": None}
+        assert [event["actions"]["stateDelta"] for event in changed["events"]] == [{"k": 5}]
+        assert server.ask("GET", f"{sessions}/s1").json == changed
+        assert server.ask("DELETE", f"{sessions}/s1").json is None
+        assert server.ask("GET", f"{sessions}/s1").status == 404
+
+    @pytest.mark.parametrize(
+        ("method", "path", "sent", "status", "says"),
+        [
+            ("POST", "{sessions}/s_abc", {}, 409, "already exists"),
+            ("GET", "{sessions}/none", None, 404, "Session not found: none"),
+            ("PATCH", "{sessions}/none", {"stateDelta": {"k": 1}}, 404, "Session not found: none"),
+            ("PATCH", "{sessions}/s_abc", {"stateDelta": {"temp:k": 1}}, 400, "temp:"),
+            ("PATCH", "{sessions}/s_abc", {}, 422, "stateDelta"),
+            ("POST", "{sessions}/s3", [1], 422, "JSON object"),
+            ("POST", "{sessions}", {"events": []}, 422, "events"),
+            ("GET", "/apps/nobody/users/u/sessions", None, 404, "Served are: broken, my_resumable_agent"),
+            ("GET", "/apps/../users/u/sessions", None, 404, "There is no agent"),
+            ("GET", "/apps/..%2F..%2Fetc/users/u/sessions", None, 404, "Not Found"),
+            ("GET", "/nothing", None, 404, "Not Found"),
+            ("GET", "/run", None, 405, "Method Not Allowed"),
+        ],
+    )
+    def test_what_cannot_be_done_says_why(
+        self, server: ApiServer, sessions: str, method: str, path: str, sent: object, status: int, says: str
+    ) -> None:
+        answer = server.ask(method, path.format(sessions=sessions), sent)
+        assert answer.status == status
+        assert says in json.dumps(answer.json["detail"])
+
+
+class TestRunning:
+    def test_run_answers_with_all_events(self, server: ApiServer, sessions: str) -> None:
+        camel = {"appName": "my_resumable_agent", "userId": sessions.split("/")[4], "sessionId": "s_abc"}
+        answer = server.ask("POST", "/run", {**camel, "newMessage": message("go"), "stateDelta": {"given": 1}})
+        assert answer.status == 200
+        events = answer.json
+        assert [event["content"]["parts"][0]["text"] for event in events[:3]] == ["step 0", "step 1", "step 2"]
+        assert events[0]["actions"]["stateDelta"] == {"n": 0, "none": None}
+        assert events[3]["actions"]["endOfAgent"] is True
+        session = server.ask("GET", f"{sessions}/s_abc").json
+        assert session["state"] == {"given": 1, "n": 2, "none": None}
+        assert session["events"][1:] == events
+
+    def test_run_sse_sends_each_event_and_ends(self, server: ApiServer, sessions: str) -> None:
+        answer = server.ask("POST", "/run_sse", body(sessions, new_message=message("go"), streaming=True))
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert answer.events == server.ask("GET", f"{sessions}/s_abc").json["events"][1:]
+
+    def test_the_seeds_body_resumes_what_failed(self, server: ApiServer, sessions: str) -> None:
+        """resume, "Reanudar un flujo de trabajo detenido": no new_message, the invocation's id."""
+        *before, failed = server.ask("POST", "/run_sse", body(sessions, new_message=message("fail once"))).events
+        assert failed["error"] == "RuntimeError: broken"
+        assert failed["error_details"]["error_type"] == "RuntimeError"
+        invocation_id = before[0]["invocationId"]
+        resumed = server.ask("POST", "/run_sse", body(sessions, invocation_id=invocation_id))
+        assert resumed.status == 200
+        assert {event["invocationId"] for event in resumed.events} == {invocation_id}
+        assert resumed.events[-1]["actions"]["endOfAgent"] is True
+        again = server.ask("POST", "/run_sse", body(sessions, invocation_id=invocation_id))
+        assert (again.status, "is finished" in again.json["detail"]) == (400, True)
+
+    def test_a_failed_run_is_a_500_that_names_the_error(self, server: ApiServer, sessions: str) -> None:
+        answer = server.ask("POST", "/run", body(sessions, new_message=message("fail once")))
+        assert (answer.status, answer.json) == (500, {"detail": "RuntimeError: broken"})
+        assert len(server.ask("GET", f"{sessions}/s_abc").json["events"]) == 3
+
+    def test_the_seeds_trailing_comma_is_pointed_at(self, server: ApiServer) -> None:
+        sent = (
+            '{\n   "app_name": "my_resumable_agent",\n   "user_id": "u_123",\n   "session_id": "s_abc",\n'
+            '   "invocation_id": "invocation-123",\n }'
+        )
+        answer = server.ask("POST", "/run_sse", sent)
+        assert answer.status == 422
+        (problem,) = answer.json["detail"]
+        assert problem["loc"] == ["body", sent.rindex(",")]
+        assert "comma before a closing bracket" in problem["ctx"]["error"]
+        assert "line 5" in problem["ctx"]["error"]
+
+    @pytest.mark.parametrize(
+        ("sent", "status", "says"),
+        [
+            ({"session_id": "none", "new_message": {"parts": [{"text": "x"}]}}, 404, "Session not found: none"),
+            ({"invocation_id": "e-1"}, 400, "has no events to resume"),
+            ({}, 400, "new_message or an invocation_id"),
+            ({"new_message": {"parts": [{"function_response": {"id": "c", "name": "f", "response": {}}}]}}, 400, "No function call"),
+            ({"app_name": "broken", "new_message": {"parts": [{"text": "x"}]}}, 500, "no_such_module_at_all"),
+            ({"user_id": 7}, 422, "user_id"),
+            ('{"app_name": NaN}', 422, "NaN"),
+            ("[" * 100_000, 422, "JSON decode error"),
+            ('{"app_name": "a" "b"}', 422, "line 1, column 18"),
+            ("[1]", 422, "body"),
+        ],
+        ids=str,
+    )
+    def test_a_bad_request_says_what_is_wrong(self, server: ApiServer, sessions: str, sent: object, status: int, says: str) -> None:
+        answer = server.ask("POST", "/run", sent if isinstance(sent, str) else {**body(sessions), **sent})  # type: ignore[dict-item]
+        assert answer.status == status
+        assert says in json.dumps(answer.json["detail"])
+
+    def test_another_type_of_body_is_refused(self, server: ApiServer, sessions: str) -> None:
+        answer = server.ask("POST", "/run", body(sessions, new_message=message("go")), {"Content-Type": "text/plain"})
+        assert (answer.status, "application/json" in answer.text) == (422, True)
+
+    def test_a_session_runs_once_at_a_time(self, server: ApiServer, sessions: str) -> None:
+        first = server.connect()
+        first.request("POST", "/run_sse", json.dumps(body(sessions, new_message=message("wait"))), {"Content-Type": "application/json"})
+        stream = first.getresponse()
+        assert b"step 0" in stream.readline()
+        second = server.ask("POST", "/run", body(sessions, new_message=message("go")))
+        assert (second.status, "is being run" in second.json["detail"]) == (409, True)
+        assert server.ask("DELETE", f"{sessions}/s_abc").status == 409
+        stream.close()
+        first.close()
+        marks = server.folder / "my_resumable_agent" / "marks"
+        wait_until(marks.exists)
+        assert marks.read_text("utf-8") == "cleaned up"
+        wait_until(lambda: server.ask("POST", "/run", body(sessions, new_message=message("go"))).status == 200)
+
+    def test_a_client_of_run_that_goes_away_stops_the_agent(self, server: ApiServer, sessions: str) -> None:
+        connection = server.connect()
+        connection.request("POST", "/run", json.dumps(body(sessions, new_message=message("wait"))), {"Content-Type": "application/json"})
+        wait_until(lambda: len(server.ask("GET", f"{sessions}/s_abc").json["events"]) == 2)
+        connection.close()
+        wait_until((server.folder / "my_resumable_agent" / "marks").exists)
+
+
+class TestWhoMayAsk:
+    """pitfalls, "A local server": Host and Origin on every method, a token for what a page could send, no CORS."""
+
+    @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "[::2]:8000", "", "]["])
+    @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
+    def test_another_host_is_refused(self, server: ApiServer, method: str, host: str) -> None:
+        answer = server.ask(method, "/list-apps", headers={"Host": host})
+        assert answer.status == 403
+
+    @pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1", "[::1]:{port}", "LOCALHOST:9000"])
+    def test_every_name_of_this_machine_will_do(self, server: ApiServer, host: str) -> None:
+        assert server.ask("GET", "/list-apps", headers={"Host": host.format(port=server.port)}).status == 200
+
+    @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE", "OPTIONS"])
+    @pytest.mark.parametrize("origin", [ORIGIN, "null", "http://localhost:1", "https://localhost:{port}"])
+    def test_pages_of_other_origins_are_refused_token_or_not(self, server: ApiServer, method: str, origin: str) -> None:
+        headers = {"Origin": origin.format(port=server.port), "Authorization": f"Bearer {server.token}"}
+        answer = server.ask(method, "/list-apps", headers=headers)
+        assert answer.status == 403
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Origin": "http://localhost:{port}"},
+            {"Referer": "http://x.example/"},
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+        ],
+        ids=str,
+    )
+    def test_what_a_page_could_send_needs_the_token(self, server: ApiServer, headers: dict[str, str]) -> None:
+        headers = {name: value.format(port=server.port) for name, value in headers.items()}
+        assert server.ask("GET", "/list-apps", headers=headers).status == 401
+        assert server.ask("GET", "/list-apps", headers={**headers, "Authorization": "Bearer wrong"}).status == 401
+        assert server.ask("GET", "/list-apps", headers={**headers, "Authorization": f"Bearer {server.token}"}).status == 200
+
+    def test_an_address_that_a_person_typed_needs_none(self, server: ApiServer) -> None:
+        assert server.ask("GET", "/list-apps", headers={"Sec-Fetch-Site": "none"}).status == 200
+
+    def test_other_addresses_are_not_served(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert "this machine only" in refused(capsys, str(write_agents(tmp_path)), "--host", "0.0.0.0")
+
+
+class TestStartAndEnd:
+    def test_ctrl_c_stops_the_agents_and_a_new_server_resumes_them(self, tmp_path: Path) -> None:
+        folder = write_agents(tmp_path) / "my_resumable_agent"
+        sessions = "/apps/my_resumable_agent/users/u_123/sessions"
+        with api_server(folder) as first:
+            assert first.apps == ["my_resumable_agent"]
+            first.ask("POST", f"{sessions}/s_abc", {})
+            connection = first.connect()
+            connection.request(
+                "POST", "/run_sse", json.dumps(body(sessions, new_message=message("wait"))), {"Content-Type": "application/json"}
+            )
+            stream = connection.getresponse()
+            event = json.loads(stream.readline().removeprefix(b"data: "))
+            assert first.stop() == 130
+            assert b"The run was stopped" in stream.read()
+            assert first.process.stderr is not None
+            assert first.process.stderr.read() == "printed by the agent\n"
+            connection.close()
+        assert (folder / "marks").read_text("utf-8") == "cleaned up"
+        with api_server(folder, "--host", "localhost") as second:
+            stored = second.ask("GET", f"{sessions}/s_abc").json["events"]
+            assert stored[-1] == event
+            connection = second.connect()
+            resumed = json.dumps(body(sessions, invocation_id=event["invocationId"]))
+            connection.request("POST", "/run_sse", resumed, {"Content-Type": "application/json"})
+            assert b"step 0" in connection.getresponse().readline()
+            connection.close()
+            assert second.stop(signal.SIGTERM) == -signal.SIGTERM
+
+    def test_a_port_that_is_taken(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            said = refused(capsys, str(write_agents(tmp_path)), "--port", str(taken.getsockname()[1]))
+        assert "Name another with --port" in said
+
+    @pytest.mark.parametrize(("folder", "says"), [("nowhere", "There is no folder"), ("no_agent", "has no agent")])
+    def test_a_folder_without_agents(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, says: str) -> None:
+        write_agents(tmp_path)
+        assert says in refused(capsys, str(tmp_path / folder))

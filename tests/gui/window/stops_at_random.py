@@ -1,0 +1,75 @@
+"""A real process: opens the window on a restless agent, stops its runs at random moments, and closes the window in the last one.
+
+Run by test_stops_at_random.py as `stops_at_random.py AGENT SEED STOPS`; prints what was left after each stop and at the end, as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+
+from inspector_app import app
+from inspector_app.app import Inspector
+from inspector_app.controllers.run import RunEnd
+
+AGENT, SEED, STOPS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+LONGEST = 0.3
+"""Seconds from the beginning of a run to its stop, at most."""
+
+
+class RestlessInspector(Inspector):
+    """Sends, stops, and is closed."""
+
+    async def open(self, paths: list[str]) -> None:
+        self.chance = random.Random(SEED)
+        self.left: list[str] = []
+        self.run.run_ended.connect(self.note_end)
+        self.closed.connect(self.report)
+        await super().open(paths)
+        self.journal = type(self.agents.loaded.app.root_agent).journal  # type: ignore[union-attr]
+        for _ in range(STOPS):
+            await self.start()
+            self.run.stop()
+            if self.chance.random() < 0.1:
+                self.run.stop()
+            for _ in range(1_000):
+                if self.run.phase == "idle":
+                    break
+                await asyncio.sleep(0.01)
+            self.look()
+        await self.start()
+        if self.chance.random() < 0.3:
+            self.run.stop()
+        self.window.close()
+
+    async def start(self) -> None:
+        """Begin a run of some kind, and let it go on for a moment, or be held."""
+        kind = self.chance.choice(["slow", "tool", "fan", "inner", "mixed"])
+        paused = self.chance.random() < 0.3
+        self.run.send(kind, paused=paused)
+        await asyncio.sleep(self.chance.random() ** 2 * LONGEST)
+        for _ in range(self.chance.randrange(4) if paused else 0):
+            self.chance.choice([self.run.step, self.run.go_on, lambda: self.run.step_on("into"), lambda: self.run.step_on("out")])()
+            await asyncio.sleep(self.chance.random() * 0.02)
+
+    def note_end(self, end: RunEnd) -> None:
+        if end.error is not None:
+            self.left.append(repr(end.error))
+
+    def look(self) -> None:
+        """Note what a stop left that should not be there."""
+        names = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Opening", "Task-1")]
+        if names or self.run.phase != "idle":
+            self.left.append(f"{names} {self.run.phase}")
+        self.left += [f"no finally: {name}" for name in {*self.journal} if self.journal.count(name) % 2]
+
+    def report(self) -> None:
+        names = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Closing", "Task-1")]
+        unended = [name for name in {*self.journal} if self.journal.count(name) % 2]
+        sys.stdout.write(json.dumps({"left": [*self.left, *names, *unended], "ran": sorted({*self.journal})}) + "\n")
+
+
+app.Inspector = RestlessInspector  # type: ignore[misc]
+sys.exit(app.run_window([AGENT], trust=True, theme="dark", size=(1280, 800)))

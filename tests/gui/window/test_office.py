@@ -1,0 +1,242 @@
+"""Stepping through an agent tree with a transfer, an agent called as a tool, and parallel branches, through the real widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.qt_models.event_list import Column
+from runtime.events.marks import EDITED
+from tests.gui.window.test_debugging import add_breakpoint, editor, events_of, press, results, wait_until_held, write
+from tests.gui.window.test_held_branches import agent  # noqa: F401
+
+OFFICE = '''
+from runtime.agents import LlmAgent, ParallelAgent, SequentialAgent
+from runtime.apps import App, ResumabilityConfig
+from runtime.models import ScriptedLlm
+from runtime.tools import AgentTool, ToolContext
+
+
+async def look_up(name: str, tool_context: ToolContext) -> dict:
+    """Look somebody up."""
+    tool_context.state["looked_up"] = name
+    return {"name": name, "known": True}
+
+
+async def work() -> dict:
+    """Work."""
+    return {"done": True}
+
+
+def scripted(*replies):
+    return ScriptedLlm(replies=list(replies))
+
+
+checker = LlmAgent(
+    name="checker",
+    description="Checks people.",
+    tools=[look_up],
+    model=scripted({"calls": [["look_up", {"name": "maria"}]]}, "maria is known"),
+)
+expert = LlmAgent(name="expert", description="Knows.", model=scripted("the expert says yes"))
+front = LlmAgent(
+    name="front",
+    tools=[AgentTool(checker)],
+    sub_agents=[expert],
+    model=scripted({"calls": [["checker", {"request": "is maria known?"}]]}, {"calls": [["transfer_to_agent", {"agent_name": "expert"}]]}),
+)
+branches = [LlmAgent(name=name, tools=[work], model=scripted({"calls": [["work", {}]]}, f"{name} is done")) for name in ("left", "right")]
+fan = ParallelAgent(name="fan", sub_agents=branches)
+app = App(
+    name="office",
+    root_agent=SequentialAgent(name="office", sub_agents=[front, fan]),
+    resumability_config=ResumabilityConfig(is_resumable=True),
+)
+'''
+
+
+@pytest.fixture
+def office(agent: Callable[[str, str], Inspector]) -> Inspector:  # noqa: F811
+    return agent("office", OFFICE)
+
+
+def begin(office: Inspector, qtbot: QtBot) -> None:
+    office.window.workbench.composer.set_text("hello")
+    office.window.commands.step.trigger()
+    wait_until_held(office, qtbot)
+
+
+INTO, OVER, OUT = (Qt.Key.Key_F11, False), (Qt.Key.Key_F10, True), (Qt.Key.Key_F11, True)
+
+
+def go(office: Inspector, qtbot: QtBot, *keys: tuple[Qt.Key, bool]) -> str:
+    """Press step keys, each when the agent is held again, and return where that is."""
+    for key, shift in keys:
+        before = office.run.hold
+        assert before is not None
+        qtbot.keyClick(office.window, key, Qt.KeyboardModifier.ShiftModifier if shift else Qt.KeyboardModifier.NoModifier)
+        qtbot.waitUntil(lambda: office.run.hold is not None and office.run.hold is not before, timeout=10_000)  # noqa: B023
+    return office.window.run_bar.detail_text
+
+
+def step_to(office: Inspector, qtbot: QtBot, place: str) -> None:
+    """Press F11 until the agent is held there."""
+    for _ in range(20):
+        if go(office, qtbot, INTO) == place:
+            return
+    raise AssertionError(f"never held {place}")
+
+
+def finish(office: Inspector, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(office.run.run_ended, timeout=10_000) as ended:
+        office.window.commands.run.trigger()
+    assert ended.args[0].error is None
+
+
+def inner_rows(office: Inspector) -> list[str]:
+    model = office.controller.events
+    rows = map(model.stream_row, range(model.rowCount()))
+    return [f"{row.author}: {row.summary}" for row in rows if row.kind in ("inner", "inner event")]
+
+
+INSIDE = [
+    "checker: 3 events inside this call · not stored",
+    'checker: call look_up(name="maria")',
+    'checker: look_up → {name: "maria", known: true}',
+    "checker: maria is known",
+]
+
+
+def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspector, qtbot: QtBot) -> None:
+    begin(office, qtbot)
+    step_to(office, qtbot, "before tool call checker")
+    assert go(office, qtbot, INTO) == "checker begins"
+    assert go(office, qtbot, INTO) == "before the model call of checker"
+    assert go(office, qtbot, INTO) == "before tool call look_up"
+    assert inner_rows(office) == ["checker: 1 event inside this call · not stored", INSIDE[1]]
+    assert go(office, qtbot, OVER) == "checker · tool result (inside a tool)"
+    assert go(office, qtbot, OUT) == "checker has ended"
+    assert inner_rows(office) == INSIDE
+    assert go(office, qtbot, OUT) == "front has ended"
+    finish(office, qtbot)
+    assert inner_rows(office) == INSIDE
+    assert [event.author for event in events_of(office)].count("checker") == 0, "they are in no session"
+
+
+def test_stepping_over_runs_through_it_and_shows_what_it_did(office: Inspector, qtbot: QtBot) -> None:
+    begin(office, qtbot)
+    step_to(office, qtbot, "before tool call checker")
+    assert go(office, qtbot, OVER) == "front · tool result"
+    assert inner_rows(office) == INSIDE
+    assert results(office, "checker") == [{"result": "maria is known"}]
+    finish(office, qtbot)
+
+
+def test_held_at_an_event_inside_a_tool_its_detail_is_shown(office: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(office, qtbot, 'response == "look_up"')
+    write(office, "hello", qtbot)
+    wait_until_held(office, qtbot)
+    window, model = office.window, office.controller.events
+    assert window.workbench.held.text.startswith("Held after checker · tool result (inside a tool) breakpoint: ")
+    stream, detail = window.workbench.stream, window.workbench.detail
+    shown = stream.selected_inner
+    assert shown is not None and shown.author == "checker" and shown.get_function_responses()
+    row = model.stream_row(stream.table.currentIndex().row())
+    assert row.held and row.breakpoint == "on" and row.number == "" and row.lanes == 1
+    assert detail.findChild(QLabel, "event_detail_title").text() == "Inside a tool · checker · tool result"
+    assert detail.delta.model.change(0).key == "looked_up" and detail.delta.model.change(0).after == "maria"
+    stream.select_event(0)
+    assert detail.findChild(QLabel, "event_detail_title").text().startswith("Event 1 ")
+    row_of_shown = model.row_of_inner(shown.id)
+    qtbot.keyClick(stream.table, Qt.Key.Key_Down)
+    assert row_of_shown is not None and not stream.following
+    finish(office, qtbot)
+    assert not any(model.stream_row(row).held for row in range(model.rowCount()))
+
+
+def test_what_is_changed_inside_a_tool_is_marked_where_it_is_stored(office: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(office, qtbot, "", "before tool", "look_up")
+    write(office, "hello", qtbot)
+    wait_until_held(office, qtbot)
+    assert office.window.workbench.held.text.startswith("Held before look_up")
+    editor(office).setPlainText('{"name": "anna"}')
+    with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
+        press(office, "held_call", qtbot)
+    response = next(event for event in events_of(office) if any(one.name == "checker" for one in event.get_function_responses()))
+    edited = (response.custom_metadata or {})[EDITED]["calls"]
+    (inside,) = next(iter(edited.values()))["inside"]
+    assert next(iter(inside["calls"].values()))["arguments"]["after"] == {"name": "anna"}
+    assert response.actions.state_delta == {"looked_up": "anna"}
+
+
+def test_what_is_inside_folds_by_keyboard_and_outlives_a_reload(office: Inspector, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
+        write(office, "hello", qtbot)
+    assert inner_rows(office) == INSIDE
+    table, model = office.window.workbench.stream.table, office.controller.events
+    header = next(row for row in range(model.rowCount()) if model.stream_row(row).kind == "inner")
+    table.setCurrentIndex(model.index(header, Column.EVENT))
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Left)
+    assert inner_rows(office) == INSIDE[:1]
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert inner_rows(office) == INSIDE
+    with qtbot.waitSignal(office.browse.session_loaded, timeout=10_000):
+        office.window.commands.reload.trigger()
+    assert inner_rows(office) == INSIDE
+    office.window.workbench.filter_bar.set_text('author == "checker"')
+    qtbot.waitUntil(lambda: not office.controller.filtering, timeout=10_000)
+    assert inner_rows(office) == []
+
+
+def test_stepping_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:
+    begin(office, qtbot)
+    step_to(office, qtbot, "before tool call transfer_to_agent")
+    assert go(office, qtbot, INTO) == "expert begins"
+    assert go(office, qtbot, OUT) == "expert has ended"
+    assert go(office, qtbot, OVER) == "front · end of agent", "who handed over goes on"
+    finish(office, qtbot)
+
+
+def test_stepping_over_a_transfer_runs_through_the_other_agent(office: Inspector, qtbot: QtBot) -> None:
+    begin(office, qtbot)
+    step_to(office, qtbot, "before tool call transfer_to_agent")
+    assert go(office, qtbot, OVER) == "front · transfer"
+    assert go(office, qtbot, OVER) == "front · end of agent"
+    assert any(event.author == "expert" for event in events_of(office))
+    finish(office, qtbot)
+
+
+def test_a_branch_is_stepped_by_itself_and_the_other_one_is_told_of(office: Inspector, qtbot: QtBot) -> None:
+    begin(office, qtbot)
+    step_to(office, qtbot, "left begins")
+    held = office.window.workbench.held
+    qtbot.waitUntil(lambda: "right (fan.right) runs on" in held.beside, timeout=10_000)
+    assert held.beside.startswith("fan.left is held")
+    assert "fan.left is held" in office.window.status.text("run")
+    for _ in range(3):
+        assert go(office, qtbot, OVER).startswith("left · "), "the other branch's events do not count"
+    assert go(office, qtbot, OUT) == "left has ended"
+    assert office.window.run_bar.state_text.startswith("paused at ")
+    assert go(office, qtbot, OUT) == "fan has ended"
+    finish(office, qtbot)
+    assert {"left", "right"} <= {event.author for event in events_of(office)}
+
+
+def test_a_breakpoint_in_both_branches_holds_one_after_the_other(office: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(office, qtbot, "", "before tool", "work")
+    write(office, "hello", qtbot)
+    wait_until_held(office, qtbot)
+    held = office.window.workbench.held
+    qtbot.waitUntil(lambda: "in line behind it: " in held.beside, timeout=10_000)
+    first = office.run.hold
+    assert first is not None
+    office.window.commands.run.trigger()
+    qtbot.waitUntil(lambda: office.run.hold is not None and office.run.hold is not first, timeout=10_000)
+    assert {first.agent, office.run.hold.agent} == {"left", "right"}
+    finish(office, qtbot)

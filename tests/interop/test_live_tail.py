@@ -1,0 +1,111 @@
+"""What the real google-adk commits is told once each, while checkpoints, vacuums and deletions go on."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.file_tail import FileTail
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.interop.google_adk import adk_python
+from tests.sweep import count
+
+WRITER = Path(__file__).with_name("adk_live_writer.py")
+
+
+class Watcher:
+    """Follows the newest session of a file, and keeps what it is told of each."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.tail = FileTail(file)
+        self.told: dict[str, list[str]] = {}
+        self.rereads = 0
+        self._newest: SessionKey | None = None
+
+    def look(self) -> int:
+        """Look once; return how many events came."""
+        changes = self.tail.poll()
+        newest = max((summary.key for summary in changes.changed), default=self._newest)
+        if self._newest is not None:
+            ids = self.told[self._newest.session_id]
+            ids += [event.id for event in changes.events]
+            if changes.reread:
+                self.rereads += 1
+                self._read_again(self._newest)
+        if newest is not None and (self._newest is None or newest > self._newest):
+            self._newest = newest
+            self._read_again(newest)
+        return len(changes.events)
+
+    def _read_again(self, key: SessionKey) -> None:
+        with StoredDatabase.open(str(self.file)) as database:
+            self.told[key.session_id] = [event.id for event in database.events(key)]
+        self.tail.follow(key, self.told[key.session_id])
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("service", "mode", "share"), [("database", "delete", 1.0), ("sqlite", "delete", 1.0), ("database", "wal", 0.2)])
+def test_nothing_is_missed_or_doubled(tmp_path: Path, service: str, mode: str, share: float) -> None:
+    file = tmp_path / "live.db"
+    connection = sqlite3.connect(file)
+    connection.execute(f"PRAGMA journal_mode = {mode}")
+    if mode == "wal":  # it takes a page to keep that
+        connection.execute("CREATE TABLE t (x)")
+        connection.execute("DROP TABLE t")
+    connection.close()
+    total, length = round(count(250, 100_000) * share), count(60, 1_000)
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        writer = subprocess.Popen([adk_python(), str(WRITER), str(file), service, str(total), str(length)], stdout=output)
+        watcher = Watcher(file)
+        alone = 0
+        while writer.poll() is None:
+            alone += watcher.look()
+            time.sleep(watcher.tail.pause)
+    assert writer.returncode == 0
+    while watcher.tail.poll() or not watcher.tail._counted:
+        time.sleep(0.05)
+    watcher.tail.follow(watcher._newest, watcher.told[watcher._newest.session_id])
+    watcher.look()
+    watcher.tail.close()
+    assert alone > total * 0.3, "events came one by one, not by reading a session again"
+    _compare(log.read_text().splitlines(), watcher, mode)
+    assert {path.name for path in tmp_path.iterdir()} == {"live.db", "log"}
+
+
+def _compare(log: list[str], watcher: Watcher, mode: str) -> None:
+    sessions: dict[str, list[str]] = {}
+    removed: set[str] = set()
+    written = 0
+    for line in log:
+        what, name = line.split()
+        if what == "session":
+            current = sessions.setdefault(name, [])
+        elif what == "event":
+            current.append(name)
+            written += 1
+        elif what == "deleted":
+            current.remove(name)
+        else:
+            removed.add(name)
+    missed = doubled = 0
+    for session_id, ids in sessions.items():
+        told = watcher.told.get(session_id, [])
+        doubled += len(told) - len(set(told))
+        if session_id == max(sessions):
+            assert told == ids
+        # What was deleted from an older session after the last look at it is not looked for any more.
+        missed += len(set(ids) - set(told))
+    found = f"{written} commits, {len(sessions)} sessions, {watcher.rereads} read again, {missed} missed, {doubled} doubled"
+    sys.stdout.write(f"{mode}: {found}\n")
+    assert (missed, doubled) == (0, 0)
+    assert {key.session_id for key in watcher.tail._known} == sessions.keys() - removed
+    counts = {summary.key.session_id: summary.event_count for summary in watcher.tail._known.values()}
+    assert counts == {session_id: len(ids) for session_id, ids in sessions.items() if session_id not in removed}

@@ -9,6 +9,7 @@ from typing import Any
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.events.event import Event
+from runtime.rewind import versions_after
 from runtime.sessions.session import SessionKey
 
 
@@ -37,14 +38,6 @@ class FilesCopied:
         return (
             [f"These versions of files are not there any more, and empty in the fork: {', '.join(self.missing)}."] if self.missing else []
         )
-
-
-def versions_after(events: Sequence[Event]) -> dict[str, int]:
-    """Return the version of each file that was there after the events."""
-    versions: dict[str, int] = {}
-    for event in events:
-        versions.update(event.actions.artifact_delta)
-    return versions
 
 
 async def copy_files(

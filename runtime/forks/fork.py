@@ -11,15 +11,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.forks.files import FilesCopied, copy_files, remove_files
 from runtime.history.state_at import History, ScopedState
-from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from runtime.sessions.database_url import database_url, file_of, without_password
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
 from runtime.sessions.open_service import open_session_service
@@ -159,12 +161,15 @@ async def fork_into(
         created=created or (taken[0].timestamp if taken else lineage.at),
         lineage=lineage,
     )
+    if await service.get_session(**_names(fork_key), config=GetSessionConfig(num_recent_events=0)) is not None:
+        # Said before a file is copied: these names' files are that session's.
+        raise AlreadyExistsError(f"Session with id {fork_key.session_id} already exists.")
     with_files = history.events[: _index(history.events, cut.files_at) + 1] if cut.files_at else taken
     copied = await copy_files(files.source, files.target or files.source, key, fork_key, with_files) if files else FilesCopied()
     try:
         await service.store_copy(fork_key, copy)
-    except BaseException:
-        if files:
+    except BaseException as error:
+        if files and not isinstance(error, AlreadyExistsError):
             await remove_files(files.target or files.source, fork_key, copied)
         raise
     return Fork(fork_key, None, lineage, [*_notes(then, same_place), *copied.notes(with_files, asked=files is not None)])
@@ -186,6 +191,10 @@ def _index(events: Sequence[Event], event_id: str) -> int:
         if event.id == event_id:
             return index
     raise NotFoundError(f"The session has no event {event_id!r}.")
+
+
+def _names(key: SessionKey) -> dict[str, Any]:
+    return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
 
 
 def _read(source: str, key: SessionKey) -> tuple[History, float, bool]:

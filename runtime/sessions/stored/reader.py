@@ -12,11 +12,12 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.state_at import History
+from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.session import SessionKey
-from runtime.sessions.state import merge_scopes
+from runtime.sessions.state import merge_scopes, scope_of
 from runtime.sessions.stored.copied_events import CopiedEvents, Readable
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
@@ -27,6 +28,7 @@ from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.sqlite_file import SqliteFile
+from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
@@ -172,6 +174,22 @@ class StoredDatabase:
             return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
+
+    def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """Return every write of a state key, the oldest first; of a `user:` or `app:` key also other sessions'.
+
+        Args:
+            key: the session that has it.
+            name: with its scope prefix.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        if scope_of(name) not in ("user", "app"):
+            return writes_of(self.history(key), key, name)
+        self._file.read(lambda connection: _stored_state(connection, key))
+        commits = self._file.read(lambda connection: read_shared_commits(connection, self._rows, key, name, ours=self.layout.ours))
+        return shared_writes(key, name, commits, self.events)
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a piece of work that only reads on the database itself, for what the other methods do not offer.

@@ -18,7 +18,7 @@ DATABASES = [entry for entry in manifest() if "big" not in entry["name"] and "ma
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", DATABASES[:: count(quick=12, full=1)], ids=lambda entry: entry["name"])
+@pytest.mark.parametrize("entry", DATABASES[:: count(quick=40, full=1)], ids=lambda entry: entry["name"])
 async def test_the_fork_is_what_the_session_was(entry: dict[str, Any], tmp_path: Path) -> None:
     file = fixtures_dir() / "open" / entry["file"]
     before = hashlib.sha256(file.read_bytes()).hexdigest()

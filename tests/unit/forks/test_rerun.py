@@ -96,7 +96,8 @@ def by_branch(events: list[Event]) -> list[dict[str, Any]]:
     rows = sorted(map(shown, events), key=lambda row: ("branch" not in row and row.get("end_of_agent", False), row.get("branch", "")))
     sorted_rows: list[dict[str, Any]] = []
     for is_result, group in groupby(rows, key=lambda row: "responses" in row):
-        sorted_rows += sorted(group, key=str) if is_result else group
+        together = list(group)
+        sorted_rows += sorted(together, key=str) if is_result else together
     return sorted_rows
 
 

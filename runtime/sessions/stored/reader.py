@@ -153,7 +153,7 @@ class StoredDatabase:
 
         def read(connection: ReadingConnection) -> float:
             _stored_state(connection, key)
-            return _epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
+            return epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
 
         return self._file.read(read)
 

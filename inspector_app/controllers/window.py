@@ -13,6 +13,7 @@ from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.resume import ResumeController
+from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
@@ -84,6 +85,7 @@ class WindowController(QObject):
         writing = WritingController(self.window, self._status, messages, tasks, cursor, browse, self)
         resume = ResumeController(cursor, agents, browse, run, writing, tasks, self)
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
+        RewindController(self.window, forks, self._state_edits, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then

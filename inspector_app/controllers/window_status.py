@@ -66,6 +66,9 @@ class WindowStatus:
         to_kind = f"Runs to the next event that is: {describe(chosen).kind}" if chosen else ""
         allow(commands.run_to, on or (None if chosen else "Select an event of the kind first."), to_kind)
         allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
+        no_event = None if chosen else "Select an event first."
+        allow(commands.fork, no_event, "Go on from here in a new session; this one stays as it is")
+        allow(commands.rewind, no_event, "Take back this invocation and all after it; says first what that undoes")
         allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
         allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
         allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")

@@ -12,6 +12,7 @@ from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
+from runtime.history.writers import Write, writes_of
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
@@ -60,6 +61,10 @@ class Source(abc.ABC):
     @abc.abstractmethod
     async def created(self, key: SessionKey) -> float:
         """Return when a session was created, epoch seconds."""
+
+    @abc.abstractmethod
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """Return who wrote a state key of a session, other sessions' writes of a shared key included, the oldest first."""
 
     @abc.abstractmethod
     async def lineages(self) -> dict[SessionKey, Lineage]:
@@ -155,6 +160,10 @@ class DatabaseSource(Source):
         """See `Source.created`."""
         return await self._worker.call(self._stored.created, key)
 
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`."""
+        return await self._worker.call(self._stored.writes, key, name)
+
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return await self._worker.call(self._stored.lineages)
@@ -211,6 +220,10 @@ class MemorySource(Source):
     async def created(self, key: SessionKey) -> float:
         """See `Source.created`."""
         return self._service.created(key)
+
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`; of other sessions in memory nothing is told."""
+        return writes_of(history_in_memory(self._service, key), key, name)
 
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""

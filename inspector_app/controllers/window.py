@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
@@ -20,6 +21,7 @@ from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
+from inspector_app.controllers.writers import WritersController
 from inspector_app.controllers.writing import WritingController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.messages import Message, MessageBus, format_traceback
@@ -85,6 +87,8 @@ class WindowController(QObject):
         writing = WritingController(self.window, self._status, messages, tasks, cursor, browse, self)
         resume = ResumeController(cursor, agents, browse, run, writing, tasks, self)
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
+        CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
+        WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
         RewindController(self.window, forks, self._state_edits, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._connect_signals()

@@ -309,6 +309,20 @@ class SessionTreeModel(QAbstractItemModel):
         node = self._session_nodes.get((key, session))
         return self.createIndex(node.row, 0, node) if node else QModelIndex()
 
+    def addresses(self) -> list[tuple[str, SessionKey]]:
+        """Return every session, filtered out or not, the latest updated first."""
+        listed = [
+            (-summary.last_update_time, key, session)
+            for key, database in self._databases.items()
+            for session, summary in database.sessions.items()
+        ]
+        return [(key, session) for _, key, session in sorted(listed)]
+
+    def parent_of(self, key: str, session: SessionKey) -> SessionKey | None:
+        """Return the session that a fork comes from, if it is in the same database."""
+        fork = self._databases[key].forks.get(session) if key in self._databases else None
+        return fork.parent if fork is not None and fork.parent in self._databases[key].sessions else None
+
     @property
     def shown_sessions(self) -> int:
         """How many sessions pass the filter."""

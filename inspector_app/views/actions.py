@@ -30,6 +30,8 @@ class Actions:
     resume: QAction
     fork: QAction
     rewind: QAction
+    compare: QAction
+    who_wrote: QAction
     new_session: QAction
     open_agent: QAction
     open_database: QAction
@@ -93,6 +95,8 @@ def make_actions(parent: QObject) -> Actions:
         resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
         fork=action("fork", "Fork at this event…", "code-branch", "Ctrl+Shift+K"),
         rewind=action("rewind", "Rewind to before this invocation…", "backward", "Ctrl+Shift+Backspace", "warn"),
+        compare=action("compare", "Compare with another session…", "code-compare", "Ctrl+Shift+D"),
+        who_wrote=action("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W"),
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QStackedLayout, QTreeView, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -40,10 +40,12 @@ class SessionsPane(QWidget):
     Signals:
         session_selected (str, SessionKey): the selection is on this database's session now.
         session_activated (str, SessionKey): Enter or a double click on it.
+        compare_asked (str, SessionKey, SessionKey | None): compare it with this other one of its database; None: with the one on show.
     """
 
     session_selected = Signal(str, object)
     session_activated = Signal(str, object)
+    compare_asked = Signal(str, object, object)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -182,9 +184,29 @@ class SessionsPane(QWidget):
         if node.session is not None:
             add_copy_action(menu, "Copy as command line", _command_line(node))
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
+            menu.addSeparator()
+            self._add_comparing(menu, node)
         menu.addSeparator()
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
         return menu
+
+    def _add_comparing(self, menu: QMenu, node: TreeNode) -> None:
+        assert node.session is not None
+        parent = self._model.parent_of(node.database, node.session)
+        if (node.database, node.session) != self._selected:
+            self._compare_action(menu, "Compare with the session on show", (node.database, node.session, None))
+        if parent is not None:
+            self._compare_action(menu, "Compare with what it was forked from", (node.database, node.session, parent))
+
+    def _compare_action(self, menu: QMenu, text: str, what: tuple[str, SessionKey, SessionKey | None]) -> None:
+        action = menu.addAction(theme.icon("code-compare", "dim"), text)
+        action.setData(what)
+        action.triggered.connect(self._on_compare)
+
+    def _on_compare(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.compare_asked.emit(*action.data())
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

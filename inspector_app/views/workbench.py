@@ -21,8 +21,9 @@ from inspector_app.views.pending_pane import PendingPane
 from inspector_app.views.preflight_card import PreflightCard
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.sessions_pane import SessionsPane
+from inspector_app.views.writers_pane import WritersPane
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Raised when docks come or go, so that an older saved layout is not forced onto them."""
 
 _DOCKING = (
@@ -45,7 +46,7 @@ class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, filter_bar, composer, detail, sessions, pending, breakpoints, log: the panes.
+        stream, filter_bar, composer, detail, sessions, pending, breakpoints, writers, log: the panes.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
@@ -72,6 +73,7 @@ class Workbench(QMainWindow):
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
         self.breakpoints = BreakpointsPane()
+        self.writers = WritersPane()
         self.log = LogPane()
         self.held = HeldCard()
         self.filter_bar = FilterBar()
@@ -89,10 +91,12 @@ class Workbench(QMainWindow):
             "detail": self._dock("detail", "Inspector", self._detail_and_held(), right),
             "pending": self._dock("pending", "Pending", self.pending, bottom),
             "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints, bottom),
+            "writers": self._dock("writers", "Who wrote", self.writers, bottom),
             "log": self._dock("log", "Log", self.log, bottom),
         }
         self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
-        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
+        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["writers"])
+        self.tabifyDockWidget(self._docks["writers"], self._docks["log"])
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
         self.tabifiedDockWidgetActivated.connect(self._fit_bottom)
@@ -126,7 +130,7 @@ class Workbench(QMainWindow):
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
 
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending, breakpoints or log."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints, writers or log."""
         self._docks[name].show()
         self._docks[name].raise_()
 
@@ -179,6 +183,7 @@ class Workbench(QMainWindow):
             "detail": Qt.DockWidgetArea.RightDockWidgetArea,
             "pending": Qt.DockWidgetArea.BottomDockWidgetArea,
             "breakpoints": Qt.DockWidgetArea.BottomDockWidgetArea,
+            "writers": Qt.DockWidgetArea.BottomDockWidgetArea,
             "log": Qt.DockWidgetArea.BottomDockWidgetArea,
         }
         for name, dock in self._docks.items():
@@ -187,7 +192,8 @@ class Workbench(QMainWindow):
             self.addDockWidget(areas[name], dock)
             dock.show()
         self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
-        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["log"])
+        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["writers"])
+        self.tabifyDockWidget(self._docks["writers"], self._docks["log"])
         self._docks["pending"].raise_()
         self.resizeDocks(
             [self._docks["sessions"], self._docks["detail"]],
@@ -200,7 +206,9 @@ class Workbench(QMainWindow):
     def _fit_bottom(self) -> None:
         """Give the bottom the height it needs: little while Pending is in front and empty, else what it had before."""
         pending, log = self._docks["pending"], self._docks["log"]
-        front = next((dock for dock in (pending, self._docks["breakpoints"]) if not dock.visibleRegion().isEmpty()), log)
+        front = next(
+            (dock for dock in (pending, self._docks["breakpoints"], self._docks["writers"]) if not dock.visibleRegion().isEmpty()), log
+        )
         low = front is pending and not self.pending.rows and log in self.tabifiedDockWidgets(pending)
         if not self._arranged or low == self._bottom_is_low:
             return

@@ -317,8 +317,14 @@ class Runner:
         return in_own_loop(events)
 
     async def close(self) -> None:
-        """Close the plugins. The services belong to whoever made them."""
+        """Close the plugins and the agents' toolsets. The services belong to whoever made them."""
         await self.plugin_manager.close()
+        for agent in (self.agent, *self.agent.descendants()):
+            for toolset in getattr(agent, "toolsets", ()):
+                try:
+                    await toolset.close()
+                except Exception:  # the others are to be closed all the same
+                    logger.exception("A %s of agent %s could not be closed.", type(toolset).__name__, agent.name)
 
     async def __aenter__(self) -> Runner:
         """Return the Runner itself."""

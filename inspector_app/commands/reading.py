@@ -24,7 +24,8 @@ from runtime.sessions.stored.reader import StoredDatabase
 def sessions(options: argparse.Namespace) -> int:
     """List the sessions of a database, with what waits for a person in each."""
     with opened(options.db) as database:
-        found = [(summary, history.pending_items(database.events(summary.key))) for summary in database.sessions()]
+        waiting = database.pending()
+        found = [(summary, waiting.get(summary.key, [])) for summary in database.sessions()]
     if options.json:
         print_json(
             [

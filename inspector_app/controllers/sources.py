@@ -140,13 +140,13 @@ class DatabaseSource(Source):
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """See `Source.pending`; of a long session only its last events are looked at."""
-        return pending_items(await self._worker.call(self._latest_events, key))
+        return await self._worker.call(self._pending, key)
 
-    def _latest_events(self, key: SessionKey) -> list[Event]:
+    def _pending(self, key: SessionKey) -> list[PendingItem]:
         if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
-            return self._stored.events(key)
+            return self._stored.pending(key).get(key, [])
         pages = self._stored.pages(key, self._counts.get(key))
-        return [pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))]
+        return pending_items([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
 
     async def is_long(self, key: SessionKey) -> bool:
         """See `Source.is_long`."""

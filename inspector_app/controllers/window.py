@@ -20,6 +20,7 @@ from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
+from inspector_app.controllers.timeline import TimelineController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.controllers.writers import WritersController
 from inspector_app.controllers.writing import WritingController
@@ -81,6 +82,7 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        TimelineController(cursor, browse, self.events, bench.timeline)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
@@ -142,6 +144,7 @@ class WindowController(QObject):
         commands.next_hit.triggered.connect(self._stream.next_hit)
         commands.previous_hit.triggered.connect(self._stream.previous_hit)
         commands.compare_states.triggered.connect(self._stream.compare_states)
+        bench.timeline.event_chosen.connect(self._stream.go_to)
         bench.detail.delta.comparing_ended.connect(self._stream.end_comparing)
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)

@@ -120,6 +120,10 @@ class EventListModel(QAbstractTableModel):
         """Everyone who spoke, in the order they first did; the user left out."""
         return self._colours.authors
 
+    def role_of(self, author: str) -> str:
+        """Return the colour role of somebody who spoke."""
+        return self._colours.role(author)
+
     def committed(self, index: int) -> Event:
         """Return the event at an index.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
@@ -21,6 +23,7 @@ from inspector_app.views.pending_pane import PendingPane
 from inspector_app.views.preflight_card import PreflightCard
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.sessions_pane import SessionsPane
+from inspector_app.views.timeline_view import TimelineView
 from inspector_app.views.writers_pane import WritersPane
 
 LAYOUT_VERSION = 3
@@ -32,7 +35,10 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", "pending", "breakpoints", "log")}
+_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log")
+"""The panes below, tabs of one place, from the left."""
+
+PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
 """The panes on show, beside the stream, for what people do here: look through databases, or follow one run."""
 
 _SESSIONS_SHARE = 0.155
@@ -46,7 +52,7 @@ class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, filter_bar, composer, detail, sessions, pending, breakpoints, writers, log: the panes.
+        stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, writers, log: the panes.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
@@ -73,6 +79,7 @@ class Workbench(QMainWindow):
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
         self.breakpoints = BreakpointsPane()
+        self.timeline = TimelineView()
         self.writers = WritersPane()
         self.log = LogPane()
         self.held = HeldCard()
@@ -81,22 +88,16 @@ class Workbench(QMainWindow):
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
         self.setCentralWidget(self._middle())
-        left, right, bottom = (
-            Qt.DockWidgetArea.LeftDockWidgetArea,
-            Qt.DockWidgetArea.RightDockWidgetArea,
-            Qt.DockWidgetArea.BottomDockWidgetArea,
-        )
         self._docks = {
-            "sessions": self._dock("sessions", "Sessions", self.sessions, left),
-            "detail": self._dock("detail", "Inspector", self._detail_and_held(), right),
-            "pending": self._dock("pending", "Pending", self.pending, bottom),
-            "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints, bottom),
-            "writers": self._dock("writers", "Who wrote", self.writers, bottom),
-            "log": self._dock("log", "Log", self.log, bottom),
+            "sessions": self._dock("sessions", "Sessions", self.sessions),
+            "detail": self._dock("detail", "Inspector", self._detail_and_held()),
+            "pending": self._dock("pending", "Pending", self.pending),
+            "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints),
+            "timeline": self._dock("timeline", "Timeline", self.timeline),
+            "writers": self._dock("writers", "Who wrote", self.writers),
+            "log": self._dock("log", "Log", self.log),
         }
-        self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
-        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["writers"])
-        self.tabifyDockWidget(self._docks["writers"], self._docks["log"])
+        self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
         self.tabifiedDockWidgetActivated.connect(self._fit_bottom)
@@ -178,22 +179,10 @@ class Workbench(QMainWindow):
 
     def reset_layout(self) -> None:
         """Put every pane where it belongs."""
-        areas = {
-            "sessions": Qt.DockWidgetArea.LeftDockWidgetArea,
-            "detail": Qt.DockWidgetArea.RightDockWidgetArea,
-            "pending": Qt.DockWidgetArea.BottomDockWidgetArea,
-            "breakpoints": Qt.DockWidgetArea.BottomDockWidgetArea,
-            "writers": Qt.DockWidgetArea.BottomDockWidgetArea,
-            "log": Qt.DockWidgetArea.BottomDockWidgetArea,
-        }
-        for name, dock in self._docks.items():
+        for dock in self._docks.values():
             self.removeDockWidget(dock)
             dock.setFloating(False)
-            self.addDockWidget(areas[name], dock)
-            dock.show()
-        self.tabifyDockWidget(self._docks["pending"], self._docks["breakpoints"])
-        self.tabifyDockWidget(self._docks["breakpoints"], self._docks["writers"])
-        self.tabifyDockWidget(self._docks["writers"], self._docks["log"])
+        self._place_docks()
         self._docks["pending"].raise_()
         self.resizeDocks(
             [self._docks["sessions"], self._docks["detail"]],
@@ -203,12 +192,21 @@ class Workbench(QMainWindow):
         self._bottom_height, self._bottom_is_low = _BOTTOM_HEIGHT, None
         self._fit_bottom()
 
+    def _place_docks(self) -> None:
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks["sessions"])
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._docks["detail"])
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self._docks[_BOTTOM[0]])
+        for before, after in pairwise(_BOTTOM):  # each at once onto the others: side by side they would make the window wider
+            self.tabifyDockWidget(self._docks[before], self._docks[after])
+        for dock in self._docks.values():
+            dock.show()
+        self._show_titles()
+
     def _fit_bottom(self) -> None:
         """Give the bottom the height it needs: little while Pending is in front and empty, else what it had before."""
         pending, log = self._docks["pending"], self._docks["log"]
-        front = next(
-            (dock for dock in (pending, self._docks["breakpoints"], self._docks["writers"]) if not dock.visibleRegion().isEmpty()), log
-        )
+        bottom = [self._docks[name] for name in _BOTTOM]
+        front = next((dock for dock in bottom if not dock.visibleRegion().isEmpty()), log)
         low = front is pending and not self.pending.rows and log in self.tabifiedDockWidgets(pending)
         if not self._arranged or low == self._bottom_is_low:
             return
@@ -252,7 +250,7 @@ class Workbench(QMainWindow):
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt: back to its own
                 bar.deleteLater()
 
-    def _dock(self, name: str, title: str, pane: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+    def _dock(self, name: str, title: str, pane: QWidget) -> QDockWidget:
         dock = QDockWidget(title, self)
         dock.setObjectName(f"dock_{name}")
         dock.setAccessibleName(title)
@@ -262,5 +260,4 @@ class Workbench(QMainWindow):
             | QDockWidget.DockWidgetFeature.DockWidgetFloatable
         )
         dock.setWidget(pane)
-        self.addDockWidget(area, dock)
         return dock

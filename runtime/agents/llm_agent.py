@@ -21,11 +21,12 @@ from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
 from runtime.resume import Turn, events_of_call, read_turn, transferred_to
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
 from runtime.utils.instructions_utils import inject_session_state
 
 InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]
-ToolUnion: TypeAlias = Callable[..., Any] | BaseTool
+ToolUnion: TypeAlias = Callable[..., Any] | BaseTool | BaseToolset
 
 
 class LlmAgent(BaseAgent):
@@ -36,7 +37,7 @@ class LlmAgent(BaseAgent):
         instruction: what it shall do; `{key}` is filled from state. A function's text is taken as it is.
         global_instruction: put before the instruction of every agent of the tree; the root's counts.
         static_instruction: content that never changes; `instruction` then goes into the conversation.
-        tools: functions or tools it may call.
+        tools: functions, tools or groups of tools it may call.
         generate_content_config: sampling and safety, as google-genai has it; no tools, instruction or schema.
         disallow_transfer_to_parent, disallow_transfer_to_peers: where it may not hand over to.
         include_contents: `none`: it sees only the present turn.
@@ -108,8 +109,19 @@ class LlmAgent(BaseAgent):
         return await _instruction_text(self.global_instruction, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
-        """Return the tools as objects; plain functions become `FunctionTool`s."""
-        return [tool if isinstance(tool, BaseTool) else FunctionTool(tool) for tool in self.tools]
+        """Return the tools as objects; plain functions become `FunctionTool`s, toolsets are asked for theirs."""
+        tools: list[BaseTool] = []
+        for given in self.tools:
+            if isinstance(given, BaseToolset):
+                tools += await given.get_tools_with_prefix(ctx)
+            else:
+                tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
+        return tools
+
+    @property
+    def toolsets(self) -> list[BaseToolset]:
+        """The groups among its tools."""
+        return [given for given in self.tools if isinstance(given, BaseToolset)]
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         turn = self._turn_so_far(ctx)

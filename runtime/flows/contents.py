@@ -25,7 +25,7 @@ class Conversation:
 
     Args:
         agent_name: whose model; what other agents said becomes context told by the user's side.
-        branch: the agent's; events of other branches are left out.
+        branch: the agent's; events of branches beside it are left out. An agent on none, such as one after a ParallelAgent, sees all.
     """
 
     def __init__(self, agent_name: str, branch: str | None) -> None:
@@ -135,9 +135,10 @@ def _is_said(event: Event) -> bool:
 
 
 def _is_visible(event: Event, branch: str | None) -> bool:
-    if event.branch is None or event.branch == branch:
+    """Return whether an agent on `branch` sees an event: its own branch and those above; an agent on none sees all of them."""
+    if not branch or not event.branch or event.branch == branch:
         return True
-    return branch is not None and branch.startswith(event.branch + ".")
+    return branch.startswith(event.branch + ".")
 
 
 def _contents_of(event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse]) -> Iterable[types.Content]:

@@ -84,7 +84,7 @@ async def _run_call(
             yield _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
         return
     if isinstance(result, BaseModel):
-        result = result.model_dump(mode="json", exclude_none=True)
+        result = {"result": result.model_dump(mode="json", exclude_none=True)}
     response = result if isinstance(result, dict) else {"result": result}
     part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
     yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)

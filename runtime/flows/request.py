@@ -88,6 +88,8 @@ def _text(content: str | types.Part | types.Content) -> str:
 
 async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:
     context = ToolContext(ctx)
+    for toolset in agent.toolsets:
+        await toolset.process_llm_request(tool_context=context, llm_request=request)
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
         await tool.process_llm_request(tool_context=context, llm_request=request)
     targets = transfer_targets(agent)

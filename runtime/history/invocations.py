@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -95,9 +95,9 @@ def invocations(events: Sequence[Event]) -> list[Invocation]:
     groups: dict[str, list[Event]] = {}
     for event in events:
         groups.setdefault(event.invocation_id, []).append(event)
-    rewound = _rewound(events)
+    rewound = rewound_invocations((event.invocation_id, event.actions.rewind_before_invocation_id) for event in events)
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
-    return [_summary(group, name in rewound, answered) for name, group in groups.items()]
+    return [read_invocation(group, is_rewound=name in rewound, answered=answered) for name, group in groups.items()]
 
 
 def pending_items(events: Sequence[Event]) -> list[PendingItem]:
@@ -105,20 +105,33 @@ def pending_items(events: Sequence[Event]) -> list[PendingItem]:
     return [item for invocation in invocations(events) for item in invocation.pending]
 
 
-def _rewound(events: Sequence[Event]) -> set[str]:
+def rewound_invocations(steps: Iterable[tuple[str, str | None]]) -> set[str]:
+    """Return the invocations that were taken back.
+
+    Args:
+        steps: each event's invocation, and the one that it takes back, in commit order.
+    """
     gone: set[str] = set()
-    order: list[str] = []
-    for event in events:
-        target = event.actions.rewind_before_invocation_id
-        if target in order:
-            gone.update(order[order.index(target) :])
-            del order[order.index(target) :]
-        elif event.invocation_id not in order:
-            order.append(event.invocation_id)
+    present: dict[str, None] = {}
+    for invocation_id, target in steps:
+        if target in present:
+            names = list(present)
+            for name in names[names.index(target) :]:
+                gone.add(name)
+                del present[name]
+        else:
+            present.setdefault(invocation_id)
     return gone
 
 
-def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -> Invocation:
+def read_invocation(events: Sequence[Event], *, is_rewound: bool, answered: set[str | None]) -> Invocation:
+    """Return what the events of one invocation tell.
+
+    Args:
+        events: of it, in commit order.
+        is_rewound: it was taken back.
+        answered: ids of all function calls of the session that the user answered.
+    """
     found = read_checkpoints(events, None)
     checkpoint: dict[str, dict[str, Any] | Literal["end"]] = {}
     for event in events:
@@ -148,7 +161,7 @@ def _summary(events: list[Event], is_rewound: bool, answered: set[str | None]) -
 
 
 def _status(
-    events: list[Event],
+    events: Sequence[Event],
     ended: dict[str, bool],
     checkpoint: dict[str, Any],
     waiting: list[PendingItem],
@@ -186,12 +199,12 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
     return {event.author for event in events[end:] if event.content}
 
 
-def _open_calls(events: list[Event], answered: set[str | None]) -> list[str]:
+def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:
     given = answered | {response.id for event in events for response in event.get_function_responses()}
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 
-def _waiting(events: list[Event], answered: set[str | None]) -> list[PendingItem]:
+def _waiting(events: Sequence[Event], answered: set[str | None]) -> list[PendingItem]:
     calls = {call.id: call for event in events for call in event.get_function_calls()}
     items = []
     for event in events:

@@ -55,6 +55,12 @@ def storage_error(error: Exception, name: str) -> StorageError:
     return StorageError(f"The database {name} reported: {cause}")
 
 
+def is_repeated_row(error: Exception) -> bool:
+    """Return whether a driver's integrity error says that a row with this key is there already."""
+    repeated = (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE)
+    return getattr(error, "sqlite_errorcode", None) in repeated or getattr(error, "sqlstate", None) == "23505"
+
+
 def _server_error(cause: BaseException, name: str) -> StorageError:
     state = str(getattr(cause, "sqlstate", None) or "")
     for beginning, sentence in _SERVER_SENTENCES.items():

@@ -19,6 +19,7 @@ from runtime.sessions.column_values import dump_json, load_json_object, read_epo
 from runtime.sessions.commit_record import Run, record_events_of_others, record_snapshot, shared_json
 from runtime.sessions.copy_writer import CopiedEvent, copied_events, record_copy, write_copy
 from runtime.sessions.database import Database
+from runtime.sessions.database_errors import is_repeated_row
 from runtime.sessions.database_thread import DatabaseThread
 from runtime.sessions.database_url import database_url
 from runtime.sessions.event_codec import encode_event, trace_of
@@ -331,6 +332,8 @@ class DatabaseSessionService(BaseSessionService):
         try:
             run("insert_event", **values)
         except self._database.integrity_error as error:
+            if not is_repeated_row(error):
+                raise  # a newer google-adk's table may ask for more than we know
             raise StaleSessionError(f"Event {values['event_id']} is already part of session {session.id}.") from error
 
     def _check_fresh(self, run: Run, session: Session, row: Row) -> None:

@@ -10,26 +10,32 @@ if TYPE_CHECKING:
     from runtime.agents.tool_context import ToolContext
     from runtime.tools.agent_tool import AgentTool
     from runtime.tools.base_tool import BaseTool
+    from runtime.tools.base_toolset import BaseToolset
     from runtime.tools.exit_loop_tool import exit_loop
     from runtime.tools.function_tool import FunctionTool
+    from runtime.tools.google_search_tool import google_search
     from runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from runtime.tools.load_memory_tool import load_memory_tool as load_memory
     from runtime.tools.long_running_tool import LongRunningFunctionTool
     from runtime.tools.preload_memory_tool import preload_memory_tool as preload_memory
     from runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
+    from runtime.tools.url_context_tool import url_context
 
 __all__ = [
     "AgentTool",
     "BaseTool",
+    "BaseToolset",
     "FunctionTool",
     "LongRunningFunctionTool",
     "ToolContext",
     "TransferToAgentTool",
     "exit_loop",
+    "google_search",
     "load_artifacts",
     "load_memory",
     "preload_memory",
     "transfer_to_agent",
+    "url_context",
 ]
 
 __getattr__ = lazy_exports(
@@ -37,14 +43,17 @@ __getattr__ = lazy_exports(
     {
         "AgentTool": "runtime.tools.agent_tool",
         "BaseTool": "runtime.tools.base_tool",
+        "BaseToolset": "runtime.tools.base_toolset",
         "FunctionTool": "runtime.tools.function_tool",
         "LongRunningFunctionTool": "runtime.tools.long_running_tool",
         "ToolContext": "runtime.agents.tool_context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
+        "google_search": "runtime.tools.google_search_tool",
         "load_artifacts": "runtime.tools.load_artifacts_tool:load_artifacts_tool",
         "load_memory": "runtime.tools.load_memory_tool:load_memory_tool",
         "preload_memory": "runtime.tools.preload_memory_tool:preload_memory_tool",
         "transfer_to_agent": "runtime.tools.transfer_to_agent_tool",
+        "url_context": "runtime.tools.url_context_tool",
     },
 )

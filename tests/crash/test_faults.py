@@ -10,18 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-from google.genai import types
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from runtime.errors import ForeignDatabaseError, KnownError, StorageError, UnstorableValueError
+from runtime.errors import ForeignDatabaseError, KnownError, StorageError
 from runtime.events import Event, EventActions
-from runtime.sessions import DatabaseSessionService, Session
+from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import copy_of
@@ -204,52 +199,3 @@ async def test_zones_and_their_clock_changes(zone: str, tmp_path: Path, monkeypa
     with StoredDatabase.open(str(file)) as database:
         assert [each.timestamp for each in database.events(KEY)] == moments
         assert database.sessions()[0].last_update_time >= max(moments)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
-ANYTHING = JSON | st.binary() | st.tuples(st.integers()) | st.sets(st.integers()) | st.text(alphabet=st.characters(categories=["Cs", "Ll"]))
-PARTS = (
-    st.builds(types.Part, text=st.text())
-    | st.builds(
-        lambda name, args: types.Part(function_call=types.FunctionCall(id="c", name=name, args=args)),
-        st.text(),
-        st.dictionaries(st.text(), JSON),
-    )
-    | st.builds(lambda data: types.Part(inline_data=types.Blob(data=data, mime_type="x/y")), st.binary())
-)
-
-
-@pytest.mark.sweep
-@settings(max_examples=count(quick=100, full=5000), deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    state=st.dictionaries(st.text() | st.sampled_from(["user:k", "app:k", "temp:k"]), ANYTHING, max_size=4),
-    parts=st.lists(PARTS, max_size=3),
-    metadata=st.none() | st.dictionaries(st.text(), ANYTHING, max_size=2),
-    when=st.floats(min_value=1, max_value=4e9),
-)
-async def test_what_is_stored_reads_back_exactly_or_is_refused(
-    state: dict[str, Any], parts: list[types.Part], metadata: Any, when: float
-) -> None:
-    async with DatabaseSessionService("sqlite://") as service:
-        session = await service.create_session(app_name="a", user_id="u", session_id="s")
-        content = types.Content(role="model", parts=parts)
-        sent = Event(author="me", timestamp=when, content=content, custom_metadata=metadata, actions=EventActions(state_delta=dict(state)))
-        with suppress(UnstorableValueError):
-            await service.append_event(session, sent)
-        again = await service.get_session(app_name="a", user_id="u", session_id="s")
-        assert again is not None
-        assert list(again.events) == list(session.events)
-        assert {key: repr(value) for key, value in again.state.items()} == _stored(session)
-        for event in again.events:
-            assert repr(event.actions.state_delta) == repr(sent.actions.state_delta)
-            assert repr(event.content) == repr(content)
-            assert repr(event.custom_metadata) == repr(metadata)
-            assert event.timestamp == when
-
-
-def _stored(session: Session) -> dict[str, str]:
-    return {key: repr(value) for key, value in session.state.items() if not key.startswith("temp:")}

@@ -85,7 +85,8 @@ def check(file: Path, acknowledged: list[str]) -> int:
 
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])
 def test_killed_before_each_statement(layout: str, tmp_path: Path) -> None:
-    for statement in range(1, 120, count(quick=4, full=1)):
+    statements = range(1, 120, count(quick=4, full=1))
+    for statement in statements:
         file = tmp_path / f"{statement}.db"
         said = heard(*start(file, layout, events=4, statement=statement))
         found = check(file, said)
@@ -94,6 +95,7 @@ def test_killed_before_each_statement(layout: str, tmp_path: Path) -> None:
         said = heard(process, receiver)
         assert process.exitcode == 0
         assert check(file, [f"event-{number}" for number in range(found)] + said) == found + 2
+    sys.stderr.write(f"{layout}: killed before {len(statements)} different statements; each file was whole and went on\n")
 
 
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, cast
 
-from runtime.agents import BaseAgent, InvocationContext
+from google.genai import types
+
+from runtime.agents import BaseAgent, InvocationContext, LlmAgent
 from runtime.apps import App, ResumabilityConfig
 from runtime.events import Event
+from runtime.models.scripted_llm import ScriptedLlm
 from runtime.runners import Runner
 from runtime.sessions import BaseSessionService, InMemorySessionService, Session
 from tests.agent_specs import message
@@ -52,3 +55,43 @@ async def stored(runner: Runner) -> Session:
 def texts(events: list[Event]) -> list[str]:
     """Return what was said."""
     return [part.text for event in events for part in (event.content.parts if event.content else None) or [] if part.text]
+
+
+def said(agent: BaseAgent, text: str, **more: Any) -> Event:
+    return Event(author=agent.name, content=types.Content(role="model", parts=[types.Part(text=text)]), **more)
+
+
+class Recording(InMemorySessionService):
+    """Notes each commit, and can be told to fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.journal: list[str] = []
+        self.fails: set[str] = set()
+
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
+        text = texts([event])[0] if texts([event]) else "?"
+        if text in self.fails:
+            raise OSError("the disk is full")
+        await super()._commit(session, event, temp)
+        self.journal.append(f"committed {text}")
+
+
+def llm_agent(name: str, *replies: Any, tools: list[Any] | None = None, **more: Any) -> LlmAgent:
+    return LlmAgent(name=name, model=ScriptedLlm(replies=list(replies)), tools=tools or [], **more)
+
+
+def answer(call_id: str | None, name: str, response: dict[str, Any]) -> types.Content:
+    part = types.Part(function_response=types.FunctionResponse(id=call_id, name=name, response=response))
+    return types.Content(role="user", parts=[part])
+
+
+async def resume(runner: Runner, new_message: types.Content | None = None) -> list[Event]:
+    """Resume the session's newest invocation."""
+    invocation_id = (await stored(runner)).events[-1].invocation_id
+    stream = runner.run_async(user_id="u", session_id="s", invocation_id=invocation_id, new_message=new_message)
+    return [event async for event in stream]
+
+
+def results(events: list[Event]) -> list[tuple[str | None, Any]]:
+    return [(response.name, response.response) for event in events for response in event.get_function_responses()]

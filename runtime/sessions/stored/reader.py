@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
+from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import read_state, read_time, to_epoch
@@ -26,6 +27,7 @@ from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingCon
 from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_lineages, read_past
+from runtime.sessions.stored.pending import PendingRows
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.sqlite_file import SqliteFile
 from runtime.sessions.stored.writes import read_shared_commits, shared_writes
@@ -190,6 +192,18 @@ class StoredDatabase:
         self._file.read(lambda connection: _stored_state(connection, key))
         commits = self._file.read(lambda connection: read_shared_commits(connection, self._rows, key, name, ours=self.layout.ours))
         return shared_writes(key, name, commits, self.events)
+
+    def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
+        """Return what waits for a person, by session, the newest last; a session without events may be left out.
+
+        Args:
+            key: only in this session; in all of them if None.
+        """
+        if not self._has_json:
+            keys = [key] if key else [summary.key for summary in self.sessions()]
+            return {each: pending_items(self.events(each)) for each in keys}
+        decode = decode_v1 if self.layout.kind == "v1" else decode_sqlite
+        return PendingRows(self._file, decode, json_wins=self.layout.kind == "sqlite").find(key)
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a piece of work that only reads on the database itself, for what the other methods do not offer.

@@ -79,6 +79,11 @@ def test_a_call_without_a_response_is_left_out() -> None:
     assert seen(said("user", "go"), called("1"), said("user", "again")) == ["user: go", "user: again"]
 
 
+def test_an_agent_on_no_branch_sees_what_parallel_ones_said() -> None:
+    events = [said("user", "go"), said("a", "one", branch="p.a"), said("b", "two", branch="p.b")]
+    assert seen(*events) == ["user: go", "user: For context: | [a] said: one", "user: For context: | [b] said: two"]
+
+
 def test_other_branches_are_not_seen() -> None:
     events = [said("user", "go"), said("a", "mine", branch="p.a"), said("b", "not mine", branch="p.b"), said("c", "above", branch="p")]
     assert seen(*events, branch="p.a.deeper") == ["user: go", "user: For context: | [a] said: mine", "user: For context: | [c] said: above"]

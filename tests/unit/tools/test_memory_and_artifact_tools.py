@@ -42,7 +42,7 @@ async def test_load_memory_answers_with_what_is_remembered() -> None:
     runner = runner_for(agent(seen, load_memory, call, "done"), memory_service=await remembering("I like tea"))
     events = await run(runner)
     response = events[1].get_function_responses()[0].response
-    assert response is not None and [one["content"]["parts"][0]["text"] for one in response["memories"]] == ["I like tea"]
+    assert response is not None and [one["content"]["parts"][0]["text"] for one in response["result"]["memories"]] == ["I like tea"]
     assert "`load_memory`" in instruction_text(seen[0])
     declaration = seen[0].config.tools[0].function_declarations[0]  # type: ignore[index, union-attr]
     assert (declaration.name, declaration.parameters.required) == ("load_memory", ["query"])  # type: ignore[union-attr]

@@ -19,8 +19,8 @@ from runtime.models.scripted_llm import ScriptedLlm
 
 logger = logging.getLogger(__name__)
 
-Spelling = Literal["positional", "keyword", "set_agent_state"]
-SPELLINGS: tuple[Spelling, ...] = ("positional", "keyword", "set_agent_state")
+Spelling = Literal["as written", "positional", "keyword", "set_agent_state"]
+SPELLINGS: tuple[Spelling, ...] = ("as written", "positional", "keyword", "set_agent_state")
 
 
 class WorkflowStep(int, Enum):

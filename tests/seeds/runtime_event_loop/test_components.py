@@ -1,4 +1,4 @@
-"""Artifact and memory services as the seeds have them (runtime-event-loop, "Services"; seed-readings, Runtime)."""
+"""Seed: runtime-event-loop, "Componentes clave del Runtime": the services, as seed-readings has them."""
 
 from __future__ import annotations
 

@@ -7,20 +7,21 @@ import pytest
 from runtime.apps import App, ResumabilityConfig
 from runtime.errors import ResumeError
 from runtime.events import Event
+from runtime.history.invocations import invocations
 from runtime.resume import is_replayed_checkpoint
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService, Session
 from tests.agent_specs import message, shown
-from tests.seeds.story_flow import SPELLINGS, Spelling, StoryFlowAgent
+from tests.seeds.resume.story_flow import SPELLINGS, Spelling, StoryFlowAgent
+from tests.seeds.resume.story_flow_as_written import StoryFlowAgentAsWritten
 
 KEY = {"app_name": "story", "user_id": "u", "session_id": "s"}
 
 
 def _runner(service: InMemorySessionService, spelling: Spelling, *, resumable: bool = True) -> Runner:
+    kind = StoryFlowAgentAsWritten if spelling == "as written" else StoryFlowAgent
     config = ResumabilityConfig(is_resumable=resumable)
-    return Runner(
-        app=App(name="story", root_agent=StoryFlowAgent("StoryFlow", spelling), resumability_config=config), session_service=service
-    )
+    return Runner(app=App(name="story", root_agent=kind("StoryFlow", spelling), resumability_config=config), session_service=service)
 
 
 async def _stored(service: InMemorySessionService) -> Session:
@@ -117,3 +118,17 @@ async def test_an_unknown_invocation_is_refused() -> None:
     service = await _killed_after((await _whole_run("positional")).events)
     with pytest.raises(ResumeError, match="No user message available for resuming invocation: e-nowhere"):
         await _resume(service, "positional", "e-nowhere")
+
+
+async def test_an_agent_that_returned_early_without_its_end_is_interrupted() -> None:
+    """The example stops where no story came, without `end_of_agent` (seed-readings, Inspector)."""
+    service = InMemorySessionService()
+    await service.create_session(**KEY)
+    root = StoryFlowAgentAsWritten("StoryFlow", "as written")
+    root.story_generator.output_key = "elsewhere"
+    app = App(name="story", root_agent=root, resumability_config=ResumabilityConfig(is_resumable=True))
+    async for _ in Runner(app=app, session_service=service).run_async(user_id="u", session_id="s", new_message=message("A cat?")):
+        pass
+    (found,) = invocations((await _stored(service)).events)
+    assert (found.status, found.reason) == ("interrupted", "StoryFlow has not reached its end")
+    assert found.checkpoint["StoryFlow"] == {"step": 1}

@@ -1,0 +1,236 @@
+"""What waits for a person in stored sessions, without making an event of every row.
+
+Most invocations can be seen to be finished from a few words of their JSON. Those that cannot, also because a row looks unusual, are read as
+`history.invocations` reads them; so the answer is the same.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from runtime.events.event import Event
+from runtime.history.invocations import PendingItem, read_invocation, rewound_invocations
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.copied_events import Readable
+from runtime.sessions.stored.decode import EventRow
+
+_CHUNK = 2_000
+"""Rows of one short transaction."""
+
+Ids = list[str | None]
+
+
+class _Glance(NamedTuple):
+    """What one look at an event's JSON tells.
+
+    Attributes:
+        invocation_id, author: of the event.
+        calls, responses: ids of its function calls and responses.
+        rewinds: the invocation that it takes back.
+        is_end: its author's end.
+        is_open: a checkpoint, or a call that waits.
+        failed: it has an error.
+        speaks: it has content.
+        answers: that is an answer that nothing has to follow.
+        is_odd: none of this may be relied on but ids and `rewinds`.
+    """
+
+    invocation_id: str
+    author: str
+    calls: Ids
+    responses: Ids
+    rewinds: str | None
+    is_end: bool = False
+    is_open: bool = False
+    failed: bool = False
+    speaks: bool = False
+    answers: bool = False
+    is_odd: bool = False
+
+
+@dataclass(slots=True)
+class _Invocation:
+    """What is seen of one invocation.
+
+    Attributes:
+        rowids: of its events.
+        root: who spoke first.
+        calls, given: ids of calls, and of those that have a result.
+        ended: its last event by an agent is the root's end.
+        has_steps: it has checkpoints, ends or calls that wait.
+        failed, answered: what its last event by an agent, and the last one that speaks, is.
+        is_odd: it has to be read.
+    """
+
+    rowids: array[int] = field(default_factory=lambda: array("q"))
+    root: str | None = None
+    calls: set[str | None] = field(default_factory=set)
+    given: set[str | None] = field(default_factory=set)
+    ended: bool = False
+    has_steps: bool = False
+    failed: bool = False
+    answered: bool = False
+    is_odd: bool = False
+
+    def add(self, rowid: int, seen: _Glance) -> None:
+        self.rowids.append(rowid)
+        self.is_odd |= seen.is_odd
+        self.calls.update(seen.calls)
+        self.given.update(seen.responses)
+        if seen.author == "user":
+            self.is_odd |= seen.is_open or seen.is_end
+            return
+        self.root = self.root or seen.author
+        self.ended = seen.is_end and seen.author == self.root
+        self.has_steps |= seen.is_end or seen.is_open
+        self.failed = seen.failed
+        if seen.speaks:
+            self.answered = seen.answers
+
+    def is_finished(self, answers: set[str | None]) -> bool:
+        """Return whether it is certain that nothing waits in it."""
+        if self.is_odd:
+            return False
+        return self.ended or (self.answered and not self.has_steps and not self.failed and self.calls <= self.given | answers)
+
+
+@dataclass(slots=True)
+class _Session:
+    """What is seen of one session: its invocations, what the user answered, and each (invocation, what it takes back) in turn."""
+
+    invocations: dict[str, _Invocation] = field(default_factory=dict)
+    answers: set[str | None] = field(default_factory=set)
+    steps: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def add(self, rowid: int, seen: _Glance) -> None:
+        if seen.author == "user":
+            self.answers.update(seen.responses)
+        step = (seen.invocation_id, seen.rewinds)
+        if seen.rewinds is not None or not self.steps or self.steps[-1] != step:
+            self.steps.append(step)
+        self.invocations.setdefault(seen.invocation_id, _Invocation()).add(rowid, seen)
+
+
+class PendingRows:
+    """Finds what waits in a file whose events are JSON.
+
+    Args:
+        file: the database.
+        decode: makes an event of a row.
+        json_wins: over the column `invocation_id`, as in adk web's layout.
+    """
+
+    def __init__(self, file: Readable, decode: Callable[[EventRow], Event], *, json_wins: bool) -> None:
+        self._file = file
+        self._decode = decode
+        self._json_wins = json_wins
+
+    def find(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
+        """Return what waits, by session, the newest last; sessions in which nothing waits may be left out.
+
+        Args:
+            key: only this session's; all sessions' if None.
+        """
+        sessions: dict[SessionKey, _Session] = {}
+        for rowid, *names, event_id, invocation_id, time, data in self._rows(key):
+            row = (event_id, invocation_id, time, data)
+            seen = _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
+            sessions.setdefault(SessionKey(*names), _Session()).add(rowid, seen)
+        return {name: self._pending(session) for name, session in sessions.items()}
+
+    def _pending(self, session: _Session) -> list[PendingItem]:
+        rewound = rewound_invocations(session.steps)
+        found: list[PendingItem] = []
+        for name, invocation in session.invocations.items():
+            if name not in rewound and not invocation.is_finished(session.answers):
+                found += read_invocation(self._events(invocation.rowids), is_rewound=False, answered=session.answers).pending
+        return found
+
+    def _rows(self, key: SessionKey | None) -> Iterable[tuple[Any, ...]]:
+        of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
+        query = (
+            "SELECT rowid, app_name, user_id, session_id, id, invocation_id, timestamp, event_data FROM events"
+            f" WHERE rowid > ?{of_session} ORDER BY rowid LIMIT {_CHUNK}"
+        )
+        values: tuple[Any, ...] = key.parts if key else ()
+        rows: list[tuple[Any, ...]] = []
+        while True:
+            last = rows[-1][0] if rows else -(2**63)
+            rows = self._file.read(partial(_fetch, query=query, values=(last, *values)))
+            yield from rows
+            if len(rows) < _CHUNK:
+                return
+
+    def _events(self, rowids: array[int]) -> list[Event]:
+        query = "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?"
+        rows = self._file.read(lambda connection: [connection.execute(query, (rowid,)).fetchone() for rowid in rowids])
+        return [self._decode(row) for row in rows if row]
+
+
+def _fetch(connection: Any, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
+    return rows
+
+
+def _look(invocation_id: str, data: Any, *, json_wins: bool) -> _Glance | None:
+    """Return what a row's JSON tells; None if it has anything unusual where that matters."""
+    try:
+        event = from_json(data)
+    except (ValueError, TypeError):
+        return None
+    if not _is_object(event, author=str, error_code=str, partial=bool, long_running_tool_ids=list) or event.get("custom_metadata"):
+        return None
+    actions, content = event.get("actions") or {}, event.get("content")
+    flags = {"end_of_agent": bool, "escalate": bool, "agent_state": dict, "rewind_before_invocation_id": str}
+    if not (_is_object(actions, **flags) and (content is None or _is_object(content, parts=list))):
+        return None
+    parts = (content or {}).get("parts") or []
+    if not all(_is_object(part, function_call=dict, function_response=dict) for part in parts):
+        return None
+    calls = [part["function_call"] for part in parts if part.get("function_call") is not None]
+    responses = [part["function_response"] for part in parts if part.get("function_response") is not None]
+    if not all(_is_object(each, id=str) for each in (*calls, *responses)):
+        return None
+    if json_wins and "invocation_id" in event:
+        invocation_id = event["invocation_id"]
+    if not isinstance(invocation_id, str) or "author" not in event:
+        return None
+    return _Glance(
+        invocation_id,
+        event["author"],
+        [call.get("id") for call in calls],
+        [response.get("id") for response in responses],
+        actions.get("rewind_before_invocation_id"),
+        is_end=bool(actions.get("end_of_agent")),
+        is_open=actions.get("agent_state") is not None or bool(event.get("long_running_tool_ids")),
+        failed=bool(event.get("error_code")),
+        speaks=content is not None,
+        answers=bool(parts)
+        and not (calls or responses or event.get("partial") or actions.get("escalate"))
+        and "code_execution_result" not in parts[-1],
+    )
+
+
+def _look_closely(event: Event) -> _Glance:
+    calls, responses = event.get_function_calls(), event.get_function_responses()
+    return _Glance(
+        event.invocation_id,
+        event.author,
+        [call.id for call in calls],
+        [response.id for response in responses],
+        event.actions.rewind_before_invocation_id,
+        is_odd=True,
+    )
+
+
+def _is_object(value: Any, **types: type) -> bool:
+    """Return whether a value is a JSON object with lower-case keys, whose named members, if they are there, have these types."""
+    if not isinstance(value, dict) or not all(map(str.islower, value)):
+        return False
+    return all(value.get(name) is None or type(value[name]) is kind for name, kind in types.items())

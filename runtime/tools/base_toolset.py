@@ -1,0 +1,72 @@
+"""Tools that come together, and may differ from turn to turn."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.agents.tool_context import ToolContext
+    from runtime.models.llm_request import LlmRequest
+
+ToolPredicate: TypeAlias = "Callable[[BaseTool, ReadonlyContext | None], bool]"
+
+
+class BaseToolset(ABC):
+    """A group of tools that an LlmAgent asks for before each model call.
+
+    Attributes:
+        tool_filter: names, or a function of tool and context, that say which of its tools are offered; None: all. It is for
+            `get_tools` to heed, by `_is_tool_selected`.
+        tool_name_prefix: put before the tools' names, with an underscore.
+    """
+
+    def __init__(self, *, tool_filter: ToolPredicate | list[str] | None = None, tool_name_prefix: str | None = None) -> None:
+        self.tool_filter = tool_filter
+        self.tool_name_prefix = tool_name_prefix
+
+    @abstractmethod
+    async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+        """Return the tools for a turn.
+
+        Args:
+            readonly_context: of the turn; None outside a run.
+        """
+
+    async def get_tools_with_prefix(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+        """Return the tools under the names that the model sees; those with a prefix are copies."""
+        tools = await self.get_tools(readonly_context)
+        return [_renamed(tool, f"{self.tool_name_prefix}_{tool.name}") for tool in tools] if self.tool_name_prefix else tools
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Change a request before the toolset's tools are put into it; nothing by default."""
+        return None
+
+    async def close(self) -> None:
+        """Let go of what the toolset holds; the Runner that used it is closing."""
+        return None
+
+    def _is_tool_selected(self, tool: BaseTool, readonly_context: ReadonlyContext | None) -> bool:
+        """Return whether `tool_filter` lets a tool through."""
+        if callable(self.tool_filter):
+            return self.tool_filter(tool, readonly_context)
+        return not self.tool_filter or tool.name in self.tool_filter
+
+
+def _renamed(tool: BaseTool, name: str) -> BaseTool:
+    """Return a copy of a tool that is declared and called by another name."""
+    renamed = copy.copy(tool)
+    renamed.name = name
+    declare = tool._get_declaration
+
+    def declaration() -> object:
+        found = declare()
+        return found and found.model_copy(update={"name": name})
+
+    renamed._get_declaration = declaration  # type: ignore[method-assign, assignment]
+    return renamed

@@ -1,0 +1,27 @@
+"""Gemini's own web search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from runtime.agents.tool_context import ToolContext
+    from runtime.models.llm_request import LlmRequest
+
+
+class GoogleSearchTool(BaseTool):
+    """Lets a Gemini model search the web by itself: nothing runs here, and what it found is in its answer's `grounding_metadata`."""
+
+    def __init__(self) -> None:
+        super().__init__(name="google_search", description="Searches the web.")
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Put the search into a request; see `BaseTool.process_llm_request`."""
+        llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(google_search=types.GoogleSearch())]
+
+
+google_search = GoogleSearchTool()

@@ -1,0 +1,27 @@
+"""Gemini's own way to read web pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from runtime.agents.tool_context import ToolContext
+    from runtime.models.llm_request import LlmRequest
+
+
+class UrlContextTool(BaseTool):
+    """Lets a Gemini model read the pages that the conversation names: nothing runs here."""
+
+    def __init__(self) -> None:
+        super().__init__(name="url_context", description="Reads web pages.")
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Put the reader into a request; see `BaseTool.process_llm_request`."""
+        llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(url_context=types.UrlContext())]
+
+
+url_context = UrlContextTool()

@@ -1,0 +1,57 @@
+"""The invocation of the selected event, along the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from bench.generated import PER_INVOCATION, write_database
+from inspector_app.app import Inspector
+
+
+@pytest.fixture
+def story(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> Inspector:
+    opened(story_db)
+    inspector.window.workbench.raise_pane("timeline")
+    qtbot.waitUntil(lambda: bool(rows(inspector)))
+    return inspector
+
+
+def rows(inspector: Inspector) -> list[str]:
+    shown = inspector.window.workbench.timeline.chart._shown
+    return [row.label for row in shown.rows] if shown is not None else []
+
+
+def test_every_agent_has_a_row_and_its_model_calls_one(story: Inspector) -> None:
+    assert rows(story)[:3] == ["StoryFlow", "StoryGenerator", "model"]
+    assert {"CriticReviserLoop", "Critic", "Reviser"} <= set(rows(story))
+
+
+def test_a_click_goes_to_the_event_and_the_arrows_from_one_to_the_next(story: Inspector, qtbot: QtBot) -> None:
+    chart = story.window.workbench.timeline.chart
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.centre_of("model"))
+    assert story.cursor.event_index == 2
+    qtbot.keyClick(chart, Qt.Key.Key_Right)
+    assert story.cursor.event_index == 6
+    assert story.window.workbench.stream.table.currentIndex().row() == story.controller.events.row_of_index(6)
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert story.cursor.event_index == 2
+
+
+def test_of_a_long_session_only_the_selected_invocation_is_drawn(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    write_database(tmp_path / "long.db", 3_000)
+    opened(tmp_path / "long.db")
+    inspector.window.workbench.raise_pane("timeline")
+    inspector.window.workbench.stream.select_event(1_234)
+    chart = inspector.window.workbench.timeline.chart
+    qtbot.waitUntil(lambda: chart._selected[0] == 1_234)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    places = [bar.index for row in chart._shown.rows for bar in row.bars]
+    assert min(places) >= 1_230
+    assert max(places) < 1_230 + PER_INVOCATION

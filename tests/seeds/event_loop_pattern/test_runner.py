@@ -1,0 +1,114 @@
+"""Seed: event-loop-pattern, "The Two Players: Runner and Execution Logic": "What the Runner Does"."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+import pytest
+from google.genai import types
+
+from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent
+from runtime.errors import ResumeError, SessionNotFoundError
+from runtime.events import Event, EventActions
+from runtime.models import LlmResponse
+from runtime.models.scripted_llm import Reply, ScriptedLlm
+from runtime.runners import InMemoryRunner
+from tests.seeds.running import run, runner_for, said, scripted, stored, texts
+
+
+async def test_the_users_message_is_the_first_event_and_is_not_yielded() -> None:
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        assert texts(ctx.session.events) == ["go"]
+        assert ctx.user_content is not None
+        yield said(agent, "answer")
+
+    runner = runner_for(scripted(body))
+    assert texts(await run(runner)) == ["answer"]
+    events = (await stored(runner)).events
+    assert [event.author for event in events] == ["user", "agent"]
+    assert events[0].content is not None
+    assert events[0].content.role == "user"
+    assert events[0].invocation_id == events[1].invocation_id != ""
+
+
+async def test_a_message_without_a_role_is_the_users() -> None:
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(agent, "x")
+
+    runner = runner_for(scripted(body))
+    async for _ in runner.run_async(user_id="u", session_id="s", new_message=types.Content(parts=[types.Part(text="hi")])):
+        pass
+    content = (await stored(runner)).events[0].content
+    assert content is not None
+    assert content.role == "user"
+
+
+async def test_a_session_that_does_not_exist() -> None:
+    runner = InMemoryRunner(scripted(lambda agent, ctx: agent))  # type: ignore[arg-type, return-value]
+    with pytest.raises(SessionNotFoundError, match="Session not found: s"):
+        await run(runner)
+
+
+async def test_neither_a_message_nor_an_invocation() -> None:
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(agent, "x")
+
+    with pytest.raises(ResumeError, match="requires a new_message or a resumable app"):
+        await run(runner_for(scripted(body)), None)
+    with pytest.raises(ResumeError, match="either a new_message or an invocation_id"):
+        await run(runner_for(scripted(body), resumable=True), None)
+
+
+def talkers(root: str = "root", **more: object) -> tuple[LlmAgent, LlmAgent]:
+    """Return an agent that hands over to another."""
+    helper = LlmAgent(name="helper", model=ScriptedLlm(replies=["helped", "helped again"]), description="Helps.", **more)
+    calls = Reply(calls=[("transfer_to_agent", {"agent_name": "helper"})])
+    return LlmAgent(name=root, model=ScriptedLlm(replies=[calls, "root again"]), sub_agents=[helper]), helper
+
+
+async def test_a_message_goes_to_the_agent_that_spoke_last_if_it_can_be_reached_by_transfer() -> None:
+    """Step 4, `findAgentToRun` (seed-readings, Runtime)."""
+    runner = runner_for(talkers()[0])
+    assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
+    assert [event.author for event in await run(runner)] == ["helper"]
+
+
+async def test_else_it_goes_to_the_root() -> None:
+    runner = runner_for(talkers(disallow_transfer_to_parent=True)[0])
+    assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
+    assert [event.author for event in await run(runner)] == ["root"]
+
+
+@pytest.mark.parametrize("where", ["call", "response"])
+async def test_a_transfer_on_the_call_event_or_on_the_response_is_acted_on_once(where: str) -> None:
+    """Events of the seed carry it on the call, google-adk's on the response (seed-readings, Runtime)."""
+    root, _ = talkers()
+
+    def on_call(callback_context: CallbackContext, llm_response: LlmResponse) -> None:
+        if where == "call" and llm_response.content.parts[0].function_call:
+            callback_context.actions.transfer_to_agent = "helper"
+
+    root.after_model_callback = on_call
+    runner = runner_for(root)
+    events = await run(runner)
+    assert [event.author for event in events] == ["root", "root", "helper"]
+    assert texts(events) == ["helped"]
+
+
+async def test_a_run_that_ended_at_the_seeds_call_event_goes_on_with_the_agent_it_names() -> None:
+    runner = runner_for(talkers()[0], resumable=True)
+    session = await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
+    call = types.Part(function_call=types.FunctionCall(id="c1", name="transfer_to_agent", args={"agent_name": "helper"}))
+    for event in (
+        Event(invocation_id="i", author="user", content=types.UserContent("go")),
+        Event(
+            invocation_id="i",
+            author="root",
+            content=types.Content(role="model", parts=[call]),
+            actions=EventActions(transfer_to_agent="helper"),
+        ),
+    ):
+        await runner.session_service.append_event(session, event)
+    events = await run(runner, None, invocation_id="i")
+    assert texts(events) == ["helped"]
+    assert [event.actions.transfer_to_agent for event in events if event.actions.transfer_to_agent] in ([], ["helper"])

@@ -1,0 +1,195 @@
+"""Every hook of a plugin: what it is told, what its answer replaces, and what happens when it raises."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import LlmAgent
+from runtime.events import Event
+from runtime.models import LlmResponse, ScriptedLlm
+from runtime.models.scripted_llm import Reply
+from runtime.plugins import BasePlugin, LoggingPlugin, PluginManager
+from runtime.plugins.plugin_manager import PluginError
+from tests.seeds.running import run, runner_for, stored, texts
+
+HOOKS = sorted(name for name, _ in inspect.getmembers(BasePlugin, inspect.isfunction) if name.endswith("_callback") and "inner" not in name)
+
+
+def said(text: str) -> types.Content:
+    return types.Content(role="model", parts=[types.Part(text=text)])
+
+
+class Hooked(BasePlugin):
+    """Notes which hooks are called, and answers or raises in one of them."""
+
+    def __init__(self, hook: str = "", answer: Any = None, error: Exception | None = None, name: str = "hooked") -> None:
+        super().__init__(name)
+        self.called: list[str] = []
+        self.seen: dict[str, dict[str, Any]] = {}
+        self._taken, self._answer, self.error = hook, answer, error
+
+    async def _note(self, hook: str, arguments: dict[str, Any]) -> Any:
+        self.called.append(hook)
+        self.seen[hook] = arguments
+        if hook == self._taken and self.error is not None:
+            raise self.error
+        return self._answer if hook == self._taken else None
+
+
+def _taker(hook: str) -> Any:
+    async def taken(self: Hooked, **arguments: Any) -> Any:
+        return await self._note(hook, arguments)
+
+    return taken
+
+
+for hook in HOOKS:
+    setattr(Hooked, hook, _taker(hook))
+
+
+def works() -> dict[str, bool]:
+    """Works."""
+    return {"ok": True}
+
+
+def breaks() -> None:
+    """Breaks."""
+    raise ValueError("broken tool")
+
+
+def busy_agent(**more: Any) -> LlmAgent:
+    """Return an agent that calls a tool that works, one that breaks, asks a model that fails once, and answers."""
+    failing = [Reply(calls=[("works", {})]), Reply(calls=[("breaks", {})]), ValueError("broken model")]
+    replies = [reply if not isinstance(reply, Exception) else _raising(reply) for reply in failing]
+    handlers: dict[str, Any] = {
+        "on_tool_error_callback": lambda tool, args, tool_context, error: {"error": str(error)},
+        "on_model_error_callback": lambda callback_context, llm_request, error: LlmResponse(content=said("recovered")),
+    }
+    return LlmAgent(name="busy", model=ScriptedLlm(replies=replies), tools=[works, breaks], **{**handlers, **more})
+
+
+def _raising(error: Exception) -> Any:
+    def reply(request: Any) -> Reply:
+        raise error
+
+    return reply
+
+
+async def test_every_hook_is_called_in_its_place() -> None:
+    plugin = Hooked()
+    await run(runner_for(busy_agent(), plugins=[plugin]))
+    model_call = ["before_model_callback", "after_model_callback", "on_event_callback"]
+    assert plugin.called == [
+        "on_user_message_callback",
+        "before_run_callback",
+        "before_agent_callback",
+        *model_call,
+        *["before_tool_callback", "after_tool_callback", "on_event_callback"],
+        *model_call,
+        *["before_tool_callback", "on_tool_error_callback", "after_tool_callback", "on_event_callback"],
+        *["before_model_callback", "on_model_error_callback", "after_model_callback", "on_event_callback"],
+        "after_agent_callback",
+        "after_run_callback",
+    ]
+    assert sorted(set(plugin.called)) == HOOKS
+    arguments = {name: sorted(inspect.signature(getattr(BasePlugin, name)).parameters.keys() - {"self"}) for name in HOOKS}
+    assert {name: sorted(given) for name, given in plugin.seen.items()} == arguments
+
+
+@pytest.mark.parametrize(
+    ("hook", "answer", "heard"),
+    [
+        ("on_user_message_callback", types.Content(role="user", parts=[types.Part(text="changed")]), ["changed", "recovered"]),
+        ("before_run_callback", said("closed"), ["go", "closed"]),
+        ("before_agent_callback", said("not now"), ["go", "not now"]),
+        ("after_agent_callback", said("and more"), ["go", "recovered", "and more"]),
+        ("before_model_callback", LlmResponse(content=said("instead")), ["go", "instead"]),
+        ("after_model_callback", LlmResponse(content=said("replaced")), ["go", "replaced"]),
+        ("on_model_error_callback", LlmResponse(content=said("mended")), ["go", "mended"]),
+        ("on_event_callback", Event(author="busy", content=said("another")), ["go", "another"]),
+    ],
+)
+async def test_an_answer_replaces_what_the_hook_stands_for(hook: str, answer: Any, heard: list[str]) -> None:
+    agent = LlmAgent(name="busy", model=ScriptedLlm(replies=["x"])) if hook == "on_event_callback" else busy_agent()
+    runner = runner_for(agent, plugins=[Hooked(hook, answer)])
+    await run(runner)
+    assert texts((await stored(runner)).events) == heard
+
+
+@pytest.mark.parametrize(
+    ("hook", "results"),
+    [
+        ("before_tool_callback", [{"from": "plugin"}, {"from": "plugin"}]),
+        ("after_tool_callback", [{"from": "plugin"}, {"from": "plugin"}]),
+        ("on_tool_error_callback", [{"ok": True}, {"from": "plugin"}]),
+    ],
+)
+async def test_an_answer_is_the_tools_result(hook: str, results: list[Any]) -> None:
+    runner = runner_for(busy_agent(), plugins=[Hooked(hook, {"from": "plugin"})])
+    events = await run(runner)
+    assert [response.response for event in events for response in event.get_function_responses()] == results
+
+
+async def test_the_first_plugin_that_answers_is_the_last_that_is_asked_and_the_agents_own_callbacks_are_not() -> None:
+    asked: list[str] = []
+    first, second, third = Hooked(name="1"), Hooked("before_agent_callback", said("second"), name="2"), Hooked(name="3")
+    agent = busy_agent(before_agent_callback=lambda callback_context: asked.append("own"))
+    runner = runner_for(agent, plugins=[first, second, third])
+    assert texts(await run(runner)) == ["second"]
+    assert "before_agent_callback" in first.called
+    assert "before_agent_callback" not in third.called
+    assert asked == []
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+async def test_a_plugin_that_raises_is_reported_and_the_run_can_go_on(hook: str) -> None:
+    """Issue 3: "one that raises is reported and does not corrupt the run"."""
+    plugin = Hooked(hook, error=RuntimeError("plugin bug"))
+    runner = runner_for(busy_agent(), plugins=[plugin], resumable=True)
+    with pytest.raises(PluginError, match=f"hooked.*{hook}|{hook}.*hooked") as caught:
+        await run(runner)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    events = (await stored(runner)).events
+    assert (hook == "on_user_message_callback") is (events == [])
+    plugin.error = None
+    if events:
+        await run(runner, None, invocation_id=events[0].invocation_id)
+    else:
+        await run(runner)
+    session = await stored(runner)
+    assert session.events[: len(events)] == events
+    assert texts(session.events)[-1] == "recovered"
+    assert [event.actions.end_of_agent for event in session.events].count(True) == 1
+    calls = {call.id for event in session.events for call in event.get_function_calls()}
+    assert sorted(calls) == sorted(response.id for event in session.events for response in event.get_function_responses())
+
+
+def test_names_are_unique() -> None:
+    with pytest.raises(ValueError, match="hooked"):
+        PluginManager([Hooked(), Hooked()])
+
+
+async def test_the_logging_plugin_prints_each_step_and_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    runner = runner_for(busy_agent(output_key="said"), plugins=[LoggingPlugin()])
+    await run(runner)
+    printed = capsys.readouterr().out
+    for part in (
+        "message to app app, user u, session s: go",
+        "agent busy begins",
+        "asks scripted with 1 contents, tools works, breaks",
+        "tool works is called",
+        "tool works returned {'ok': True}",
+        "tool breaks failed: ValueError: broken tool",
+        "failed: ValueError: broken model",
+        "busy > recovered",
+        "by busy, sets said",
+        "agent busy ends",
+        "ends",
+    ):
+        assert part in printed
+    assert all(line.startswith("[logging_plugin] ") for line in printed.splitlines())
+    assert texts((await stored(runner)).events) == ["go", "recovered"]

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import LlmAgent, ReadonlyContext, SequentialAgent
+from runtime.models import ScriptedLlm
+from runtime.models.llm_request import LlmRequest
+from runtime.models.scripted_llm import Reply
+from runtime.tools import BaseTool, BaseToolset, FunctionTool, google_search, url_context
+from tests.seeds.running import run, runner_for
+
+
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+
+
+def subtract(a: int, b: int) -> int:
+    """Subtracts."""
+    return a - b
+
+
+class Sums(BaseToolset):
+    """Two tools, and a word in the instruction."""
+
+    closed = 0
+
+    async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+        tools = [FunctionTool(add), FunctionTool(subtract)]
+        return [tool for tool in tools if self._is_tool_selected(tool, readonly_context)]
+
+    async def process_llm_request(self, *, tool_context: Any, llm_request: LlmRequest) -> None:
+        llm_request.append_instructions(["Sums are at hand."])
+
+    async def close(self) -> None:
+        Sums.closed += 1
+        raise OSError("it was shut already")
+
+
+async def test_a_prefix_is_part_of_the_name_that_the_model_sees_and_calls() -> None:
+    seen: list[Any] = []
+
+    def call(request: LlmRequest) -> Reply:
+        seen.append(([tool.name for tool in request.config.tools[0].function_declarations], request.config.system_instruction))
+        return Reply(calls=[("math_add", {"a": 1, "b": 2})])
+
+    agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[call, "3"]), tools=[Sums(tool_name_prefix="math")])
+    events = await run(runner_for(agent))
+    assert seen[0][0] == ["math_add", "math_subtract"]
+    assert "Sums are at hand." in seen[0][1]
+    (response,) = events[1].get_function_responses()
+    assert (response.name, response.response) == ("math_add", {"result": 3})
+    assert [tool.name for tool in await Sums().get_tools()] == ["add", "subtract"]
+
+
+@pytest.mark.parametrize("chosen", [["add"], lambda tool, context: tool.name == "add"], ids=["names", "function"])
+async def test_a_filter_says_which_tools_are_offered(chosen: Any) -> None:
+    assert [tool.name for tool in await Sums(tool_filter=chosen).get_tools()] == ["add"]
+
+
+async def test_the_runner_closes_every_toolset_of_its_tree(caplog: pytest.LogCaptureFixture) -> None:
+    Sums.closed = 0
+    agents = [LlmAgent(name=name, model=ScriptedLlm(replies=["x"]), tools=[Sums()]) for name in ("a", "b")]
+    await runner_for(SequentialAgent(name="both", sub_agents=agents)).close()
+    assert Sums.closed == 2
+    assert "A Sums of agent b could not be closed." in caplog.text
+
+
+async def test_geminis_own_tools_stand_in_the_request_beside_functions() -> None:
+    request = LlmRequest()
+    for tool in (google_search, url_context, FunctionTool(add)):
+        await tool.process_llm_request(tool_context=None, llm_request=request)  # type: ignore[arg-type]
+    search, reader, functions = request.config.tools or []
+    assert isinstance(search, types.Tool) and search.google_search is not None
+    assert isinstance(reader, types.Tool) and reader.url_context is not None
+    assert isinstance(functions, types.Tool) and functions.function_declarations is not None

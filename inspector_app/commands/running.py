@@ -20,6 +20,7 @@ from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.presentation import text_of
 from inspector_app.values import visible, visible_lines
 from runtime.agents.run_config import RunConfig, StreamingMode
+from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors import KnownError, NotFoundError, ResumeError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, invocations
@@ -53,7 +54,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
         if not session:
             session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
             state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
-        async with _runner(loaded, app_name, service) as runner:
+        async with open_runner(loaded, app_name, service) as runner:
             events = runner.run_async(
                 user_id=options.user,
                 session_id=session.id,
@@ -61,7 +62,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
                 state_delta=state or None,
                 run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
             )
-            return await _drive(events, service, session.key, options, {event.invocation_id for event in session.events})
+            return await drive(events, service, session.key, options, {event.invocation_id for event in session.events})
 
 
 def resume(options: argparse.Namespace) -> int:
@@ -87,9 +88,9 @@ async def _resume(
     answer: types.Content | None,
     options: argparse.Namespace,
 ) -> int:
-    async with service, _runner(loaded, key.app_name, service) as runner:
+    async with service, open_runner(loaded, key.app_name, service) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
-        return await _drive(events, service, key, options, set(), invocation_id)
+        return await drive(events, service, key, options, set(), invocation_id)
 
 
 def _check_resumable(loaded: LoadedAgent) -> None:
@@ -138,7 +139,7 @@ def _answer(invocation: Invocation, options: argparse.Namespace) -> types.Conten
     return types.Content(role="user", parts=[types.Part(function_response=response)])
 
 
-async def _drive(
+async def drive(
     events: AsyncGenerator[Event, None],
     service: BaseSessionService,
     key: SessionKey,
@@ -238,8 +239,18 @@ class _Printer:
 
 
 @asynccontextmanager
-async def _runner(loaded: LoadedAgent, app_name: str, service: BaseSessionService) -> AsyncIterator[Runner]:
-    runner = Runner(app=loaded.app, app_name=app_name, session_service=service)
+async def open_runner(
+    loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService | None = None
+) -> AsyncIterator[Runner]:
+    """Give a Runner of a loaded agent, and close it.
+
+    Args:
+        loaded: the agent.
+        app_name: the app that its sessions are of.
+        service: keeps the sessions.
+        artifacts: keeps files.
+    """
+    runner = Runner(app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts)
     try:
         yield runner
     finally:

@@ -131,7 +131,7 @@ async def fork_into(
 
     Args:
         service: keeps the fork.
-        history: of the session.
+        history: of the session; nobody else uses it meanwhile.
         key: the session.
         created: when it was created, epoch seconds.
         cut: where, and under which name; all of it by default.
@@ -147,24 +147,14 @@ async def fork_into(
     cut = cut or Cut()
     index = index_of_cut(history.events, cut)
     fork_key = SessionKey(key.app_name, key.user_id, (cut.session_id or "").strip() or new_uuid())
-    taken = history.events[: index + 1]
-    lineage = Lineage(key, None if same_place else database, taken[-1].id if taken else None, len(taken), time.time(), cut.changed)
-    then = history.state_at(index)
-    copy = SessionCopy(
-        events=[_as_taken_over(history, place) for place in range(index + 1)],
-        state=independent(then.session),
-        baseline=None if history.baseline is None else dict(history.baseline),
-        user={} if same_place else independent(then.user),
-        app={} if same_place else independent(then.app),
-        shared=[PastWrite(write.before, write.delta, write.complete) for write in history.shared_until(index)],
-        temp={event.id: dict(temp) for event in taken if (temp := history.temp_of(event.id))},
-        created=created or (taken[0].timestamp if taken else lineage.at),
-        lineage=lineage,
-    )
+    last = history.events[index].id if index >= 0 else None
+    lineage = Lineage(key, None if same_place else database, last, index + 1, time.time(), cut.changed)
+    # A long session takes a second: whoever waits for this may have a window to draw.
+    copy, then = await run_in_thread(lambda: _copy(history, index, created, lineage, same_place=same_place))
     if await service.get_session(**_names(fork_key), config=GetSessionConfig(num_recent_events=0)) is not None:
         # Said before a file is copied: these names' files are that session's.
         raise AlreadyExistsError(f"Session with id {fork_key.session_id} already exists.")
-    with_files = history.events[: _index(history.events, cut.files_at) + 1] if cut.files_at else taken
+    with_files = history.events[: (_index(history.events, cut.files_at) if cut.files_at else index) + 1]
     copied = await copy_files(files.source, files.target or files.source, key, fork_key, with_files) if files else FilesCopied()
     try:
         await service.store_copy(fork_key, copy)
@@ -173,6 +163,24 @@ async def fork_into(
             await remove_files(files.target or files.source, fork_key, copied)
         raise
     return Fork(fork_key, None, lineage, [*_notes(then, same_place), *copied.notes(with_files, asked=files is not None)])
+
+
+def _copy(history: History, index: int, created: float, lineage: Lineage, *, same_place: bool) -> tuple[SessionCopy, ScopedState]:
+    """Return what the fork shall have, and the state that was there then."""
+    events = [_as_taken_over(history, place) for place in range(index + 1)]
+    then = history.state_at(index)
+    copy = SessionCopy(
+        events=events,
+        state=independent(then.session),
+        baseline=None if history.baseline is None else dict(history.baseline),
+        user={} if same_place else independent(then.user),
+        app={} if same_place else independent(then.app),
+        shared=[PastWrite(write.before, write.delta, write.complete) for write in history.shared_until(index)],
+        temp={event.id: dict(temp) for event in events if (temp := history.temp_of(event.id))},
+        created=created or (events[0].timestamp if events else lineage.at),
+        lineage=lineage,
+    )
+    return copy, then
 
 
 def index_of_cut(events: Sequence[Event], cut: Cut) -> int:

@@ -41,8 +41,10 @@ def copied_events(copy: SessionCopy) -> list[CopiedEvent]:
 
 def _json_of(event: Event) -> str:
     text = event.model_dump_json(exclude_none=True)
-    data = json.loads(text)
+    if type(event) is Event and not event.actions.model_extra:
+        return text
     # What google-adk refuses in `actions` may come from a database that nobody has continued yet.
+    data = json.loads(text)
     return json.dumps(data) if move_unknown_actions(data) else text
 
 

@@ -126,13 +126,12 @@ class DatabaseSessionService(BaseSessionService):
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
         """See `BaseSessionService.store_copy`."""
-        events = copied_events(copy)
         tried = False
 
         def store() -> None:
             nonlocal tried
             again, tried = tried, True
-            self._store_copy(key, copy, events, again=again)
+            self._store_copy(key, copy, copied_events(copy), again=again)
 
         await self._run(store)
 
@@ -465,7 +464,8 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or row is None:
                 return None
             baseline = run("first_state", **_columns(key), at=read_time(row[0])).fetchone()
-            return load_json_object(baseline[0]) if baseline else None
+            # A fork's is null where nobody recorded its parent's.
+            return load_json_object(baseline[0]) if baseline and baseline[0] else None
 
     def _json(self, state: dict[str, Any]) -> str:
         text = dump_json(state, "state", ascii_only=self._layout == "v1")

@@ -84,14 +84,15 @@ async def _check(place: Place, steps: list[Step], data: st.DataObject) -> None:
             for key, states in before.items():
                 again = place.past(key)[0]
                 assert shown(again, len(again)) == states
-            before[fork.key] = shown(forked, len(forked))
-            await _write_to(service, fork.key, data.draw(deltas))
-            grown = place.past(fork.key)[0]
-            assert shown(grown, index + 1) == shown(past, index + 1)
-            before[fork.key] = shown(grown, len(grown))
-            session = await service.get_session(app_name="app", user_id=fork.key.user_id, session_id=fork.key.session_id)
-            assert session is not None
-            assert repr(sorted(grown.state_at(len(grown) - 1).merged().items())) == repr(sorted(session.state.items()))
+            for key in (fork.key, data.draw(st.sampled_from(keys))):
+                states = before.get(key, [])
+                await _write_to(service, key, data.draw(deltas))
+                grown = place.past(key)[0]
+                assert shown(grown, len(grown) - 1) == (states or shown(past, index + 1))
+                before[key] = shown(grown, len(grown))
+                session = await service.get_session(app_name="app", user_id=key.user_id, session_id=key.session_id)
+                assert session is not None
+                assert repr(sorted(grown.state_at(len(grown) - 1).merged().items())) == repr(sorted(session.state.items()))
             parent = data.draw(st.sampled_from([*keys, fork.key]))
 
 

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
+from runtime.agents import BaseAgent
 from runtime.artifacts import FileArtifactService, InMemoryArtifactService
 from runtime.errors import AlreadyExistsError, NotFoundError, StorageError
 from runtime.events import Event, EventActions
 from runtime.forks.fork import Cut, Files, ForkError, fork_into, fork_session
 from runtime.forks.tree import ForkNode, fork_trees
+from runtime.rewind_plan import rewind_plan
+from runtime.runners import Runner
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.convert import convert
 from runtime.sessions.lineage import Changed, Lineage, SessionCopy
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
-from tests.agent_specs import message
-from tests.fixture_paths import copy_of
+from tests.agent_specs import build_agent, message, shown
+from tests.fixture_paths import copy_of, fixtures_dir
+from tests.postgres import server
+from tests.seeds.running import run, runner_for
+from tests.seeds.running import stored as stored_session
 
 KEY = SessionKey("app", "u", "s")
 TEXT = {"text": "x"}
+TREES = json.loads((fixtures_dir() / "open" / "prefixes-1.39.1.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -85,6 +93,30 @@ async def test_before_an_event_and_before_the_first(database: str) -> None:
     assert state(database, fork.key) == {"k": 0, "user:u": 3, "app:a": 3}
 
 
+async def test_a_fork_on_a_server_and_back_in_a_file(database: str, tmp_path: Path) -> None:
+    url = server().new_database()
+    fork = await fork_session(database, KEY, Cut(at="e2", session_id="f"), into=url)
+    again = await fork_session(url, fork.key, Cut(at="e1", session_id="g"))
+    back = await fork_session(url, again.key, into=str(tmp_path / "back.db"))
+    with StoredDatabase.open(database) as stored:
+        then = [stored.history(KEY).state_at(index) for index in (-1, 0, 1)]
+    for target, key, count in ((url, fork.key, 3), (url, again.key, 2), (str(tmp_path / "back.db"), back.key, 2)):
+        with StoredDatabase.open(target) as stored:
+            past = stored.history(key)
+            assert [past.state_at(index) for index in range(-1, len(past))] == then[:count]
+            assert key in stored.lineages()
+    with StoredDatabase.open(url) as stored:
+        assert [(write.session.session_id, write.after) for write in stored.writes(again.key, "user:u")] == [("f", 2)]
+    async with DatabaseSessionService(url) as service:
+        with pytest.raises(AlreadyExistsError):
+            await fork_session(database, KEY, Cut(session_id="f"), into=url)
+        session = await service.get_session(app_name="app", user_id="u", session_id="g")
+        assert session is not None and session.state == {"k": 1, "k1": 1, "user:u": 2, "app:a": 2}
+        await service.append_event(session, Event(author="me", actions=EventActions(state_delta={"user:u": 7})))
+    with StoredDatabase.open(url) as stored:
+        assert stored.history(again.key).state_at(1).user == {"user:u": 7}
+
+
 async def test_what_cannot_be_forked_is_said_and_nothing_is_left(database: str, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no event 'e9'"):
         await fork_session(database, KEY, Cut(at="e9"))
@@ -121,6 +153,39 @@ async def test_another_programs_database_is_written_only_when_it_is_named(tmp_pa
     old = copy_of("open/adk1.16.0-v0-chat_tools.db", tmp_path)
     with pytest.raises(StorageError, match="only read"):
         await fork_session(str(old), key, into=str(old))
+
+
+async def test_a_fork_of_what_nobody_recorded_is_rewound_as_its_parent_would_be(tmp_path: Path) -> None:
+    theirs, path = fixtures_dir() / "open" / "adk2.13.0-v1-state_delta_arg.db", str(tmp_path / "fork.db")
+    with StoredDatabase.open(str(theirs)) as stored:
+        key = stored.sessions()[0].key
+        plan = rewind_plan(stored.history(key), key, stored.state(key), stored.events(key)[0].invocation_id)
+    fork = await fork_session(str(theirs), key, into=path)
+    async with DatabaseSessionService(path) as service:
+        runner = Runner(app_name=key.app_name, agent=BaseAgent(name="nobody"), session_service=service)
+        names = {"user_id": key.user_id, "session_id": fork.key.session_id}
+        await runner.rewind_async(**names, rewind_before_invocation_id=plan.invocation_id)
+        session = await service.get_session(app_name=key.app_name, **names)
+    assert session is not None
+    assert session.events[-1].actions.state_delta == {change.key: change.after for change in plan.state}
+
+
+async def test_an_unfinished_invocation_goes_on_in_a_fork_at_any_event(tmp_path: Path) -> None:
+    tree, path = next(tree for tree in TREES if tree["name"] == "nested"), str(tmp_path / "s.db")
+    async with DatabaseSessionService(path) as service:
+        runner = runner_for(build_agent(tree["agent"]), service, resumable=True)
+        await run(runner, tree["message"])
+        whole = list((await stored_session(runner)).events)
+    for number, event in enumerate(whole):
+        fork = await fork_session(path, KEY, Cut(at=event.id), into=str(tmp_path / f"{number}.db"))
+        async with DatabaseSessionService(str(fork.database)) as service:
+            runner = runner_for(build_agent(tree["agent"]), service, resumable=True)
+            names = {"user_id": "u", "session_id": fork.key.session_id}
+            async for _ in runner.run_async(**names, invocation_id=event.invocation_id):
+                pass
+            session = await service.get_session(app_name="app", **names)
+        assert session is not None
+        assert sorted(str(shown(each)) for each in session.events) == sorted(str(shown(each)) for each in whole)
 
 
 async def test_lineage_goes_along_and_makes_trees(database: str, tmp_path: Path) -> None:

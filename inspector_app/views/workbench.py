@@ -26,7 +26,7 @@ from inspector_app.views.sessions_pane import SessionsPane
 from inspector_app.views.timeline_view import TimelineView
 from inspector_app.views.writers_pane import WritersPane
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Raised when docks come or go, so that an older saved layout is not forced onto them."""
 
 _DOCKING = (

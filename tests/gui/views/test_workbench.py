@@ -85,7 +85,7 @@ def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Work
     bench.show_perspective("browse")
     assert shown(bench) == {"sessions", "detail"}
     bench.show_perspective("debug")
-    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "log"}
+    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
     bench.reset_layout()

@@ -17,7 +17,7 @@ from runtime.sessions.lineage import Lineage
 
 FORK, EDIT, RERUN = "fork", "edit", "rerun"
 
-_CHANGED = {"message": "message edited", "rerun": "run again", "answer": "answer changed", "result": "result changed"}
+_CHANGED = {"message": "edited", "rerun": "run again", "answer": "answer changed", "result": "result changed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,16 @@ def fork_choices(saved: Saved | None, no_edit: str | None, no_rerun: str | None)
 def fork_info(lineage: Lineage) -> ForkInfo:
     """Return how a fork is shown in the list of sessions."""
     changed = lineage.changed
-    what = _CHANGED[changed.what] if changed is not None else "fork"
-    text = f"{what} at {lineage.event_count:,}" if changed is None else f"{what} after {lineage.event_count:,}"
+    where = f"after its event {lineage.event_count:,}" if lineage.event_count else "before its first event"
+    what = _CHANGED[changed.what] if changed is not None else ""
+    text = what or (f"fork at {lineage.event_count:,}" if lineage.event_count else "fork at the start")
     place = f" in {lineage.database}" if lineage.database else ""
-    lines = [f"Fork of session {lineage.parent.session_id}{place}, after its event {lineage.event_count:,}, made {full_time(lineage.at)}"]
-    if changed is not None and (changed.before is not None or changed.after is not None):
+    lines = [f"Fork of session {lineage.parent.session_id}{place}, {where}, made {full_time(lineage.at)}"]
+    if changed is not None and changed.after is not None:
+        text = f"{what}: {preview(changed.after, 60)}"
         lines.append(f"{what}: {preview(changed.before, 200)} → {preview(changed.after, 200)}")
     elif changed is not None and changed.event_id:
-        lines.append(f"{what} from event {short_id(changed.event_id)}")
+        lines.append(f"{what}, up to event {short_id(changed.event_id)} from the recording")
     return ForkInfo(lineage.parent, visible(text), "\n".join(lines))
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession
-from inspector_app.controllers.fork_words import EDIT, FORK, RERUN, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.controllers.fork_words import EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import MemorySource, Source
 from inspector_app.controllers.window_status import WindowStatus
@@ -221,9 +221,8 @@ class ForkController(QObject):
         if rerun is None:
             return
         replay = rerun.replay
-        self._messages.info(
-            f"From the recording: {replay.model_calls:,} model calls and {replay.tool_calls:,} tool calls that were not made again."
-        )
+        saved = Saved(replay.model_calls, replay.tool_calls)
+        self._messages.info(f"Run again: {saved} came from the recording and were not made again.")
         for sentence in replay.divergences:
             self._messages.warning(sentence)
 

@@ -77,9 +77,11 @@ class ComparisonModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's heading."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return _HEADINGS[section]
-        return None
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _ALIGNMENTS[section]
+        return _HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell's text, colours and alignment."""
@@ -90,7 +92,8 @@ class ComparisonModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(row, column, kind)
         if role == Qt.ItemDataRole.BackgroundRole and kind in _GROUNDS:
-            return theme.color(_GROUNDS[kind])
+            is_empty = self.places(row)[column in (RIGHT_NUMBER, RIGHT)] is None and column != SIGN
+            return theme.color("raised" if is_empty else _GROUNDS[kind])
         if role == Qt.ItemDataRole.ForegroundRole:
             return theme.color(self._role(row, column, kind))
         if role == Qt.ItemDataRole.TextAlignmentRole:

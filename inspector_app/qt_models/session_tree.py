@@ -288,8 +288,8 @@ class SessionTreeModel(QAbstractItemModel):
         mark = self._databases[node.database].marks.get(node.session, "")
         node.icon, node.role, node.meaning = MARKS.get(mark, _NO_MARK)
         fork = self._databases[node.database].forks.get(node.session)
-        when = ago(node.summary.last_update_time, self._now())
-        node.detail = f"{fork.text} · {when}" if fork is not None else when
+        node.name = visible(node.session.session_id) if fork is None else fork.text
+        node.detail = ago(node.summary.last_update_time, self._now())
 
     def _changed(self, node: TreeNode) -> None:
         index = self.createIndex(node.row, 0, node)
@@ -374,7 +374,11 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
-        lines = [f"session {node.name}", f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}", node.meaning]
+        lines = [
+            f"session {visible(summary.key.session_id)}",
+            f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}",
+            node.meaning,
+        ]
         fork = self._databases[node.database].forks.get(summary.key)
         lines.append(fork.tooltip if fork is not None else "")
         return "\n".join(filter(None, lines))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
@@ -44,6 +44,7 @@ class AspectView(QWidget):
         self.names = QListWidget(self)
         self.names.setObjectName("compare_aspects")
         self.names.setAccessibleName("What is compared")
+        self.names.setIconSize(QSize(12, 12))
         self.names.currentRowChanged.connect(self._on_row_changed)
         self.left = _text_pane("compare_left_text", "Left value")
         self.right = _text_pane("compare_right_text", "Right value")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.values import plain_tooltip
 from inspector_app.views.icon_label import IconLabel
 
-MAX_HEIGHT = 220
-"""Pixels of the facts; more of them scroll, so that the stream stays in view."""
+MAX_HEIGHT, MIN_HEIGHT = 200, 40
+"""Pixels of the facts; more of them scroll, so that the stream stays in view, and a low window shows fewer."""
 
 _MARGIN = 12
 CANCEL = "cancel"
@@ -78,10 +78,7 @@ class DecisionCard(QWidget):
         self._head.setSpacing(9)
         self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         self._head.addWidget(self._title, 1)
-        self._facts = QScrollArea(self)
-        self._facts.setWidgetResizable(True)
-        self._facts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._facts.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._facts = _Facts(self)
         self._choices = QHBoxLayout()
         self._choices.setSpacing(6)
         rows = QVBoxLayout(self)
@@ -134,7 +131,7 @@ class DecisionCard(QWidget):
         for old in self._buttons:
             old.setParent(None)
             old.deleteLater()
-        few = len(choices) <= 3
+        few = len(choices) <= 2
         line = self._head if few else self._choices
         while (stretch := self._choices.takeAt(0)) is not None:
             del stretch
@@ -181,8 +178,7 @@ class DecisionCard(QWidget):
         grid = inside.layout() if inside is not None else None
         if inside is not None and grid is not None:
             inside.ensurePolished()
-            wanted = max(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), 0)  # -1 without facts
-            self._facts.setFixedHeight(min(wanted, MAX_HEIGHT))
+            self._facts.set_wanted(max(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), 0))  # -1 without facts
 
     def _on_clicked(self) -> None:
         self._choose(str(self.sender().property("choice")))
@@ -193,6 +189,32 @@ class DecisionCard(QWidget):
             self.cancelled.emit()
         else:
             self.chosen.emit(name)
+
+
+class _Facts(QScrollArea):
+    """As high as its facts, up to a limit; lower where the window is."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._wanted = 0
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def set_wanted(self, height: int) -> None:
+        """Say how high the facts are at this width."""
+        self._wanted = height
+        self.setMaximumHeight(min(height, MAX_HEIGHT))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the facts."""
+        return QSize(super().sizeHint().width(), min(self._wanted, MAX_HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return what is left of it in a low window."""
+        return QSize(super().minimumSizeHint().width(), min(self._wanted, MIN_HEIGHT))
 
 
 def _text(parent: QWidget, name: str) -> QLabel:

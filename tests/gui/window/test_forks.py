@@ -89,7 +89,7 @@ def test_a_plain_fork_by_keyboard_leaves_the_original_and_stands_below_it(story:
     tree = story.controller.sessions
     node = tree.node(tree.index_of(fork.database, fork.key))
     assert node.parent is tree.node(tree.index_of(original.database, original.key)), "nested below its parent"
-    assert node.detail.startswith("fork at 5")
+    assert node.name == "fork at 5"
     assert "Fork of session" in tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
     assert story.window.workbench.sessions.tree.isExpanded(tree.index_of(original.database, original.key))
 
@@ -116,7 +116,9 @@ def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBo
     assert first.content is not None and first.content.parts is not None and "ferry" in (first.content.parts[0].text or "")
     tree = story.controller.sessions
     node = tree.node(tree.index_of(fork.database, fork.key))
-    assert node.parent is tree.node(tree.index_of(original.database, original.key)) and node.detail.startswith("message edited")
+    assert node.parent is tree.node(tree.index_of(original.database, original.key)) and node.name.startswith(
+        'edited: "Write a story about a ferry'
+    )
     tooltip = tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
     assert "north light" in tooltip and "ferry" in tooltip
 

@@ -84,7 +84,7 @@ class ForkController(QObject):
         window.commands.fork.triggered.connect(self._on_fork)
         self._bench.stream.fork_asked.connect(self.ask)
         self._bench.fork_card.chosen.connect(self._on_chosen)
-        self._bench.fork_card.cancelled.connect(self._bench.stream.table.setFocus)
+        self._bench.fork_card.cancelled.connect(self._on_cancelled)
         self._bench.fork_hint.accepted.connect(self._on_draft_cancelled)
         cursor.session_changed.connect(self._on_session_changed)
         browse.database_listed.connect(self._on_listed)
@@ -126,6 +126,7 @@ class ForkController(QObject):
         saved = saved_by(recording, root) if recording is not None else None
         blocked = self._run.blocked("fork")
         self._asked = _Asked(session, index, event, recording)
+        self._bench.resume_hint.hide()  # one offer at a time
         self._bench.fork_card.show_decision(
             f"Fork at event {index + 1:,}?",
             fork_facts(index, events, self._where(session.source), saved, recording.notes if recording is not None else []),
@@ -142,6 +143,10 @@ class ForkController(QObject):
         index = self._cursor.event_index
         if index is not None:
             self.ask(index)
+
+    def _on_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self._bench.stream.table.setFocus()
 
     def _on_chosen(self, choice: str) -> None:
         asked, self._asked = self._asked, None

@@ -31,7 +31,7 @@ def rewind_facts(plan: RewindPlan) -> list[Fact]:
     if plan.unknown:
         facts.append(Fact("circle-question", "warn", f"Cleared, as nobody recorded what they were: {', '.join(plan.unknown)}."))
     facts += [
-        Fact("backward", "accent", f"{short_id(each.invocation_id)}, {each.status}, {each.events} events: “{preview(each.message, 80)}”")
+        Fact("backward", "accent", f"{short_id(each.invocation_id)}, {each.status}, {each.events} events: {preview(each.message, 80)}")
         for each in plan.undone[:_MOST]
     ]
     facts += [Fact("pen", "dim", _change(change)) for change in plan.state[:_MOST]]

@@ -10,6 +10,7 @@ from inspector_app.controllers.browse import BrowseController, OpenSession
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.rewind_words import rewind_facts, rewind_title
 from inspector_app.controllers.state_edits import StateEditController
+from inspector_app.controllers.window_status import WindowStatus
 from inspector_app.cursor import Cursor
 from inspector_app.messages import MessageBus
 from inspector_app.presentation import short_id
@@ -34,7 +35,7 @@ class RewindController(QObject):
         window: where it is asked for and shown.
         forks: makes the fork that is offered in its place.
         state_edits: knows whether and how something may be committed by hand now.
-        messages, tasks, cursor, browse: of the window.
+        status, messages, tasks, cursor, browse: of the window.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class RewindController(QObject):
         window: MainWindow,
         forks: ForkController,
         state_edits: StateEditController,
+        status: WindowStatus,
         messages: MessageBus,
         tasks: Tasks,
         cursor: Cursor,
@@ -52,6 +54,7 @@ class RewindController(QObject):
         self._bench = window.workbench
         self._forks = forks
         self._edits = state_edits
+        self._status = status
         self._messages = messages
         self._tasks = tasks
         self._cursor = cursor
@@ -60,7 +63,7 @@ class RewindController(QObject):
         window.commands.rewind.triggered.connect(self._on_rewind)
         self._bench.stream.rewind_asked.connect(self.ask)
         self._bench.rewind_card.chosen.connect(self._on_chosen)
-        self._bench.rewind_card.cancelled.connect(self._bench.stream.table.setFocus)
+        self._bench.rewind_card.cancelled.connect(self._on_cancelled)
         for signal in (cursor.session_changed, browse.session_loaded, browse.events_added):
             signal.connect(self._on_something_changed)
 
@@ -91,6 +94,7 @@ class RewindController(QObject):
             return
         self.plan = plan
         blocked = self._edits.blocked()
+        self._bench.resume_hint.hide()  # one offer at a time
         self._bench.rewind_card.show_decision(
             rewind_title(plan),
             rewind_facts(plan),
@@ -101,6 +105,10 @@ class RewindController(QObject):
             icon="backward",
             urgent=bool(plan.tools or plan.stays or plan.unknown),
         )
+
+    def _on_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self._bench.stream.table.setFocus()
 
     def _on_chosen(self, choice: str) -> None:
         plan, session = self.plan, self._browse.session

@@ -91,7 +91,7 @@ class WindowController(QObject):
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
         CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
         WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
-        RewindController(self.window, forks, self._state_edits, messages, tasks, cursor, browse, self)
+        RewindController(self.window, forks, self._state_edits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then

@@ -374,11 +374,8 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
-        lines = [
-            f"session {visible(summary.key.session_id)}",
-            f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}",
-            node.meaning,
-        ]
+        updated = f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}"
+        lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
         fork = self._databases[node.database].forks.get(summary.key)
         lines.append(fork.tooltip if fork is not None else "")
         return "\n".join(filter(None, lines))

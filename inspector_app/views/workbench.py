@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -44,6 +44,8 @@ PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
 _SESSIONS_SHARE = 0.155
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
+_LEAST_STREAM = 130
+"""Pixels of the stream, whatever cards stand above it."""
 _BOTTOM_HEIGHT_EMPTY = 88
 """Of Pending while nothing waits: what its two lines need. The events get the rest."""
 
@@ -85,6 +87,8 @@ class Workbench(QMainWindow):
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
+        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what stands above it comes first
+        self._centre.setMinimumHeight(_LEAST_STREAM)
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
         self.setCentralWidget(self._middle())

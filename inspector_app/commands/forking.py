@@ -15,10 +15,9 @@ from google.genai import types
 from inspector_app.commands import stdout
 from inspector_app.commands.output import local_time, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
-from inspector_app.commands.running import drive, open_runner
+from inspector_app.commands.running import drive, open_artifacts, open_runner
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.values import visible
-from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.errors import NotFoundError
 from runtime.events import Event
 from runtime.events.kinds import text_of
@@ -35,13 +34,14 @@ from runtime.sessions.session import SessionKey
 def fork(options: argparse.Namespace) -> int:
     """Fork a session, and run an agent in the fork if one is named."""
     with stdout.kept_for_answers():
+        artifacts = open_artifacts(options.artifacts)
         loaded = load_agent(options.agent) if options.agent else None
         with opened(options.db) as database:
             key = existing_key(database, options)
             events = database.events(key)
         recording = _recording(events, options) if options.rerun else None
         cut = _cut(events, options, recording)
-        files = Files(FileArtifactService(options.artifacts)) if options.artifacts else None
+        files = Files(artifacts) if artifacts else None
         made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
         _print_fork(made, recording.notes if recording else [], options.json)
         if loaded is None:

@@ -9,9 +9,10 @@ from typing import Any
 
 from inspector_app.commands.output import print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.running import open_artifacts
 from inspector_app.values import preview, visible
 from runtime.agents.base_agent import BaseAgent
-from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors import StorageError
 from runtime.rewind_plan import RewindPlan, rewind_plan
 from runtime.runners import Runner
@@ -21,6 +22,7 @@ from runtime.sessions.session import SessionKey
 
 def rewind(options: argparse.Namespace) -> int:
     """Say what a rewind takes back, and do it unless it was only asked."""
+    artifacts = open_artifacts(options.artifacts)
     with opened(options.db) as database:
         key = existing_key(database, options)
         plan = rewind_plan(database.history(key), key, database.state(key), options.before)
@@ -32,7 +34,7 @@ def rewind(options: argparse.Namespace) -> int:
             f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it), or fork the"
             " session into a database of ours: agent-inspector fork … --into NEW."
         )
-    event_id = None if options.dry_run else asyncio.run(_rewind(options, key))
+    event_id = None if options.dry_run else asyncio.run(_rewind(options, key, artifacts))
     if options.json:
         print_json({"rewind": {**_plan_json(plan), "done": event_id is not None, "event_id": event_id}})
     elif event_id is not None:
@@ -40,9 +42,8 @@ def rewind(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _rewind(options: argparse.Namespace, key: SessionKey) -> str:
+async def _rewind(options: argparse.Namespace, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
     """Rewind, and return the id of the event that says so."""
-    artifacts = FileArtifactService(options.artifacts) if options.artifacts else None
     async with open_session_service(options.db) as service:
         nobody = BaseAgent(name="nobody")
         async with Runner(app_name=key.app_name, agent=nobody, session_service=service, artifact_service=artifacts) as runner:

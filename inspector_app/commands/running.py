@@ -9,6 +9,7 @@ import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from google.genai import types
@@ -21,7 +22,8 @@ from inspector_app.presentation import text_of
 from inspector_app.values import visible, visible_lines
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.artifacts.base_artifact_service import BaseArtifactService
-from runtime.errors import KnownError, NotFoundError, ResumeError
+from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.errors import KnownError, NotFoundError, ResumeError, StorageError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, invocations
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
@@ -236,6 +238,17 @@ class _Printer:
             print_line("")
             self.growing = False
         print_event(event, self.as_json)
+
+
+def open_artifacts(folder: str | None) -> FileArtifactService | None:
+    """Return the service of a folder that files are kept in; None if none was named.
+
+    Raises:
+        StorageError: there is no such folder.
+    """
+    if folder is not None and not Path(folder).is_dir():
+        raise StorageError(f"There is no folder {folder}: --artifacts names the one that the session's files are kept in.")
+    return None if folder is None else FileArtifactService(folder)
 
 
 @asynccontextmanager

@@ -6,10 +6,11 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.preflight import preflight_of
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.sources import Source
-from inspector_app.controllers.writing import WritingController
+from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.cursor import Cursor
 from inspector_app.tasks import Tasks
 from inspector_app.views.preflight_card import Place, Preflight
@@ -37,7 +38,8 @@ class ResumeController(QObject):
         agents: AgentController,
         browse: BrowseController,
         run: RunController,
-        writing: WritingController,
+        taking_over: TakingOverController,
+        copying: CopyController,
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
@@ -45,7 +47,8 @@ class ResumeController(QObject):
         self._agents = agents
         self._browse = browse
         self._run = run
-        self._writing = writing
+        self._taking_over = taking_over
+        self._copying = copying
         self._tasks = tasks
         self.plan: ResumePlan | None = None
         for signal in (cursor.session_changed, browse.session_loaded, browse.events_added, run.run_started, agents.agent_loaded):
@@ -76,9 +79,9 @@ class ResumeController(QObject):
         if session is None:
             return
         if place == "copy":
-            await self._writing.open_copy(session.source, session.address.key)
+            await self._copying.open_copy(session.source, session.address.key)
         elif not session.source.writing_allowed:
-            await self._writing.allow(session.source)
+            await self._taking_over.allow(session.source)
         self._run.resume(invocation_id, paused=paused)
 
     async def _plan(self, invocation_id: str | None, paused: bool) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from inspector_app.controllers.browse import BrowseController, OpenSession
 from inspector_app.controllers.forks import ForkController
+from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.rewind_words import rewind_facts, rewind_title
-from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.window_status import WindowStatus
 from inspector_app.cursor import Cursor
 from inspector_app.messages import MessageBus
@@ -34,7 +34,7 @@ class RewindController(QObject):
     Args:
         window: where it is asked for and shown.
         forks: makes the fork that is offered in its place.
-        state_edits: knows whether and how something may be committed by hand now.
+        commits: knows whether and how something may be committed by hand now.
         status, messages, tasks, cursor, browse: of the window.
     """
 
@@ -42,7 +42,7 @@ class RewindController(QObject):
         self,
         window: MainWindow,
         forks: ForkController,
-        state_edits: StateEditController,
+        commits: HandCommits,
         status: WindowStatus,
         messages: MessageBus,
         tasks: Tasks,
@@ -53,7 +53,7 @@ class RewindController(QObject):
         super().__init__(parent)
         self._bench = window.workbench
         self._forks = forks
-        self._edits = state_edits
+        self._commits = commits
         self._status = status
         self._messages = messages
         self._tasks = tasks
@@ -93,7 +93,7 @@ class RewindController(QObject):
         if self._browse.session is not session:
             return
         self.plan = plan
-        blocked = self._edits.blocked()
+        blocked = self._commits.blocked()
         self._bench.resume_hint.hide()  # one offer at a time
         self._bench.rewind_card.show_decision(
             rewind_title(plan),
@@ -120,7 +120,7 @@ class RewindController(QObject):
             self._tasks.spawn(self._rewind(session, plan), "Rewinding")
 
     async def _rewind(self, session: OpenSession, plan: RewindPlan) -> None:
-        engine = await self._edits.engine(session)
+        engine = await self._commits.engine(session)
         await engine.rewind(session.address.key, plan.invocation_id)
         await self._browse.refresh_session(session.address)
         self._browse.invocations_found.emit(session)

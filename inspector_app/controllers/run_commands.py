@@ -19,7 +19,6 @@ from inspector_app.settings import Settings
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.preflight_card import Preflight
 from runtime.events.kinds import kind_of
-from runtime.history.invocations import PendingItem
 
 
 class RunCommands(QObject):
@@ -78,8 +77,6 @@ class RunCommands(QObject):
         bench = self.window.workbench
         bench.composer.sent.connect(self._on_sent)
         bench.resume_hint.accepted.connect(self._on_resume)
-        bench.pending.answered.connect(self._run.respond)
-        bench.pending.resume_asked.connect(self._on_pending_resume)
         bench.preflight.accepted.connect(self._resume.accept)
         bench.preflight.cancelled.connect(self._on_resume_cancelled)
         self._resume.planned.connect(self._on_resume_planned)
@@ -137,9 +134,6 @@ class RunCommands(QObject):
 
     def _on_resume(self) -> None:
         self._resume.ask()
-
-    def _on_pending_resume(self, item: PendingItem) -> None:
-        self._resume.ask(item.invocation_id)
 
     def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
         self.window.workbench.resume_hint.hide()

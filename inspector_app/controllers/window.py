@@ -9,10 +9,15 @@ from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
+from inspector_app.controllers.copying import CopyController
+from inspector_app.controllers.deletion import DeletionController
 from inspector_app.controllers.forks import ForkController
+from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
+from inspector_app.controllers.requests import RequestController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
@@ -20,10 +25,11 @@ from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
+from inspector_app.controllers.tail import TailController
+from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.controllers.timeline import TimelineController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.controllers.writers import WritersController
-from inspector_app.controllers.writing import WritingController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.messages import Message, MessageBus, format_traceback
 from inspector_app.qt_models.event_list import EventListModel
@@ -49,6 +55,7 @@ class WindowController(QObject):
     Attributes:
         window: the window.
         events, sessions: the Qt models behind the stream and the list of sessions.
+        tail: watches the open databases.
 
     Signals:
         close_asked: the window wants to be closed.
@@ -75,7 +82,8 @@ class WindowController(QObject):
         self._cursor = cursor
         self._browse = browse
         self._run = run
-        self._state_edits = StateEditController(cursor, agents, browse, run, tasks, messages, self)
+        commits = HandCommits(agents, browse, run, tasks, messages)
+        self._state_edits = StateEditController(cursor, browse, commits, self)
         self.events = EventListModel(self)
         self.sessions = SessionTreeModel(self)
         cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
@@ -83,16 +91,21 @@ class WindowController(QObject):
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
-        writing = WritingController(self.window, self._status, messages, tasks, cursor, browse, self)
-        resume = ResumeController(cursor, agents, browse, run, writing, tasks, self)
+        taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
+        copying = CopyController(self.window, messages, tasks, cursor, browse, self)
+        resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
+        PendingController(self.window, agents, cursor, browse, run, resume, tasks, commits, self)
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
         CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
         WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
-        RewindController(self.window, forks, self._state_edits, self._status, messages, tasks, cursor, browse, self)
+        RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
+        self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
+        self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()

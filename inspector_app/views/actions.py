@@ -35,13 +35,16 @@ class Actions:
     new_session: QAction
     open_agent: QAction
     open_database: QAction
+    open_url: QAction
     allow_writing: QAction
     work_on_copy: QAction
     reload: QAction
     close_database: QAction
+    follow_newest: QAction
     start_page: QAction
     find_session: QAction
     find_event: QAction
+    condition_help: QAction
     next_hit: QAction
     previous_hit: QAction
     go_to_event: QAction
@@ -49,6 +52,7 @@ class Actions:
     compare_states: QAction
     find_in_state: QAction
     write_message: QAction
+    answer_pending: QAction
     perspective_browse: QAction
     perspective_debug: QAction
     reset_layout: QAction
@@ -100,19 +104,23 @@ def make_actions(parent: QObject) -> Actions:
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
+        open_url=action("open_url", "Open a database on a server…", "server"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
+        follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
+        condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
         next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),
         previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
+        answer_pending=action("answer_pending", "Answer what waits", "hand", "Ctrl+P", "warn"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
         perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
         perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
@@ -124,6 +132,8 @@ def make_actions(parent: QObject) -> Actions:
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
+    actions.follow_newest.setCheckable(True)
+    allow(actions.follow_newest, None, "When another process begins a session in this database, go to it")
     group = QActionGroup(parent)
     for choice in actions.themes.values():
         choice.setCheckable(True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -62,11 +63,13 @@ class PendingPane(QWidget):
 
     Signals:
         answered(PendingItem, dict): the call's response was given.
+        progress_given(PendingItem, dict): how far a long-running call is was told; it stays open.
         resume_asked(PendingItem): the interrupted invocation shall go on.
         session_asked(SessionAddress): an item of another session was selected.
     """
 
     answered = Signal(object, object)
+    progress_given = Signal(object, object)
     resume_asked = Signal(object)
     session_asked = Signal(object)
 
@@ -74,12 +77,19 @@ class PendingPane(QWidget):
         super().__init__(parent)
         self.setObjectName("pending_pane")
         self._rows: list[PendingRow] = []
+        self._schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None] = lambda address, item: None
         self._list = _UnfinishedList(self)
         self._list.currentItemChanged.connect(self._on_current_changed)
+        self._list.itemClicked.connect(self._on_current_changed)  # it may be the selected one already, and another session on show
         self._form = PendingForm(self)
         self._form.answered.connect(self.answered)
+        self._form.progress_given.connect(self.progress_given)
         self._form.resume_asked.connect(self.resume_asked)
-        for keys, slot in (("Ctrl+Return", self._form.accept), ("Ctrl+Backspace", self._form.reject)):
+        for keys, slot in (
+            ("Ctrl+Return", self._form.accept),
+            ("Ctrl+Backspace", self._form.reject),
+            ("Ctrl+Shift+Return", self._form.report_progress),
+        ):
             QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
         self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)
@@ -104,31 +114,38 @@ class PendingPane(QWidget):
         return list(self._rows)
 
     @property
+    def selected_session(self) -> SessionAddress | None:
+        """Where the selected item waits."""
+        row = self._list.selected()
+        return row.address if row is not None else None
+
+    @property
     def invocation_id(self) -> str | None:
         """Of the selected item."""
-        current = self._list.currentItem()
-        return current.data(0, _ROW).item.invocation_id if current is not None else None
+        row = self._list.selected()
+        return row.item.invocation_id if row is not None else None
 
     def set_rows(self, rows: list[PendingRow], session: SessionAddress | None) -> None:
         """Show what waits; the selection and a half-written answer stay where their item does.
 
         Args:
             rows: all of it.
-            session: on show: only what waits there is selected, for an answer goes there.
+            session: on show: what waits there is selected first.
         """
-        selected = self._list.currentItem()
-        kept = selected.data(0, _ROW) if selected is not None else None
+        selected = self._list.selected()
         if rows != self._rows:
             self._rows = list(rows)
             self._list.fill(rows)
         self._split.setSizePolicy(_TAKES_ROOM if rows else _TAKES_NO_ROOM)
         self._stack.setCurrentIndex(1 if rows else 0)
-        here = [row for row in rows if row.address == session]
-        chosen = kept if kept in here else here[0] if here else None
+        names = [_identity(row) for row in rows]
+        here = [number for number, row in enumerate(rows) if row.address == session]
+        kept = names.index(_identity(selected)) if selected is not None and _identity(selected) in names else None
+        chosen = kept if kept in here else here[0] if here else -1
         self._list.blockSignals(True)  # only a person moves the window to another session
-        self._list.select(rows.index(chosen) if chosen is not None else -1)
+        self._list.select(chosen)
         self._list.blockSignals(False)
-        self._show(chosen)
+        self._show_form(rows[chosen] if chosen >= 0 else None)
 
     def select(self, item: PendingItem) -> None:
         """Select an item, and put the caret into its form."""
@@ -137,19 +154,36 @@ class PendingPane(QWidget):
                 self._list.select(index)
                 self._form.focus()
 
+    def focus(self) -> None:
+        """Put the caret where the selected item is answered."""
+        self._form.focus()
+
+    def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
+        """Tell who knows what the answers to long-running calls look like, as JSON schemas."""
+        self._schema_of = schema_of
+
+    def refresh_form(self, *_: object) -> None:
+        """Make the selected item's form again: its schema may be known now."""
+        self._show_form(self._list.selected())
+
     def set_blocked(self, answering: str | None, resuming: str | None) -> None:
         """Say why nothing can be answered, or resumed, now; None where it can."""
         self._form.set_blocked(answering, resuming)
 
-    def _on_current_changed(self, current: QTreeWidgetItem | None) -> None:
-        row = current.data(0, _ROW) if current is not None else None
-        self._show(row)
+    def _on_current_changed(self, *_: object) -> None:
+        row = self._list.selected()
+        self._show_form(row)
         if row:
             self.session_asked.emit(row.address)
 
-    def _show(self, row: PendingRow | None) -> None:
-        self._form.show_item(row.item if row else None)
+    def _show_form(self, row: PendingRow | None) -> None:
+        self._form.show_item(row.item if row else None, self._schema_of(row.address, row.item) if row else None)
         self._form.setVisible(row is not None)
+
+
+def _identity(row: PendingRow) -> tuple[object, ...]:
+    """Return what stays the same of a row while its call reports progress."""
+    return row.address, row.item.invocation_id, row.item.kind, row.item.call_id
 
 
 class _UnfinishedList(QTreeWidget):
@@ -196,6 +230,12 @@ class _UnfinishedList(QTreeWidget):
         item.setToolTip(3, plain_tooltip(full_time(row.item.last_time)))
         self.addTopLevelItem(item)
         self._show_time(item)
+
+    def selected(self) -> PendingRow | None:
+        """Return the row of the selected line."""
+        current = self.currentItem()
+        row: PendingRow | None = current.data(0, _ROW) if current is not None else None
+        return row
 
     def select(self, number: int) -> None:
         """Select a line; -1: none."""

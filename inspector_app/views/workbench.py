@@ -56,7 +56,8 @@ class Workbench(QMainWindow):
     Attributes:
         stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, writers, log: the panes.
         held: the card of a held agent, below the detail.
-        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
+        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
+            deletion_hint: that sessions were deleted, and can be put back.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         problem: stands in for the stream when the session could not be read.
     """
@@ -73,6 +74,7 @@ class Workbench(QMainWindow):
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
         self.fork_hint = HintBar("fork_hint")
+        self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
         self.fork_card = DecisionCard("fork_card", "What forking will do")
         self.rewind_card = DecisionCard("rewind_card", "What rewinding will do")
@@ -234,7 +236,7 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.writing_hint, self.database_hint, self.resume_hint, self.fork_hint):
+        for hint in (self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
         for card in (self.preflight, self.fork_card, self.rewind_card):
             rows.addWidget(card)

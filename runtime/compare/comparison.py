@@ -13,8 +13,8 @@ from runtime.compare.differences import call_ids, content_of
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, tokens_of
 from runtime.flows.contents import Conversation
-from runtime.history.state_at import History
-from runtime.sessions.state import Change, diff
+from runtime.history.state_at import History, differences
+from runtime.sessions.state import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def state_differences(left: History, left_index: int, right: History, right_inde
         left, right: the sessions' pasts.
         left_index, right_index: of the events; -1 for the sessions' creations.
     """
-    return diff(left.state_at(left_index).merged(), right.state_at(right_index).merged())
+    return differences(left.state_at(left_index), right.state_at(right_index))
 
 
 def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:

@@ -16,7 +16,7 @@ from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.kinds import REQUEST_TOOLS
-from runtime.events.marks import is_state_edit
+from runtime.events.marks import is_progress, is_state_edit
 from runtime.sessions.state import scope_of
 
 
@@ -94,11 +94,16 @@ def recording_until(events: Sequence[Event], event_id: str) -> Recording:
     if last is None:
         raise NotFoundError(f"The session has no event {event_id!r}.")
     invocation_id = events[last].invocation_id
-    own = [event for event in events[: last + 1] if event.invocation_id == invocation_id and not is_state_edit(event)]
+    own = [event for event in events[: last + 1] if event.invocation_id == invocation_id and not _is_by_hand(event)]
     messages = tuple(event for event in own if event.author == "user" and event.content)
     if not messages or messages[0] is not own[0]:
         raise RecordingError(f"The invocation {invocation_id} did not begin with a message: there is nothing to run again.")
     return Recording(invocation_id, messages, tuple(event for event in own if event.author != "user"))
+
+
+def _is_by_hand(event: Event) -> bool:
+    """Return whether an event is neither what an agent nor what its user did: state edited, or progress told, from outside."""
+    return is_state_edit(event) or is_progress(event)
 
 
 def alterable(event: Event) -> Literal["answer", "result"] | None:

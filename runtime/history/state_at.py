@@ -51,6 +51,23 @@ class ScopedState:
         return {**self.session, **self.app, **self.user}
 
 
+def differences(before: ScopedState, after: ScopedState) -> list[Change]:
+    """Return how one state differs from another.
+
+    A key whose value before is not recorded has the kind "written"; one whose value after is not recorded is left out.
+
+    Args:
+        before, after: at two moments of a session, or in two sessions.
+    """
+    changes = diff({**before.merged(), **before.temp}, {**after.merged(), **after.temp})
+    unknown_before, unknown_after = set(before.unknown), set(after.unknown)
+    return [
+        Change(change.key, None, change.after, "written") if change.key in unknown_before else change
+        for change in changes
+        if change.key not in unknown_after
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class SharedWrite:
     """What somebody else than this session's events wrote to `user:` and `app:`.
@@ -297,27 +314,6 @@ class History:
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items() if key != TEMP_GONE]
         return changes
-
-    def changes_between(self, index: int, other: int) -> list[Change]:
-        """Return how the state after one event differs from the state after another.
-
-        A key whose value at the first is not recorded has the kind "written"; one whose value at the second is not recorded is left out.
-
-        Args:
-            index: of the event whose state stands before.
-            other: of the event whose state stands after; it may be the earlier one.
-
-        Raises:
-            IndexError: there is no such event.
-        """
-        before, after = self.state_at(index), self.state_at(other)
-        changes = diff({**before.merged(), **before.temp}, {**after.merged(), **after.temp})
-        unknown_before, unknown_after = set(before.unknown), set(after.unknown)
-        return [
-            Change(change.key, None, change.after, "written") if change.key in unknown_before else change
-            for change in changes
-            if change.key not in unknown_after
-        ]
 
     def writers_at(self, index: int) -> dict[str, int]:
         """Return who wrote what `state_at` returns: key → index of the event, or `SOMEBODY_ELSE`.

@@ -103,14 +103,15 @@ class InMemorySessionService(BaseSessionService):
             there = {"app": self._app_states.get(key.app_name, {}), "user": self._user_states.get((key.app_name, key.user_id), {})}
             app, user = ({k: v for k, v in shared[scope].items() if k not in there[scope]} for scope in ("app", "user"))
             number = self._share(key, app, user)
-            last = max((event.timestamp for event in events[-1:]), default=copy.created)
-            stored = _Stored(independent(copy.state), last, copy.baseline, number, copy.created, events, {event.id for event in events})
+            last = events[-1].timestamp if events else copy.created
+            baseline = None if copy.baseline is None else independent(copy.baseline)
+            stored = _Stored(independent(copy.state), last, baseline, number, copy.created, events, {event.id for event in events})
             stored.temp_deltas = {event_id: dict(delta) for event_id, delta in copy.temp.items()}
             stored.latest = list(accumulate((event.timestamp for event in events), max))
             stored.commits = [number] * len(events)
             now = self._visible_now(key)
             after = [PastWrite(len(events), {k: v for k, v in now.items() if scope_of(k) == scope}, scope) for scope in _SHARED]
-            stored.copy = replace(copy, shared=[*copy.shared, *after])
+            stored.copy = replace(copy, events=(), shared=[*copy.shared, *after])
             self._sessions[key] = stored
 
     def _visible_now(self, key: SessionKey) -> dict[str, Any]:

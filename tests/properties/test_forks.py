@@ -57,7 +57,7 @@ def shown(past: History, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("layout", ["in_memory", "v1", "sqlite"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=steps, data=st.data())
 def test_forks_at_any_event(layout: str, steps: list[Step], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

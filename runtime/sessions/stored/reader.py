@@ -17,6 +17,7 @@ from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.lineage import Lineage
+from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
 from runtime.sessions.stored.copied_events import CopiedEvents, Readable
@@ -24,6 +25,7 @@ from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
 from runtime.sessions.stored.event_pages import EventPages
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
+from runtime.sessions.stored.file_kind import not_sqlite
 from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_lineages, read_past
@@ -94,6 +96,8 @@ class StoredDatabase:
             raise ForeignDatabaseError(f"{path} is no ordinary file, so no database.")
         if path.exists() and path.stat().st_size == 0:
             raise ForeignDatabaseError(f"{path} is an empty file: it holds no sessions.")
+        if path.exists() and (kind := _not_sqlite(path)):
+            raise ForeignDatabaseError(f"{path} {kind}; it holds no sessions that could be read.")
         file = SqliteFile(path)
         try:
             return cls(file, file.read(lambda connection: _layout(connection, str(path))))
@@ -268,6 +272,14 @@ class StoredDatabase:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+
+def _not_sqlite(path: Path) -> str | None:
+    with OPEN_FILES.kept_out(path) as is_free:
+        try:
+            return not_sqlite(path) if is_free else None
+        except OSError:  # said where it is opened
+            return None
 
 
 def _layout(connection: sqlite3.Connection, name: str) -> Layout:

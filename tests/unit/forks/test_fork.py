@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -219,6 +221,17 @@ async def test_lineage_goes_along_and_makes_trees(database: str, tmp_path: Path)
         assert stored.history(again.key).state_at(-1).session == {"new": 1}
         (tree,) = fork_trees([KEY, two], stored.lineages())
         assert (tree.key, tree.exists, [child.key for child in tree.children]) == (one, False, [two])
+
+
+async def test_a_session_that_another_program_made_under_a_forks_name_is_no_fork(database: str) -> None:
+    fork = (await fork_session(database, KEY, Cut(session_id="f"))).key
+    with closing(sqlite3.connect(database)) as connection:  # google-adk knows nothing of our record
+        connection.execute("DELETE FROM events WHERE session_id = 'f'")
+        connection.execute("""UPDATE sessions SET state = '{"k": "new"}', create_time = '2026-11-21 10:00:00.000000' WHERE id = 'f'""")
+        connection.commit()
+    with StoredDatabase.open(database) as stored:
+        assert stored.lineages() == {}
+        assert stored.history(fork).state_at(-1).session == {"k": "new"}
 
 
 async def test_a_tree_with_a_circle_in_its_names_ends() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +14,7 @@ from google.genai import types
 
 from runtime.agents import BaseAgent, CallbackContext, LlmAgent, ParallelAgent, SequentialAgent, ToolContext
 from runtime.events import Event
-from runtime.events.marks import EDITED, REPLAYED
+from runtime.events.marks import EDITED, REPLAYED, is_progress
 from runtime.forks.fork import Cut, fork_into
 from runtime.forks.recording import RecordingError, alterable, is_said, recording_until
 from runtime.forks.replay import Replay
@@ -77,10 +78,13 @@ class Session:
     def events(self, key: SessionKey) -> list[Event]:
         return list(history_in_memory(self.service, key).events)
 
-    async def again(self, until: Event, content: types.Content | None = None) -> tuple[Session, list[Event], Replay]:
+    async def again(
+        self, until: Event, content: types.Content | None = None, *, kept: Callable[[Event], bool] | None = None
+    ) -> tuple[Session, list[Event], Replay]:
         past = history_in_memory(self.service, KEY)
         recording = recording_until(past.events, until.id)
         recording = recording.altered(content) if content else recording
+        recording = replace(recording, answers=tuple(filter(kept, recording.answers)))
         cut = Cut(before=recording.first_event_id)
         # Elsewhere, so that app: and user: keys begin as they did.
         forked = Session(self.make, resumable=self.resumable)
@@ -165,6 +169,18 @@ async def test_a_tool_that_returned_nothing_does_not_run_again(made: Made) -> No
     made.clear()
     _, again, replay = await session.again(whole[-1])
     assert by_branch(again) == by_branch(whole)
+    assert (made, replay.divergences) == (Counter(), [])
+
+
+async def test_progress_that_was_told_from_outside_is_no_part_of_the_run(made: Made) -> None:
+    session = Session(lambda: caller({"calls": [["silent", {}]]}, "done", tools=[LongRunningFunctionTool(silent)]))
+    (call,) = [call for event in await session.run() for call in event.get_function_calls()]
+    runner = runner_for(session.make(), session.service, resumable=True)
+    await runner.report_progress(user_id="u", session_id="s", call_id=call.id or "", response={"percent": 50})
+    whole = await session.answer(call.id or "", "silent", {"ready": True})
+    made.clear()
+    _, again, replay = await session.again(whole[-1])
+    assert by_branch(again) == by_branch([event for event in whole if not is_progress(event)])
     assert (made, replay.divergences) == (Counter(), [])
 
 
@@ -254,13 +270,17 @@ async def test_a_model_called_once_more_makes_all_that_follows_live(made: Made) 
     assert made == {"model": 2} and len(replay.divergences) == 1 and "editor called its model" in replay.divergences[0]
 
 
+def right() -> LlmAgent:
+    """An agent that calls its model twice."""
+    return LlmAgent(name="right", model=ScriptedLlm(replies=[{"calls": [["noting", {"number": 1}]]}, "r"]), tools=[noting])
+
+
 async def test_a_branch_that_went_its_own_way_leaves_its_siblings_alone(made: Made) -> None:
     def tree(extra: bool) -> BaseAgent:
         left = LlmAgent(name="left", model=ScriptedLlm(replies=["l"]))
         more = LlmAgent(name="more", model=ScriptedLlm(replies=["m"]))
         one: BaseAgent = SequentialAgent(name="one", sub_agents=[more, left] if extra else [left])
-        right = LlmAgent(name="right", model=ScriptedLlm(replies=["r"]))
-        both = ParallelAgent(name="both", sub_agents=[one, right])
+        both = ParallelAgent(name="both", sub_agents=[one, right()])
         return SequentialAgent(name="root", sub_agents=[both, LlmAgent(name="last", model=ScriptedLlm(replies=["end"]))])
 
     session = Session(lambda: tree(False))
@@ -270,6 +290,23 @@ async def test_a_branch_that_went_its_own_way_leaves_its_siblings_alone(made: Ma
     _, again, replay = await session.again(whole[-1])
     assert sorted(texts(again)) == ["end", "go", "l", "m", "r"]
     assert made == {"model": 3} and len(replay.divergences) == 1  # all but right's
+    assert (replay.model_calls, replay.tool_calls) == (2, 1)
+
+
+async def test_an_agent_that_runs_as_a_tool_is_no_part_of_the_recording(made: Made) -> None:
+    def tree() -> BaseAgent:
+        inner = LlmAgent(name="right", model=ScriptedLlm(replies=["42"]), description="counts")
+        replies = [{"calls": [["right", {"request": "how many"}]]}, "l"]
+        left = LlmAgent(name="left", model=ScriptedLlm(replies=replies), tools=[AgentTool(inner)])
+        return ParallelAgent(name="both", sub_agents=[left, right()])
+
+    session = Session(tree)
+    whole = await session.run()
+    made.clear()
+    # As if the left one's tool had still been running when the right one was done.
+    _, again, replay = await session.again(whole[-1], kept=lambda event: event.author == "right" or bool(event.get_function_calls()))
+    assert by_branch(again) == by_branch(whole)
+    assert made == {"model": 2} and replay.divergences == []  # the inner agent's, and the left one's second
 
 
 async def test_an_agent_that_ran_as_a_tool_is_answered_whole(made: Made) -> None:

@@ -178,6 +178,15 @@ def test_another_programs_session_is_rewound_only_in_place(tmp_path: Path, capsy
     assert list(tmp_path.glob("*.backup-*"))
 
 
+def test_a_folder_of_files_that_is_not_there_is_not_made(ordered: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = ("--artifacts", str(tmp_path / "files"))
+    assert "There is no folder" in refused(capsys, "fork", ordered, *OF_S1, *missing)
+    (invocation,) = answer(capsys, "invocations", ordered, *OF_S1)
+    assert "There is no folder" in refused(capsys, "rewind", ordered, *OF_S1, "--before", invocation["invocation_id"], *missing)
+    assert not (tmp_path / "files").exists()
+    assert len(answer(capsys, "sessions", ordered)) == 1
+
+
 def test_who_wrote_a_key(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     (write,) = answer(capsys, "state", ordered, *OF_S1, "--writers", "total")
     assert (write["author"], write["tools"], write["before"], write["after"], write["is_new"]) == (

@@ -61,9 +61,10 @@ class PendingItem:
     event_id: str | None = None
     author: str | None = None
     payload: Any = None
-    reason: str = ""
-    last_time: float = 0.0
-    checkpoint: LastCheckpoint | None = None
+    # What is told beside it does not make it another item: somebody may be writing the answer.
+    reason: str = field(default="", compare=False)
+    last_time: float = field(default=0.0, compare=False)
+    checkpoint: LastCheckpoint | None = field(default=None, compare=False)
     so_far: dict[str, Any] | None = None
     auth_config: dict[str, Any] = field(default_factory=dict)
 

@@ -130,19 +130,19 @@ class PendingPane(QWidget):
 
         Args:
             rows: all of it.
-            session: on show: what waits there is selected if nothing was.
+            session: on show: what waits there is selected, if anything does.
         """
         selected = self._list.selected()
-        if rows == self._rows and (selected is not None or not rows):
+        here = [number for number, row in enumerate(rows) if row.address == session]
+        if rows == self._rows and selected is not None and (selected.address == session or not here):
             return
         self._rows = list(rows)
         self._list.fill(rows)
         self._split.setSizePolicy(_TAKES_ROOM if rows else _TAKES_NO_ROOM)
         self._stack.setCurrentIndex(1 if rows else 0)
         names = [_identity(row) for row in rows]
-        here = [number for number, row in enumerate(rows) if row.address == session]
         kept = names.index(_identity(selected)) if selected is not None and _identity(selected) in names else None
-        chosen = kept if kept is not None else here[0] if here else 0 if rows else -1
+        chosen = kept if kept is not None and (kept in here or not here) else here[0] if here else 0 if rows else -1
         self._list.blockSignals(True)  # only a person moves the window to another session
         self._list.select(chosen)
         self._list.blockSignals(False)

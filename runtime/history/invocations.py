@@ -11,7 +11,7 @@ from google.genai import types
 
 from runtime.events.event import Event
 from runtime.events.marks import is_progress, is_state_edit
-from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
+from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id, without_request
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
@@ -205,7 +205,8 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
 
 
 def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:
-    given = answered | {response.id for event in events for response in event.get_function_responses()}
+    asking = {response.id for event in without_request(events) for response in event.get_function_responses()}
+    given = answered | {response.id for event in events for response in event.get_function_responses()} - asking
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 

@@ -65,7 +65,7 @@ def _measure(seconds: float) -> dict[str, list[float]]:
         found["nothing runs"] = await _gaps(seconds)
         for tool in ("sleep", "compute"):
             inspector.run.send(tool)
-            while not _calls(inspector, tool):
+            while not _calls(inspector, tool):  # noqa: ASYNC110 - only the model of the stream knows
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
             found[f"a tool that blocks: {tool}"] = await _gaps(seconds)

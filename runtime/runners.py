@@ -456,7 +456,8 @@ class Runner:
                 except Exception as error:
                     # Raising here would only reach the outermost generator; the agent that yielded the event is told at its own `yield`.
                     self._forget_local_writes(ctx)
-                    shared.failed_commit = (event, error)
+                    if not shared.note_failed_commit(event, error):
+                        raise  # of one of the root's callbacks: no agent's own code yielded it
                 else:
                     yield shown
 

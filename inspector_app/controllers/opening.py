@@ -17,8 +17,9 @@ from inspector_app.samples import is_bundled, samples
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
+from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
-from runtime.sessions.database_url import without_password
+from runtime.sessions.database_url import keep_password
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
@@ -69,6 +70,7 @@ class OpeningController(QObject):
         window.trust.declined.connect(self._show_home)
         window.problem.retry.connect(self._on_retry)
         window.problem.given_up.connect(self._show_home)
+        window.commands.open_url.triggered.connect(self._on_open_url)
         window.commands.start_page.triggered.connect(self._on_start_page)
         bench.database_hint.accepted.connect(self._on_open_offered)
         self._agents.trust_asked.connect(self._on_trust_asked)
@@ -85,20 +87,44 @@ class OpeningController(QObject):
         agents = [path for path in paths if _is_agent(path)]
         for path in paths:
             if path not in agents:
-                await self._open_database(_database_target(path))
+                await self._open_named(path)
         for path in agents:
             await self._agents.open(path)
+
+    async def _open_named(self, path: str) -> None:
+        try:
+            target = _database_target(path)
+        except KnownError as error:
+            self._on_open_failed(path.split("://")[0] + "://", error)
+            return
+        await self._open_database(target)
 
     async def _open_database(self, target: str) -> None:
         source = await self._browse.open_database(target)
         if source is None:
             return
-        self._settings.add_recent(without_password(target))
+        self._settings.add_recent(target)
         self.window.welcome.set_recent(self._settings.recent)
         self.window.show_page(self.window.workbench)
         if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
             self._cursor.select_session(SessionAddress(source.target, best))
             await self._browse.wait_until_loaded()
+
+    def _on_open_url(self) -> None:
+        self._ask_for_url()
+
+    def _ask_for_url(self, url: str = "", problem: str = "") -> None:
+        dialog = UrlDialog(url, problem, self.window)
+        dialog.chosen.connect(self._on_url_chosen)
+        dialog.open()
+
+    def _on_url_chosen(self, url: str, password: str) -> None:
+        try:
+            target = keep_password(url, password)
+        except KnownError as error:
+            self._ask_for_url(url.split("://")[0] + "://", str(error))
+            return
+        self._tasks.spawn(self._open_database(target), "Opening a database on a server")
 
     def _spawn_open(self, path: str) -> None:
         self._tasks.spawn(self.open_paths([path]), f"Opening {Path(path).name}")
@@ -158,6 +184,11 @@ class OpeningController(QObject):
             hint.hide()
 
     def _on_open_failed(self, target: str, error: Exception) -> None:
+        if "://" in target and isinstance(error, KnownError) and self.window.isVisible():
+            # Most often it is the password: it can be given at once.
+            self._messages.posted.emit(Message("error", str(error), None, quiet=True))
+            self._ask_for_url(target, str(error))
+            return
         self._retry_path = target
         text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
@@ -172,5 +203,5 @@ def _is_agent(path: str) -> bool:
 
 
 def _database_target(path: str) -> str:
-    """Return what names a database wherever the process stands."""
-    return path if "://" in path else str(Path(path).expanduser().absolute())
+    """Return what names a database wherever the process stands, without a password."""
+    return keep_password(path) if "://" in path else str(Path(path).expanduser().absolute())

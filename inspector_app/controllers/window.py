@@ -8,16 +8,20 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.deletion import DeletionController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
+from inspector_app.controllers.requests import RequestController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
+from inspector_app.controllers.tail import TailController
+from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.controllers.timeline import TimelineController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.cursor import Cursor, SessionAddress
@@ -45,6 +49,7 @@ class WindowController(QObject):
     Attributes:
         window: the window.
         events, sessions: the Qt models behind the stream and the list of sessions.
+        tail: watches the open databases.
 
     Signals:
         close_asked: the window wants to be closed.
@@ -81,10 +86,14 @@ class WindowController(QObject):
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         PendingController(self.window, agents, cursor, browse, run, tasks, commits, self)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
+        self._taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
+        self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
+        self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
@@ -105,7 +114,6 @@ class WindowController(QObject):
         window.close_asked.connect(self.close_asked)
         commands.reload.triggered.connect(self._on_reload)
         commands.close_database.triggered.connect(self._on_close_database)
-        commands.allow_writing.triggered.connect(self._on_allow_writing)
         for choice, command in commands.themes.items():
             command.setChecked(choice == theme.current().choice)
             command.setData(choice)
@@ -113,7 +121,6 @@ class WindowController(QObject):
         bench.composer.draft_changed.connect(self._status.show_run)
         bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
         bench.detail.state_edit.undo_asked.connect(self._state_edits.undo)
-        bench.writing_hint.accepted.connect(self._on_allow_writing)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
         bench.stream.event_selected.connect(self._cursor.select_event)
@@ -168,21 +175,6 @@ class WindowController(QObject):
         chosen = next(name for name, command in choice.items() if command.isChecked())
         self._settings.theme = chosen
         theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its three words
-
-    def _on_allow_writing(self) -> None:
-        session = self._browse.session
-        if session is not None and not session.source.writing_allowed:
-            self._tasks.spawn(self._allow_writing(session.source), f"Opening {session.source.title} for writing")
-
-    async def _allow_writing(self, source: Source) -> None:
-        await source.service()  # what stands in the way is said now, not in the middle of a run
-        source.writing_allowed = True
-        self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
-        self.sessions.set_database(source.target, database_info(source), await source.sessions())
-        self._status.show_marks(source)
-        self._status.show_source(source)
-        self._status.show_session_hints()
-        self._status.show_run()
 
     # what happened
 

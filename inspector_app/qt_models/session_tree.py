@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from inspector_app.values import ago, full_time, plain_tooltip, visible
 from runtime.sessions.session import SessionKey
@@ -40,6 +41,18 @@ class Summary(Protocol):
     def event_count(self) -> int: ...  # noqa: D102
     @property
     def last_update_time(self) -> float: ...  # noqa: D102
+
+
+NEWEST_FIRST = "Newest first"
+ORDERS: dict[str, Callable[[Summary], Any]] = {
+    NEWEST_FIRST: lambda summary: (-summary.last_update_time, summary.key.session_id),
+    "Longest first": lambda summary: (-summary.event_count, summary.key.session_id),
+    "By id": lambda summary: summary.key.session_id,
+}
+"""How the sessions of a user may be sorted."""
+
+MOST_ONE_BY_ONE = 50
+"""Sessions that are put in their places one by one; for more the tree is built anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +116,23 @@ class _Database:
 
 
 class SessionTreeModel(QAbstractItemModel):
-    """The open databases and their sessions, newest first, narrowed by a filter.
+    """The open databases and their sessions in the order that is asked for, narrowed by a filter.
+
+    Signals:
+        moving(bool): rows are about to be moved or removed one by one (True), or it is done: no view shall take that for a selection.
 
     Args:
         now: returns epoch seconds; last updates are shown relative to it.
     """
+
+    moving = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
         self._now = now
         self._databases: dict[str, _Database] = {}
         self._filter = ""
+        self._order = NEWEST_FIRST
         self._root = _root_node()
         self._session_nodes: dict[tuple[str, SessionKey], TreeNode] = {}
 
@@ -138,24 +157,125 @@ class SessionTreeModel(QAbstractItemModel):
         if self._databases.pop(key, None) is not None:
             self._rebuild()
 
-    def update_session(self, key: str, summary: Summary) -> None:
-        """Show a session's newer summary, or a new session.
+    def update_sessions(self, key: str, changed: Sequence[Summary], removed: Sequence[SessionKey] = ()) -> None:
+        """Show sessions' newer summaries, new sessions, and that some are gone.
 
         Args:
             key: the database; nothing happens if it is not there.
-            summary: count and time now.
+            changed: count and time now.
+            removed: sessions that are not there any more.
         """
         database = self._databases.get(key)
         if database is None:
             return
-        database.sessions[summary.key] = summary
-        node = self._session_nodes.get((key, summary.key))
-        if node is None:
+        for summary in changed:
+            database.sessions[summary.key] = summary
+        for session in removed:
+            database.sessions.pop(session, None)
+            database.marks.pop(session, None)
+        if len(changed) + len(removed) > MOST_ONE_BY_ONE:
             self._rebuild()
             return
-        node.summary = summary
-        self._dress(node)
-        self._changed(node)
+        self.moving.emit(True)
+        for session in removed:
+            self._take_out(key, session)
+        for summary in changed:
+            self._put(key, summary)
+        self.moving.emit(False)
+
+    def update_session(self, key: str, summary: Summary) -> None:
+        """Show a session's newer summary, or a new session; see `update_sessions`."""
+        self.update_sessions(key, [summary])
+
+    def _put(self, key: str, summary: Summary) -> None:
+        """Show one session where it belongs."""
+        session = summary.key
+        node = self._session_nodes.get((key, session))
+        if not _matches(session, self._filter.split()):
+            return
+        if node is None:
+            top = next(database for database in self._root.children if database.database == key)
+            user = self._child(self._child(top, "app", "cube", session.app_name), "user", "user", session.user_id)
+            node = TreeNode("session", visible(session.session_id), "", *_NO_MARK, key, (*user.path, session.session_id), session=session)
+            node.summary = summary
+            self._dress(node)
+            self._session_nodes[key, session] = node
+            self._insert(user, node, _place(user, self._rank(summary), self._rank_of))
+        else:
+            node.summary = summary
+            self._dress(node)
+            self._move(node)
+            self._changed(node)
+
+    def _rank_of(self, node: TreeNode) -> Any:
+        assert node.summary is not None
+        return self._rank(node.summary)
+
+    def _rank(self, summary: Summary) -> Any:
+        return ORDERS[self._order](summary)
+
+    def _child(self, parent: TreeNode, kind: str, icon: str, name: str) -> TreeNode:
+        """Return the app or user of that name, made where it belongs if it is not there."""
+        found = next((child for child in parent.children if child.path[-1] == name), None)
+        if found is None:
+            found = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*parent.path, name))
+            self._insert(parent, found, _place(parent, name, lambda child: child.path[-1]))
+        return found
+
+    def _insert(self, parent: TreeNode, node: TreeNode, row: int) -> None:
+        self.beginInsertRows(self._index(parent), row, row)
+        node.parent = parent
+        parent.children.insert(row, node)
+        _number(parent, row)
+        self.endInsertRows()
+        self._count(parent)
+
+    def _move(self, node: TreeNode) -> None:
+        user = node.parent
+        assert user is not None
+        before = node.row
+        after = _place(user, self._rank_of(node), self._rank_of, without=before)
+        if after == before:
+            return
+        index = self._index(user)
+        self.beginMoveRows(index, before, before, index, after if after < before else after + 1)
+        user.children.insert(after, user.children.pop(before))
+        _number(user, min(before, after))
+        self.endMoveRows()
+
+    def _take_out(self, key: str, session: SessionKey) -> None:
+        node: TreeNode | None = self._session_nodes.pop((key, session), None)
+        while node is not None and node.parent is not None and node.kind != "database" and not node.children:
+            parent = node.parent
+            self.beginRemoveRows(self._index(parent), node.row, node.row)
+            del parent.children[node.row]
+            _number(parent, node.row)
+            self.endRemoveRows()
+            self._count(parent)
+            node = parent
+
+    def _count(self, node: TreeNode) -> None:
+        if node.kind == "user":
+            node.detail = f"{len(node.children):,}"
+            self._changed(node)
+
+    def _index(self, node: TreeNode) -> QModelIndex:
+        return QModelIndex() if node.parent is None else self.createIndex(node.row, 0, node)
+
+    @property
+    def order(self) -> str:
+        """How sessions are sorted: one of `ORDERS`."""
+        return self._order
+
+    def set_order(self, order: str) -> None:
+        """Sort the sessions of each user.
+
+        Args:
+            order: one of `ORDERS`.
+        """
+        if order != self._order:
+            self._order = order
+            self._rebuild()
 
     def set_marks(self, key: str, marks: Mapping[SessionKey, str]) -> None:
         """Set the marks of a database's sessions; those not named lose theirs.
@@ -222,7 +342,7 @@ class SessionTreeModel(QAbstractItemModel):
         top = self._root.add(TreeNode("database", visible(info.title), visible(info.badge), icon, role, meaning, key, (key,)))
         words = self._filter.split()
         shown = [summary for session, summary in database.sessions.items() if _matches(session, words)]
-        shown.sort(key=lambda summary: (summary.key.app_name, summary.key.user_id, -summary.last_update_time, summary.key.session_id))
+        shown.sort(key=lambda summary: (summary.key.app_name, summary.key.user_id, self._rank(summary)))
         app: TreeNode | None = None
         user: TreeNode | None = None
         for summary in shown:
@@ -318,6 +438,18 @@ class SessionTreeModel(QAbstractItemModel):
         summary = node.summary
         lines = [f"session {node.name}", f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}", node.meaning]
         return "\n".join(filter(None, lines))
+
+
+def _place(parent: TreeNode, rank: Any, rank_of: Callable[[TreeNode], Any], *, without: int | None = None) -> int:
+    """Return the row where a child of this rank belongs, counted without the child in the row `without`."""
+    children = parent.children if without is None else [*parent.children[:without], *parent.children[without + 1 :]]
+    return bisect_left(children, rank, key=rank_of)
+
+
+def _number(parent: TreeNode, first: int) -> None:
+    """Tell children their rows, from a row on."""
+    for row, child in enumerate(parent.children[first:], first):
+        child.row = row
 
 
 def _root_node() -> TreeNode:

@@ -31,9 +31,11 @@ class Actions:
     new_session: QAction
     open_agent: QAction
     open_database: QAction
+    open_url: QAction
     allow_writing: QAction
     reload: QAction
     close_database: QAction
+    follow_newest: QAction
     start_page: QAction
     find_session: QAction
     find_event: QAction
@@ -93,9 +95,11 @@ def make_actions(parent: QObject) -> Actions:
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
+        open_url=action("open_url", "Open a database on a server…", "server"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
+        follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
@@ -118,6 +122,8 @@ def make_actions(parent: QObject) -> Actions:
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
+    actions.follow_newest.setCheckable(True)
+    allow(actions.follow_newest, None, "When another process begins a session in this database, go to it")
     group = QActionGroup(parent)
     for choice in actions.themes.values():
         choice.setCheckable(True)

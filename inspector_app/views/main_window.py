@@ -120,7 +120,7 @@ class MainWindow(QMainWindow):
         menu = QMenu("Menu", self)
         menu.setToolTipsVisible(True)
         actions = self.commands
-        menu.addActions([actions.open_agent, actions.open_database, actions.new_session, actions.start_page])
+        menu.addActions([actions.open_agent, actions.open_database, actions.open_url, actions.new_session, actions.start_page])
         menu.addSeparator()
         run = menu.addMenu("Run")
         run.addActions([actions.run, actions.pause, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to])
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
         find.addActions([actions.other_half, actions.compare_states, actions.find_in_state, actions.condition_help])
-        database.addActions([actions.find_session, actions.reload, actions.allow_writing, actions.close_database])
+        database.addActions([actions.find_session, actions.follow_newest, actions.reload, actions.allow_writing, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()

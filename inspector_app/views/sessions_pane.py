@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QStackedLayout, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QStackedLayout,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from inspector_app import theme
-from inspector_app.qt_models.session_tree import SessionTreeModel, TreeNode
+from inspector_app.qt_models.session_tree import ORDERS, SessionTreeModel, TreeNode
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.session_delegate import SessionDelegate
@@ -36,14 +47,18 @@ class SessionsPane(QWidget):
     Attributes:
         tree: the view of the databases.
         filter: the filter box.
+        order: how the sessions are sorted.
 
     Signals:
         session_selected (str, SessionKey): the selection is on this database's session now.
         session_activated (str, SessionKey): Enter or a double click on it.
+        delete_asked (str, list[SessionKey]), prune_asked (str): sessions of this database shall be deleted; those named, or old ones.
     """
 
     session_selected = Signal(str, object)
     session_activated = Signal(str, object)
+    delete_asked = Signal(str, list)
+    prune_asked = Signal(str)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +73,7 @@ class SessionsPane(QWidget):
         self.filter.setAccessibleName("Filter sessions")
         self.filter.setPlaceholderText("Filter sessions")
         self.filter.setClearButtonEnabled(True)
+        self.order = self._make_order()
         self.tree = SessionTree()
         self._set_up_tree()
         self._empty = EmptyState("No database is open", "Open a session database or an agent, or drop one on the window.")
@@ -68,12 +84,37 @@ class SessionsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(self.filter)
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.filter, 1)
+        top.addWidget(self.order)
+        layout.addLayout(top)
         layout.addLayout(self._stack, 1)
         self._clock = QTimer(self)
         self._clock.setInterval(30_000)
         self._connect_signals()
         self._on_model_reset()
+
+    def _make_order(self) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName("session_order")
+        button.setAccessibleName("Sort sessions")
+        button.setToolTip("Sort sessions")
+        button.setIcon(theme.icon("arrow-down-wide-short", "dim"))
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        group = QActionGroup(menu)
+        for order in ORDERS:
+            entry = menu.addAction(order)
+            entry.setCheckable(True)
+            entry.setChecked(order == self._model.order)
+            group.addAction(entry)
+        group.triggered.connect(self._on_order_chosen)
+        button.setMenu(menu)
+        return button
+
+    def _on_order_chosen(self, entry: QAction) -> None:
+        self._model.set_order(entry.text())
 
     def _set_up_tree(self) -> None:
         self.tree.setObjectName("session_tree")
@@ -91,6 +132,8 @@ class SessionsPane(QWidget):
         self.filter.textChanged.connect(self._model.set_filter)
         self.filter.returnPressed.connect(self.tree.setFocus)
         self._model.modelReset.connect(self._on_model_reset)
+        self._model.moving.connect(self._on_moving)
+        self._model.rowsInserted.connect(self._on_rows_inserted)
         self.tree.expanded.connect(self._on_expanded)
         self.tree.collapsed.connect(self._on_collapsed)
         self.tree.activated.connect(self._on_activated)
@@ -129,9 +172,32 @@ class SessionsPane(QWidget):
         self._restoring = False
         if self._selected is not None:
             self.select_session(*self._selected)
+        self._show_page()
+
+    def _show_page(self) -> None:
+        """Show the tree, or why there is nothing in it."""
         empty = self._model.database_count == 0
         filtered_out = bool(self.filter.text().strip()) and self._model.shown_sessions == 0
         self._stack.setCurrentWidget(self._empty if empty else self._nothing_found if filtered_out else self.tree)
+
+    def _on_moving(self, moving: bool) -> None:
+        """Keep the selection while rows come and go: what Qt selects in place of a row that is gone was not chosen by anybody."""
+        self._restoring = moving
+        if moving or self._selected is None:
+            return
+        self._restoring = True
+        index = self._model.index_of(*self._selected)
+        if index != self.tree.currentIndex():
+            self.tree.setCurrentIndex(index)
+        self._restoring = False
+
+    def _on_rows_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
+        """Open what came into an open branch."""
+        for row in range(first, last + 1):
+            index = self._model.index(row, 0, parent)
+            if self._model.node(index).kind != "session":
+                self.tree.setExpanded(index, True)
+        self._show_page()
 
     def _open_branches(self, parent: QModelIndex) -> None:
         for row in range(self._model.rowCount(parent)):
@@ -158,6 +224,8 @@ class SessionsPane(QWidget):
 
     def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         node = self._model.node(current)
+        if self._restoring:
+            return
         if node.session is not None and (node.database, node.session) != self._selected:
             self._selected = (node.database, node.session)
             self.session_selected.emit(node.database, node.session)
@@ -172,6 +240,16 @@ class SessionsPane(QWidget):
         if menu is not None:
             menu.popup(self.tree.viewport().mapToGlobal(position))
 
+    def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
+        keys = _sessions_of(node)
+        if node.kind == "database":
+            prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
+            prune.triggered.connect(partial(self.prune_asked.emit, node.database))
+        elif keys:
+            text = "Delete the session…" if node.kind == "session" else f"Delete the {len(keys):,} sessions of this {node.kind}…"
+            delete = menu.addAction(theme.icon("trash-can", "bad"), text)
+            delete.triggered.connect(partial(self.delete_asked.emit, node.database, keys))
+
     def context_menu(self, index: QModelIndex) -> QMenu | None:
         """Return the menu of a row, None where there is none."""
         if not index.isValid():
@@ -184,8 +262,13 @@ class SessionsPane(QWidget):
             add_copy_action(menu, "Copy as command line", _command_line(node))
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
         menu.addSeparator()
+        self._add_deletion(menu, node)
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
         return menu
+
+
+def _sessions_of(node: TreeNode) -> list[SessionKey]:
+    return [node.session] if node.session is not None else [key for child in node.children for key in _sessions_of(child)]
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

@@ -22,6 +22,14 @@ RUN_ICONS = {
 """What the run is doing, or how the session was left → icon and colour role; the tool bar shows the same."""
 
 
+TAIL_MARKS = {
+    "live": ("tower-broadcast", "ok", "live"),
+    "watching": ("eye", "dim", "watching"),
+    "lost": ("plug-circle-xmark", "bad", "cannot be read"),
+}
+"""What other processes do with the database → icon, colour role and word."""
+
+
 class StatusBar(QStatusBar):
     """Shows what it is told; every part can be read by name."""
 
@@ -35,16 +43,21 @@ class StatusBar(QStatusBar):
         self._parts = {name: self._label(name) for name in ("run", "database", "session", "position", "tokens", "engine")}
         for label in self._parts.values():
             self.addWidget(label)
+        self._tail_icon = IconLabel(12, self)
+        self._tail = self._label("tail")
+        self.addPermanentWidget(self._tail_icon)
+        self.addPermanentWidget(self._tail)
         self._live_icon = IconLabel(11, self)
         self._live = self._label("live")
         self.addPermanentWidget(self._live_icon)
         self.addPermanentWidget(self._live)
         self.show_run("idle", "idle")
         self.show_live(None)
+        self.show_tail(None)
 
     def text(self, part: str) -> str:
-        """Return what a part says: run, database, session, position, tokens, engine or live."""
-        return self._live.text() if part == "live" else self._parts[part].text()
+        """Return what a part says: run, database, session, position, tokens, engine, tail or live."""
+        return {"live": self._live, "tail": self._tail, **self._parts}[part].text()
 
     def show_run(self, phase: str, text: str) -> None:
         """Show the run state."""
@@ -84,6 +97,19 @@ class StatusBar(QStatusBar):
         """Show whether the newest event is followed; None: nothing to follow."""
         self._live_icon.show_icon("" if following is None else "circle", "ok" if following else "dim")
         self._live.setText("" if following is None else "following" if following else "not following")
+
+    def show_tail(self, mark: str | None, explained: str = "") -> None:
+        """Show whether other processes commit to the database.
+
+        Args:
+            mark: one of `TAIL_MARKS`, or None: no database that others could write to.
+            explained: more about it, for a tooltip.
+        """
+        icon, role, word = TAIL_MARKS[mark] if mark else ("", "dim", "")
+        self._tail_icon.show_icon(icon, role)
+        self._tail.setText(word)
+        self._tail.setVisible(bool(word))
+        self._tail.setToolTip(plain_tooltip(explained))
 
     def _set(self, part: str, text: str) -> None:
         label = self._parts[part]

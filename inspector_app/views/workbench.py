@@ -52,7 +52,8 @@ class Workbench(QMainWindow):
     Attributes:
         stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, log: the panes.
         held: the card of a held agent, below the detail.
-        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only.
+        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
+            deletion_hint: that sessions were deleted, and can be put back.
         problem: stands in for the stream when the session could not be read.
     """
 
@@ -67,6 +68,7 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
         self.problem = ProblemPage("session_problem")
         self.detail = EventDetail()
@@ -222,7 +224,7 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.writing_hint, self.database_hint, self.resume_hint):
+        for hint in (self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint):
             rows.addWidget(hint)
         rows.addWidget(self.preflight)
         rows.addWidget(self.filter_bar)

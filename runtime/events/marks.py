@@ -13,6 +13,9 @@ CANCELLED = "inspector_cancelled"
 PROGRESS = "inspector_progress"
 """Ids of the long-running calls whose response only tells how far they are: they stay open."""
 
+REPLAYED = "inspector_replayed"
+"""Set on an event of a run made again that no model was called and no tool was run for: the id of the recorded event it repeats."""
+
 SYSTEM = "system"
 """Author of what a person does to a session by hand."""
 
@@ -30,6 +33,9 @@ def is_progress(event: Event) -> bool:
 
 RESUMED = "inspector_resumed"
 """Set on the first event that a resumed run commits: what the interrupted run had in `temp:` is gone from there on."""
+
+CALLBACK = "inspector_callback"
+"""Which of its agent's own callbacks an event carries the words or changes of (resumable apps): a resumed run does not call it again."""
 
 TEMP_GONE = "inspector_temp_gone"
 """Stands among an event's recorded `temp:` keys where the event carries `RESUMED`."""

@@ -131,7 +131,13 @@ def copied(contents: Sequence[types.Content]) -> list[types.Content]:
 def _is_said(event: Event) -> bool:
     if not event.content or not event.content.parts or event.partial:
         return False
-    return any(part.text != "" or part.function_call or part.function_response for part in event.content.parts)
+    return any(_is_part_said(part) for part in event.content.parts)
+
+
+def _is_part_said(part: types.Part) -> bool:
+    of_function = part.function_call or part.function_response
+    # What asks a person, and the answer, no model ever sees.
+    return of_function.name not in REQUEST_CALLS if of_function else part.text != ""
 
 
 def _is_visible(event: Event, branch: str | None) -> bool:

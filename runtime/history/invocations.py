@@ -11,7 +11,7 @@ from google.genai import types
 
 from runtime.events.event import Event
 from runtime.events.marks import is_progress, is_state_edit
-from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
+from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id, without_request
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
@@ -181,7 +181,8 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
 
 
 def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:
-    given = answered | {response.id for event in events for response in event.get_function_responses()}
+    asking = {response.id for event in without_request(events) for response in event.get_function_responses()}
+    given = answered | {response.id for event in events for response in event.get_function_responses()} - asking
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 
@@ -203,13 +204,22 @@ def _pending(
     item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=event.author)
     if call.name in (CONFIRMATION_CALL, CREDENTIAL_CALL):
         original = calls.get(requested_call_id(call))
-        confirmation = args.get("toolConfirmation") or {}
+        confirmation = _object(args.get("toolConfirmation"))
         return item(
             kind="confirmation" if call.name == CONFIRMATION_CALL else "credential",
-            name=original.name if original else (args.get("originalFunctionCall") or {}).get("name"),
+            name=original.name if original else _text(_object(args.get("originalFunctionCall")).get("name")),
             args=dict((original.args if original else None) or {}),
-            hint=confirmation.get("hint") or None,
+            hint=_text(confirmation.get("hint")),
             payload=confirmation.get("payload"),
-            auth_config=dict(args.get("authConfig") or {}),
+            auth_config=_object(args.get("authConfig")),
         )
-    return item(kind="long_running", name=call.name, args=args, hint=args.get("message"), so_far=so_far)
+    return item(kind="long_running", name=call.name, args=args, hint=_text(args.get("message")), so_far=so_far)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Return a JSON object, an empty one for anything else: a stored request may hold whatever its writer liked."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if value and isinstance(value, str) else None

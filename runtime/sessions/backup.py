@@ -21,7 +21,7 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
         sqlite3.Error: the copy cannot be written.
         OSError: likewise.
     """
-    backup = _free_name(file.with_name(file.name + time.strftime(".backup-%Y%m%d-%H%M%S")))
+    backup = free_name(file.with_name(file.name + time.strftime(".backup-%Y%m%d-%H%M%S")))
     unfinished = backup.with_name(backup.name + ".unfinished")
     try:
         copy = sqlite3.connect(unfinished)
@@ -37,7 +37,8 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
     return backup
 
 
-def _free_name(wished: Path) -> Path:
+def free_name(wished: Path) -> Path:
+    """Return a name that no file has: the wished one, or it with a number."""
     name, number = wished, 1
     while name.exists():
         number += 1

@@ -13,6 +13,31 @@ from runtime.errors.storage_error import StorageError
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
+_WITH_PASSWORD: dict[str, URL] = {}
+"""What `keep_password` was given, by how it is shown. In memory only."""
+
+
+def keep_password(target: str, password: str = "") -> str:
+    """Return how to call a database on a server from now on: its URL without the password, which this process remembers.
+
+    So no list, message or copied command line can show it.
+
+    Args:
+        target: an URL, with or without a password.
+        password: taken in place of the URL's, if there is one.
+
+    Raises:
+        StorageError: it is an URL of a database that we do not serve.
+    """
+    url = database_url(target)
+    if password:
+        url = url.set(password=password)
+    shown = shown_url(url)
+    if url.password or shown_url(url) != url.set(drivername=url.get_backend_name()).render_as_string(hide_password=False):
+        _WITH_PASSWORD[shown] = url
+    return shown
+
+
 def database_url(target: str | URL) -> URL:
     """Return the URL of a file path or of any of google-adk's URLs, with the synchronous driver we use.
 
@@ -22,6 +47,8 @@ def database_url(target: str | URL) -> URL:
     Raises:
         StorageError: it is an URL of a database that we do not serve.
     """
+    if isinstance(target, str) and target in _WITH_PASSWORD:
+        return _WITH_PASSWORD[target]
     if isinstance(target, str) and not re.match(r"[A-Za-z][\w+.]*://", target):
         return URL.create("sqlite", database=target)
     try:
@@ -42,7 +69,7 @@ def shown_url(url: URL) -> str:
 
 
 def without_password(target: str) -> str:
-    """Return a path as it is, and a database's URL as it may be kept: without its password.
+    """Return a path as it is, and a database's URL as it may be written down: without its password.
 
     Raises:
         StorageError: it is an URL of a database that we do not serve.

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -7,9 +8,10 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from inspector_app.qt_models.delta import DIFFERENCE_ROLE, DeltaModel, ground
-from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
+from inspector_app.qt_models.session_tree import ORDERS, DatabaseInfo, SessionTreeModel
 from inspector_app.qt_models.state_tree import StateTreeModel
 from inspector_app.qt_models.value_tree import MAX_CHILDREN, ValueTreeModel
+from inspector_app.views.sessions_pane import SessionsPane
 from runtime.history.state_at import ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
@@ -250,6 +252,43 @@ def test_who_wrote_each_key(tested) -> None:
         "value",
         "written by",
     ]
+
+
+@pytest.mark.parametrize("order", list(ORDERS))
+def test_sessions_that_come_change_and_go_one_by_one_end_where_a_new_tree_has_them(tested, order: str) -> None:
+    chance = random.Random(7)
+    one_by_one, anew = tested(SessionTreeModel(now=lambda: 1000.0)), SessionTreeModel(now=lambda: 1000.0)
+    one_by_one.set_order(order)
+    anew.set_order(order)
+    one_by_one.set_database("orders", DatabaseInfo("orders.db"), [])
+    there: dict[SessionKey, SessionSummary] = {}
+    for _ in range(60):
+        changed = [
+            summary(
+                SessionKey(chance.choice("ab"), chance.choice("uvw"), f"s{chance.randrange(9)}"), chance.randrange(5), chance.random() * 99
+            )
+            for _ in range(chance.randrange(3))
+        ]
+        there.update({entry.key: entry for entry in changed})
+        removed = chance.sample(sorted(there), min(len(there), chance.randrange(3)))
+        for session in removed:
+            del there[session]
+        one_by_one.update_sessions("orders", [entry for entry in changed if entry.key in there], removed)
+        anew.set_database("orders", DatabaseInfo("orders.db"), list(there.values()))
+        assert names(one_by_one) == names(anew)
+
+
+def test_what_is_gone_is_not_replaced_by_another_selection(qtbot, tested) -> None:
+    model = tested(SessionTreeModel(now=lambda: 1000.0))
+    pane = SessionsPane(model)
+    qtbot.addWidget(pane)
+    model.set_database("orders", DatabaseInfo("orders.db"), [summary(key("maria", f"s-{number}")) for number in range(3)])
+    pane.select_session("orders", key("maria", "s-1"))
+    with qtbot.assertNotEmitted(pane.session_selected):
+        model.update_sessions("orders", [summary(key("maria", "s-9"), 1, 2000.0)], [key("maria", "s-1")])
+    assert not pane.tree.currentIndex().isValid()
+    model.update_sessions("orders", [summary(key("maria", "s-1"))])
+    assert pane.tree.currentIndex().data() == "s-1"
 
 
 def test_pinned_keys_come_first_whatever_their_scope_and_also_when_they_are_not_set(tested) -> None:

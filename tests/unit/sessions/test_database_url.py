@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.sessions.database_url import without_password
+from runtime.sessions.database_url import database_url, keep_password
 
 
 @pytest.mark.parametrize(
     ("target", "kept"),
     [
-        ("sessions.db", "sessions.db"),
+        ("sqlite:///sessions.db", "sqlite:///sessions.db"),
         ("postgresql+asyncpg://ana:s3cret@host:5433/x", "postgresql://ana@host:5433/x"),
         ("postgresql://host/x?user=ana&password=s3cret", "postgresql://host/x?user=ana"),
     ],
 )
-def test_what_is_kept_of_a_target_has_no_password(target: str, kept: str) -> None:
-    assert without_password(target) == kept
+def test_what_names_a_database_has_no_password(target: str, kept: str) -> None:
+    assert keep_password(target) == kept
+    assert database_url(kept) == database_url(target), "this process still knows it"
+
+
+def test_a_password_on_its_own() -> None:
+    assert keep_password("postgresql://eva@host/x", "s3cret") == "postgresql://eva@host/x"
+    assert database_url("postgresql://eva@host/x").password == "s3cret"

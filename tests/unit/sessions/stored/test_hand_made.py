@@ -118,7 +118,7 @@ def test_unknown_fields_are_kept_where_they_stood() -> None:
     ("content", "words"),
     [
         (b"", "empty file"),
-        (b"this is a letter to my aunt, not a database. " * 100, "no SQLite database"),
+        (b"this is a letter to my aunt, not a database. " * 100, "is a text file"),
         (b"SQLite format 3\x00" + b"\x00" * 100, "x.db"),
     ],
 )

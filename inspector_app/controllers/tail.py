@@ -1,0 +1,240 @@
+"""Live tail: what other processes commit to the open databases comes into the list of sessions and the session on show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.sources import DatabaseSource, Source
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.messages import MessageBus
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.tail_thread import Following, TailThread, Told
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import SessionSummary
+
+CALM_SECONDS = 1.5
+"""Without a commit, until what was left open counts as waiting or interrupted."""
+
+LIVE_SECONDS = 4.0
+"""Since the last commit, in which a database is called live."""
+
+MOST_LOOKED_THROUGH = 20
+"""Sessions that changed elsewhere and are looked through for what waits, each time it is calm."""
+
+LAST_IDS = 1_000
+"""Of a long session, the last events by whose ids it is known again."""
+
+
+class TailController(QObject):
+    """Has every open database watched, and the session on show followed.
+
+    Signals:
+        told(Told): from a watching thread.
+
+    Args:
+        window: whose status bar says whether somebody writes.
+        events, sessions: the models that grow.
+        messages, tasks, cursor, browse, run: of the window.
+    """
+
+    told = Signal(object)
+
+    def __init__(
+        self,
+        window: MainWindow,
+        events: EventListModel,
+        sessions: SessionTreeModel,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        browse: BrowseController,
+        run: RunController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._events = events
+        self._sessions = sessions
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._browse = browse
+        self._run = run
+        self._threads: dict[str, TailThread] = {}
+        self._known: dict[str, set[SessionKey]] = {}
+        self._last_commit: dict[str, float] = {}
+        self._problems: dict[str, str] = {}
+        self._unread: dict[SessionAddress, None] = {}
+        self._following: Following | None = None
+        self._calm = _timer(self, CALM_SECONDS, self._on_calm)
+        self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
+        self.told.connect(self._on_told)
+        browse.database_listed.connect(self._on_database_listed)
+        browse.database_closed.connect(self._on_database_closed)
+        browse.session_loading.connect(self._on_session_loading)
+        browse.session_loaded.connect(self._on_session_loaded)
+        run.run_ended.connect(self._on_run_ended)
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._calm.stop()
+        self._fading.stop()
+        for target in list(self._threads):
+            self._on_database_closed(target)
+
+    def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
+        if isinstance(source, DatabaseSource) and source.target not in self._threads:
+            self._known[source.target] = {summary.key for summary in sessions}
+            self._threads[source.target] = TailThread(source.target, sessions, self.told.emit)
+        self._show_mark()
+
+    def _on_database_closed(self, target: str) -> None:
+        thread = self._threads.pop(target, None)
+        if thread is not None:
+            thread.close()
+        self._problems.pop(target, None)
+
+    # following
+
+    def _on_session_loading(self, _address: SessionAddress | None) -> None:
+        self._follow(None)
+        self._show_mark()
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        self._follow(session)
+        self._show_mark()
+
+    def _on_run_ended(self, end: RunEnd) -> None:
+        # What others committed meanwhile was not taken: the run tells its own events itself.
+        session = self._browse.session
+        if session is not None and session.address == end.address:
+            self._follow(session)
+
+    def _follow(self, session: OpenSession | None) -> None:
+        for thread in self._threads.values():
+            thread.follow(Following(None))
+        self._following = None
+        thread_of = self._threads.get(session.address.database) if session is not None else None
+        if session is None or thread_of is None:
+            return
+        events, count = session.events, len(session.events)
+        at_hand = [event for place in range(max(count - LAST_IDS, 0), count) if (event := events.peek(place, ask=False)) is not None]
+        ids = [event.id for event in (events.at_hand if session.long is None else at_hand)]
+        self._following = Following(session.address.key, ids, count)
+        thread_of.follow(self._following)
+
+    # what is told
+
+    def _on_told(self, told: Told) -> None:
+        source = self._browse.source(told.target)
+        if source is None or told.target not in self._threads:
+            return
+        self._say_problem(source, told.problem)
+        changes = told.changes
+        if not changes:
+            return
+        own = self._run.address
+        others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
+        if others or changes.removed:
+            self._last_commit[told.target] = time.monotonic()
+        self._take_sessions(source, changes.changed, changes.removed)
+        key = told.following.key
+        if told.following is self._following and key is not None:
+            self._take_events(SessionAddress(told.target, key), told)
+        self._calm.start()
+        self._fading.start()
+        self._show_mark()
+
+    def _take_events(self, address: SessionAddress, told: Told) -> None:
+        if self._is_running(address):
+            return
+        if told.changes.reread:
+            self._messages.info(f"Another process changed what session {address.key.session_id} had before; it was read again.", quiet=True)
+            self._tasks.spawn(self._browse.load_session(address), f"Reading session {address.key.session_id}")
+        elif told.changes.events:
+            self._browse.add_committed(address, [Committed(event, {}) for event in told.changes.events])
+
+    def _take_sessions(self, source: Source, changed: Sequence[SessionSummary], removed: Sequence[SessionKey]) -> None:
+        self._sessions.update_sessions(source.target, changed, removed)
+        known = self._known[source.target]
+        new = [summary for summary in changed if summary.key not in known]
+        known.update(summary.key for summary in new)
+        known.difference_update(removed)
+        self._unread.update({SessionAddress(source.target, summary.key): None for summary in changed})
+        for key in removed:
+            address = SessionAddress(source.target, key)
+            self._unread.pop(address, None)
+            self._browse.pending_found.emit(address, [])
+            if address == self._cursor.session:
+                self._messages.warning(f"Session {key.session_id} was deleted by another process. What was read of it is still shown.")
+        if new and self._window.commands.follow_newest.isChecked():
+            self._go_to(source, max(new, key=lambda summary: (summary.last_update_time, summary.key)).key)
+
+    def _go_to(self, source: Source, key: SessionKey) -> None:
+        selected = self._cursor.session
+        here = selected is None or selected.database == source.target
+        if here and self._run.phase == "idle" and not self._window.workbench.composer.text:
+            self._cursor.select_session(SessionAddress(source.target, key))
+
+    def _is_running(self, address: SessionAddress) -> bool:
+        return address == self._run.address and self._run.phase != "idle"
+
+    # when it is calm
+
+    def _on_calm(self) -> None:
+        unread, self._unread = list(self._unread), {}
+        self._tasks.spawn(self._look_through(unread[-MOST_LOOKED_THROUGH:]), "Looking through what others committed")
+
+    async def _look_through(self, addresses: Sequence[SessionAddress]) -> None:
+        """Find out what waits in sessions that others wrote to."""
+        for address in addresses:
+            source, session = self._browse.source(address.database), self._browse.session
+            if source is None or self._is_running(address):
+                continue
+            if session is not None and session.address == address:
+                await self._browse.refresh_session(address)
+                self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+                self._browse.invocations_found.emit(session)
+            else:
+                self._browse.pending_found.emit(address, await source.pending(address.key))
+
+    # the mark in the status bar
+
+    def _say_problem(self, source: Source, problem: str | None) -> None:
+        before = self._problems.pop(source.target, None)
+        if problem is not None:
+            self._problems[source.target] = problem
+        if problem == before:
+            return
+        if problem is not None:
+            self._messages.warning(f"{problem} What was read of it is still shown; it is looked for again and again.")
+        else:
+            self._messages.info(f"{source.title} can be read again.")
+        self._show_mark()
+
+    def _show_mark(self) -> None:
+        address = self._cursor.session
+        if address is None or address.database not in self._threads:
+            self._window.status.show_tail(None)
+        elif problem := self._problems.get(address.database):
+            self._window.status.show_tail("lost", problem)
+        elif time.monotonic() - self._last_commit.get(address.database, -LIVE_SECONDS) < LIVE_SECONDS * 0.95:
+            self._window.status.show_tail("live", "Another process is committing to this database.")
+        else:
+            self._window.status.show_tail("watching", "What other processes commit to this database appears by itself.")
+
+
+def _timer(parent: TailController, seconds: float, work: Callable[[], None]) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(int(seconds * 1000))
+    timer.timeout.connect(work)
+    return timer

@@ -1,0 +1,74 @@
+"""Taking a database over: an explicit switch, after a look at who else may write to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.sources import Source
+from inspector_app.controllers.window_status import WindowStatus, database_info
+from inspector_app.messages import MessageBus
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from runtime.sessions.other_processes import OtherProcess, others_with_open
+from runtime.worker_threads import run_in_thread
+
+
+class TakingOverController(QObject):
+    """Allows writing into what others wrote; if another process has the file open, only when it is asked a second time.
+
+    Args:
+        window, sessions, status, messages, tasks, browse: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        sessions: SessionTreeModel,
+        status: WindowStatus,
+        messages: MessageBus,
+        tasks: Tasks,
+        browse: BrowseController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._sessions = sessions
+        self._status = status
+        self._messages = messages
+        self._tasks = tasks
+        self._browse = browse
+        self._warned: set[str] = set()
+        window.commands.allow_writing.triggered.connect(self._on_asked)
+        window.workbench.writing_hint.accepted.connect(self._on_asked)
+
+    def _on_asked(self) -> None:
+        session = self._browse.session
+        if session is not None and not session.source.writing_allowed:
+            self._tasks.spawn(self._allow(session.source), f"Opening {session.source.title} for writing")
+
+    async def _allow(self, source: Source) -> None:
+        others = await run_in_thread(others_with_open, Path(source.target)) if "://" not in source.target else []
+        if others and source.target not in self._warned:
+            self._warned.add(source.target)
+            self._window.workbench.writing_hint.suggest(
+                _warning(source.title, others), "Allow writing all the same", "triangle-exclamation"
+            )
+            return
+        await source.service()  # what stands in the way is said now, not in the middle of a run
+        source.writing_allowed = True
+        self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
+        self._sessions.set_database(source.target, database_info(source), await source.sessions())
+        self._status.show_marks(source)
+        self._status.show_source(source)
+        self._status.show_session_hints()
+        self._status.show_run()
+
+
+def _warning(title: str, others: list[OtherProcess]) -> str:
+    named = ", ".join(f"{other.pid} ({other.command})" for other in others[:3])
+    what = f"Process {named} has" if len(others) == 1 else f"{len(others)} other processes ({named}) have"
+    return f"{what} {title} open. Of two that write to one session, one fails. Close it first, or take care."

@@ -1,0 +1,138 @@
+"""Deleting sessions of a database file, so that they can be put back.
+
+Before anything is deleted, all rows of the sessions are copied into a file of their own beside the database. Putting them back leaves alone
+what others have written to the database since.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.backup import free_name
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.database_errors import storage_error
+from runtime.sessions.open_files import OPEN_FILES
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.event_rows import parts
+from runtime.sessions.stored.reader import StoredDatabase
+from runtime.sessions.tables import COMMITS
+
+_ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id"}
+_BUSY_SECONDS = 30
+
+
+async def delete_sessions(
+    service: BaseSessionService, keys: Sequence[SessionKey], progress: Callable[[int], object] = lambda _: None
+) -> int:
+    """Delete sessions, one after the other.
+
+    Args:
+        service: of the database.
+        keys: which.
+        progress: called with how many are gone.
+
+    Returns:
+        How many were deleted: all, or those before it was cancelled.
+    """
+    done = 0
+    for done, key in enumerate(keys, 1):
+        await service.delete_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        progress(done)
+    return done
+
+
+def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
+    """Copy all there is of some sessions into a new file beside the database, such as `session.db.deleted-20261121-113000`.
+
+    Args:
+        file: the database.
+        keys: which sessions.
+
+    Returns:
+        The copy, complete: an interrupted copy bears another name.
+
+    Raises:
+        StorageError: the database cannot be read, or the copy not written.
+    """
+    copy = free_name(file.with_name(file.name + time.strftime(".deleted-%Y%m%d-%H%M%S")))
+    unfinished = copy.with_name(copy.name + ".unfinished")
+    try:
+        with StoredDatabase.open(str(file)) as database, closing(sqlite3.connect(unfinished, isolation_level=None)) as written:
+            unfinished.chmod(file.stat().st_mode & 0o777)
+            written.execute("BEGIN")
+            for table in ("sessions", "events", *([COMMITS] if database.layout.ours else [])):
+                _copy_table(database, written, table, keys)
+            written.execute("COMMIT")
+        unfinished.replace(copy)
+    except (sqlite3.Error, OSError) as error:
+        raise StorageError(f"Nothing was deleted: {copy} cannot be written ({error}).") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return copy
+
+
+def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: str, keys: Iterable[SessionKey]) -> None:
+    names = database.read(lambda connection: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")])
+    columns = ", ".join(_quoted(name) for name in names)
+    written.execute(f"CREATE TABLE {table} ({columns})")  # without types, so that every value stays what it is
+    query = f"SELECT {columns} FROM {table} WHERE app_name = ? AND user_id = ? AND {_ID_COLUMN[table]} = ? ORDER BY rowid"
+    for key in keys:
+        rows = database.read(lambda connection, key=key: connection.execute(query, parts(key)).fetchall())  # type: ignore[misc]
+        written.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
+
+
+def put_back(file: Path, copy: Path) -> int:
+    """Put deleted sessions back, with all that belonged to them.
+
+    Args:
+        file: the database.
+        copy: as `keep_copy` wrote it.
+
+    Returns:
+        How many sessions.
+
+    Raises:
+        StorageError: a session of one of their names is there again, or the database cannot be written; nothing was put back.
+    """
+    if not copy.is_file():
+        raise StorageError(f"There is no file {copy}.")
+    OPEN_FILES.add(file)
+    try:
+        with closing(sqlite3.connect(file, isolation_level=None, timeout=_BUSY_SECONDS)) as database:
+            database.execute("ATTACH ? AS copy", (str(copy),))
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                count = _put_back(database, file)
+                database.execute("COMMIT")
+            finally:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise storage_error(error, str(file)) from error
+    finally:
+        OPEN_FILES.remove(file)
+    return count
+
+
+def _put_back(database: sqlite3.Connection, file: Path) -> int:
+    again = database.execute(
+        "SELECT s.id FROM copy.sessions AS c JOIN main.sessions AS s ON s.app_name = c.app_name AND s.user_id = c.user_id AND s.id = c.id"
+    ).fetchone()
+    if again:
+        raise StorageError(f"{file} has a session {again[0]} again: it would be overwritten. Nothing was put back.")
+    tables = [name for (name,) in database.execute("SELECT name FROM copy.sqlite_master WHERE type = 'table'")]
+    for table in sorted(tables, key=["sessions", "events", COMMITS].index):
+        columns = ", ".join(_quoted(row[1]) for row in database.execute(f"PRAGMA copy.table_info({table})"))
+        # What a deleted session wrote for others is still recorded, without its name: it gets it back.
+        insert = "INSERT OR REPLACE" if table == COMMITS else "INSERT"
+        database.execute(f"{insert} INTO main.{table} ({columns}) SELECT {columns} FROM copy.{table} ORDER BY rowid")
+    return int(database.execute("SELECT count(*) FROM copy.sessions").fetchone()[0])
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

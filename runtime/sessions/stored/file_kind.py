@@ -1,0 +1,61 @@
+"""What a file is that is no SQLite database, told by how it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_SQLITE = b"SQLite format 3\0"
+_LOOKED_AT = 4_096
+_BEGINNINGS = {
+    b"\x89PNG\r\n\x1a\n": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF-": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive (or an office document, which is one)",
+    b"\x1f\x8b": "compressed with gzip: unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard: unpack it first",
+    b"PAR1": "a Parquet file",
+    b"\x7fELF": "a program",
+    b"\x80\x04\x95": "a Python pickle",
+    b"PGDMP": "a dump of a PostgreSQL database: restore it on a server, and open the server's URL",
+}
+_INSIDE = {8: (b"DUCK", "a DuckDB database"), 257: (b"ustar", "a tar archive")}
+
+
+def not_sqlite(file: Path) -> str | None:
+    """Return what a file seems to be, for a sentence that begins with its name; None if it begins as an SQLite database does.
+
+    Args:
+        file: exists, is not empty, and is not open as a database in this process.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with file.open("rb") as opened:
+        begin = opened.read(_LOOKED_AT)
+    if begin.startswith(_SQLITE):
+        return None
+    for sign, kind in _BEGINNINGS.items():
+        if begin.startswith(sign):
+            return f"seems to be {kind}"
+    for place, (sign, kind) in _INSIDE.items():
+        if begin[place:].startswith(sign):
+            return f"seems to be {kind}"
+    return _text(begin) or "is no SQLite database, or it is encrypted"
+
+
+def _text(begin: bytes) -> str | None:
+    try:
+        text = begin.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(begin) - 3:  # more than a character cut in two
+            return None
+        text = begin[: error.start].decode("utf-8")
+    if "\0" in text:
+        return None
+    words = text.lstrip("\ufeff").lstrip()
+    if words[:1] in ("{", "["):
+        return "is JSON text"
+    if words.upper().startswith(("CREATE TABLE", "INSERT INTO", "BEGIN TRANSACTION", "PRAGMA ", "-- ")):
+        return "is SQL text: run it with `sqlite3 NEW.db < FILE` to get a database"
+    return "is a text file"

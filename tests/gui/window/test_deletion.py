@@ -1,0 +1,121 @@
+"""Sessions are deleted when somebody who has seen which ones says so, and can be put back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.qt_models.session_tree import TreeNode
+from inspector_app.views.deletion_dialog import DeletionDialog
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.fixture_paths import copy_of
+
+
+def node_index(inspector: Inspector, kind: str) -> QModelIndex:
+    model = inspector.controller.sessions
+    index = model.index(0, 0)
+    while model.node(index).kind != kind:
+        index = model.index(0, 0, index)
+    return index
+
+
+def node(inspector: Inspector, kind: str) -> TreeNode:
+    return inspector.controller.sessions.node(node_index(inspector, kind))
+
+
+def choose(inspector: Inspector, kind: str, qtbot: QtBot) -> None:
+    menu = inspector.window.workbench.sessions.context_menu(node_index(inspector, kind))
+    assert menu is not None
+    next(action for action in menu.actions() if action.text().startswith("Delete")).trigger()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def dialog(inspector: Inspector) -> DeletionDialog:
+    found = inspector.window.findChild(DeletionDialog)
+    assert found is not None
+    return found
+
+
+def keys(file: Path) -> set[object]:
+    with StoredDatabase.open(str(file)) as database:
+        return {summary.key for summary in database.sessions()}
+
+
+@pytest.fixture
+def story_open(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> Inspector:
+    opened(story_db)
+    return inspector
+
+
+def test_a_session_is_named_deleted_and_put_back(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    before, session = keys(story_db), node(story_open, "session").session
+    choose(story_open, "session", qtbot)
+    asked = dialog(story_open)
+    assert asked.question.startswith("Delete 1 session with ")
+    shown = asked.findChild(QPlainTextEdit)
+    assert shown is not None and session is not None and session.session_id in shown.toPlainText()
+    qtbot.mouseClick(asked.delete_button, Qt.MouseButton.LeftButton)
+    hint = story_open.window.workbench.deletion_hint
+    qtbot.waitUntil(lambda: hint.button.text() == "Undo")
+    assert keys(story_db) == before - {session}
+    assert story_open.cursor.session is None
+    qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not story_open.tasks.running)
+    assert keys(story_db) == before
+    assert hint.text == ""
+
+
+def test_nothing_goes_without_the_button(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    before = keys(story_db)
+    choose(story_open, "session", qtbot)
+    qtbot.keyClick(dialog(story_open), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not story_open.tasks.running)
+    assert keys(story_db) == before, "the button that Enter presses is the other one"
+
+
+def test_old_ones_are_counted_before_they_go(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    choose(story_open, "database", qtbot)
+    asked = dialog(story_open)
+    assert asked.question.endswith("is that old.")
+    assert not asked.delete_button.isEnabled()
+    asked.age.setValue(0)
+    assert asked.delete_button.text() == "Delete 1 session"
+    asked.reject()
+
+
+def test_what_is_read_only_stays(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    opened(file)
+    choose(inspector, "session", qtbot)
+    assert inspector.window.findChild(DeletionDialog) is None
+    assert any("read only" in message.text for message in inspector.window.message_bar.messages)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it cannot be seen")
+def test_whoever_has_the_file_open_is_named_before_it_is_taken_over(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    file.chmod(0o644)
+    program = "import sys; f = open(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    other = subprocess.Popen([sys.executable, "-c", program, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    other.stdout.readline()
+    opened(file)
+    hint = inspector.window.workbench.writing_hint
+    qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert str(other.pid) in hint.text
+    assert not inspector.browse.sources[0].writing_allowed
+    qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert inspector.browse.sources[0].writing_allowed
+    other.communicate()

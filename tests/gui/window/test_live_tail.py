@@ -1,0 +1,126 @@
+"""What another process commits appears in the window by itself."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from bench.generated import _SCHEMA
+from inspector_app.app import Inspector
+from runtime.sessions.session import SessionKey
+from tests.unit.sessions.stored.sql_writer import SqlWriter
+
+KEY = SessionKey("a", "u", "s")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "live.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(_SCHEMA)
+    connection.close()
+    return file
+
+
+@pytest.fixture
+def writer(file: Path) -> Iterator[SqlWriter]:
+    writer = SqlWriter(file)
+    writer.add_session("s")
+    writer.add_event("s", "e0")
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def live(inspector: Inspector, file: Path, writer: SqlWriter, opened: Callable[..., None]) -> Inspector:
+    opened(file)
+    return inspector
+
+
+def shown_ids(inspector: Inspector) -> list[str]:
+    events = inspector.controller.events
+    return [events.committed(index).id for index in range(events.event_count)]
+
+
+def sessions(inspector: Inspector) -> list[str]:
+    model = inspector.controller.sessions
+    users = [model.index(0, 0, model.index(0, 0, model.index(0, 0)))]
+    return [model.index(row, 0, users[0]).data() for row in range(model.rowCount(users[0]))]
+
+
+def test_events_appear_as_they_are_committed(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+    assert live.window.status.text("tail") == "watching"
+    for number in range(1, 6):
+        writer.add_event("s", f"e{number}")
+    qtbot.waitUntil(lambda: live.controller.events.event_count == 6)
+    assert shown_ids(live) == [f"e{number}" for number in range(6)]
+    assert live.window.status.text("tail") == "live"
+    assert live.window.status.text("position") == "6/6", "the newest event is followed"
+    for _ in range(3):
+        qtbot.keyClick(live.window.workbench.stream.table, Qt.Key.Key_Up)
+    writer.add_event("s", "e6")
+    qtbot.waitUntil(lambda: live.controller.events.event_count == 7)
+    assert live.cursor.event_index == 2, "who looks at something else is not taken away"
+
+
+def test_sessions_come_and_go(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+    selected = live.cursor.session
+    writer.add_session("other")
+    qtbot.waitUntil(lambda: sessions(live) == ["other", "s"])
+    writer.run("DELETE FROM sessions WHERE id = 'other'")
+    qtbot.waitUntil(lambda: sessions(live) == ["s"])
+    writer.run("DELETE FROM events")
+    writer.run("DELETE FROM sessions")
+    qtbot.waitUntil(lambda: any("deleted by another process" in message.text for message in live.window.message_bar.messages))
+    assert live.cursor.session == selected
+    assert shown_ids(live) == ["e0"], "what was read stays in sight"
+
+
+def test_the_newest_session_is_followed_on_request(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+    writer.add_session("other")
+    qtbot.waitUntil(lambda: "other" in sessions(live))
+    assert live.cursor.session.key == KEY
+    live.window.commands.follow_newest.trigger()
+    writer.add_session("newest")
+    writer.add_event("newest", "n1")
+    qtbot.waitUntil(lambda: live.cursor.session.key.session_id == "newest")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["n1"])
+    writer.add_event("newest", "n2")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["n1", "n2"])
+
+
+def test_events_that_are_deleted_disappear(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+    writer.add_event("s", "e1")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    writer.run("DELETE FROM events WHERE id = 'e1'")
+    writer.add_event("s", "n1")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "n1"])
+    writer.add_event("s", "n2")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "n1", "n2"])
+
+
+def test_a_file_that_is_gone_and_made_again(live: Inspector, writer: SqlWriter, file: Path, qtbot: QtBot) -> None:
+    content = file.read_bytes()
+    file.unlink()
+    qtbot.waitUntil(lambda: live.window.status.text("tail") == "cannot be read")
+    assert shown_ids(live) == ["e0"]
+    file.write_bytes(content)
+    qtbot.waitUntil(lambda: live.window.status.text("tail") != "cannot be read")
+    again = SqlWriter(file)
+    again.add_event("s", "e1")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    again.close()
+
+
+def test_when_it_is_calm_it_is_said_how_the_run_was_left(
+    live: Inspector, writer: SqlWriter, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.add_event("s", "e1")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    assert live.controller.events._statuses == {"i": "running"}
+    qtbot.waitUntil(lambda: live.controller.events._statuses["i"] != "running")

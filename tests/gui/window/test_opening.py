@@ -1,0 +1,98 @@
+"""Every database opens through the window's own door, and what is none says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.views.url_dialog import UrlDialog
+from runtime.events import Event
+from runtime.sessions import DatabaseSessionService
+from tests.fixture_paths import copy_of, fixtures_dir, manifest
+from tests.postgres import server
+from tests.sweep import count
+
+
+def drop(inspector: Inspector, files: list[Path], qtbot: QtBot) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    event = QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    inspector.window.dropEvent(event)
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=30_000)
+
+
+@pytest.mark.sweep
+def test_databases_of_every_layout_and_version(inspector: Inspector, qtbot: QtBot) -> None:
+    by_layout: dict[str, list[dict[str, object]]] = {}
+    for entry in manifest():
+        by_layout.setdefault(str(entry["layout"]), []).append(entry)
+    for layout, entries in by_layout.items():
+        for entry in entries[:: max(len(entries) // count(4, len(entries)), 1)]:
+            file = fixtures_dir() / "open" / str(entry["file"])
+            drop(inspector, [file], qtbot)
+            assert inspector.window.page is inspector.window.workbench, file.name
+            (source,) = inspector.browse.sources
+            assert source.badge == layout
+            assert layout in inspector.window.status.text("database") or inspector.cursor.session is None
+            assert inspector.controller.sessions.shown_sessions == len(source._counts), file.name
+            session = inspector.browse.session
+            if session is not None:
+                assert inspector.controller.events.event_count == source._counts[session.address.key], file.name
+            inspector.tasks.spawn(inspector.browse.close_database(source.target), "Closing")
+            qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def test_several_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
+    files = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
+    drop(inspector, files, qtbot)
+    assert inspector.controller.sessions.database_count == 2
+    assert inspector.controller.events.event_count > 0
+
+
+def test_what_is_no_database_is_said(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
+    picture = tmp_path / "holiday.db"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    drop(inspector, [picture], qtbot)
+    assert inspector.window.page is inspector.window.problem
+    assert "seems to be a PNG picture" in inspector.window.problem.text
+
+
+async def write(url: str) -> None:
+    async with DatabaseSessionService(url) as service:
+        session = await service.create_session(app_name="a", user_id="u", session_id="s")
+        await service.append_event(session, Event(author="me"))
+
+
+def test_a_database_on_a_server_keeps_its_password_to_itself(inspector: Inspector, settings: object, qtbot: QtBot) -> None:
+    url = server().new_database()
+    inspector.tasks.spawn(write(url), "Writing")
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    inspector.window.commands.open_url.trigger()
+    dialog = inspector.window.findChild(UrlDialog)
+    assert dialog is not None
+    assert not dialog.open_button.isEnabled()
+    dialog.url.setText(url)
+    dialog.password.setText("s3cret")
+    qtbot.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: inspector.controller.events.event_count == 1 and not inspector.tasks.running, timeout=20_000)
+    (source,) = inspector.browse.sources
+    shown = [source.target, source.title, source.note, *inspector.settings.recent, inspector.window.status.text("database")]
+    shown += [message.text for message in inspector.window.message_bar.messages]
+    assert not [text for text in shown if "s3cret" in text]
+    qtbot.waitUntil(lambda: inspector.window.status.text("tail") == "watching")
+
+
+def test_a_server_that_refuses_is_asked_again(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+    inspector.tasks.spawn(inspector.open(["postgresql://nobody:s3cret@127.0.0.1:1/x"]), "Opening")
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+    dialog = inspector.window.findChild(UrlDialog)
+    assert dialog is not None
+    assert dialog.url.text() == "postgresql://nobody@127.0.0.1:1/x"
+    assert "cannot be reached" in dialog._problem.text()
+    dialog.reject()

@@ -476,16 +476,15 @@ class Runner:
 
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
         """Append an event to the session. The only place that does."""
-        if not ctx.shared.has_resumed_mark:
+        shared = ctx.shared
+        if not shared.has_resumed_mark:
             event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
-            ctx.shared.has_resumed_mark = True
-        delta = event.actions.state_delta
-        temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
-        async with ctx.shared.committing:
+            shared.has_resumed_mark = True
+        with_temp = dict(event.actions.state_delta)
+        async with shared.committing:
             await self.session_service.append_event(ctx.session, event)
-            committed = ctx.shared.committed_state
-            apply_delta(committed, event.actions.state_delta)
-            apply_delta(committed, temp)
+            apply_delta(shared.committed_state, with_temp)
+            apply_delta(shared.committed_state, event.actions.state_delta)  # checked copies, without what is `temp:`
         if self.feed_memory == "event":
             await remember_event(self.memory_service, ctx.session, event)
 

@@ -235,8 +235,12 @@ class BaseAgent(BaseModel):
                         for below in self.descendants():
                             resumed.forget(below.name)
                 is_own = shared.claim(event, ctx)
-                yield event
-                failure = shared.take_failed_commit(event) if is_own else None
+                failure = None
+                try:
+                    yield event
+                finally:  # a run that is closed here leaves nothing behind
+                    if is_own:
+                        failure = shared.take_failed_commit(event)
                 event = await (anext(events, None) if failure is None else _throw(events, failure))
 
     def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -111,7 +112,7 @@ class InvocationContext(BaseModel):
         end_invocation: set by a callback or tool to end everything after the present step.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
 
     invocation_id: str
     agent: Any
@@ -133,7 +134,7 @@ class InvocationContext(BaseModel):
     _depth: int = PrivateAttr(default=0)
     _runs: list[AsyncGenerator[Event, None]] = PrivateAttr(default_factory=list)
 
-    @property
+    @cached_property  # the Runner asks for every event, and pydantic's private attributes are slow
     def shared(self) -> Shared:
         """What is one for all agents of this invocation."""
         return self._shared

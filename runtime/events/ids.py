@@ -13,7 +13,8 @@ import uuid
 from typing import Any
 
 _bits = random.Random(os.urandom(32))
-os.register_at_fork(after_in_child=lambda: _bits.seed(os.urandom(32)))
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=lambda: _bits.seed(os.urandom(32)))
 
 
 def new_uuid() -> str:

@@ -192,6 +192,22 @@ class Database:
         version: int = run("data_version").fetchone()[0]
         return version
 
+    def has_utc_columns(self, run: Run) -> bool:
+        """Return whether no event's time column is behind the event's own time, as local times can be.
+
+        Args:
+            run: in the transaction that it is true for.
+        """
+        if self._tables.times_are_real:
+            return True
+        if not self._is_sqlite or not self.is_ours():
+            return False
+        newest = run("newest_events")
+        row = newest.fetchone()
+        newest.close()
+        is_recorded = row is None or bool(row[-1])
+        return is_recorded and run("times").fetchone() is not None
+
     def close(self) -> None:
         """Let go of the connection; the last one out of an SQLite file takes its WAL away."""
         connection, self._connection = self._connection, None
@@ -307,6 +323,7 @@ class Database:
         run = self._runner(_driver(connection))
         self._tables.metadata.create_all(connection)
         run("insert_version", version=VERSION)
+        run("insert_times")
         if self._layout == "v1" and run("schema_version").fetchone() is None:
             run("insert_schema_version")
         if not new:

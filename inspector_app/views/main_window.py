@@ -114,7 +114,9 @@ class MainWindow(QMainWindow):
         return body
 
     def _on_condition_help(self) -> None:
-        TextDialog("How conditions are written", expressions.__doc__ or "", self).open()
+        dialog = TextDialog("How conditions are written", expressions.__doc__ or "", self)
+        dialog.resize(1140, 620)  # as wide as its lines
+        dialog.open()
 
     def _make_menu(self) -> QMenu:
         menu = QMenu("Menu", self)

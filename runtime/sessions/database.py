@@ -58,13 +58,15 @@ class Database:
         url: with a synchronous driver.
         layout: which layout it has, or gets.
         options: for SQLAlchemy's `create_engine`.
+        backs_up: make the backup; a copy that was made to be written needs none.
     """
 
-    def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any]) -> None:
+    def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any], *, backs_up: bool = True) -> None:
         self.file = file_of(url)
         self.name = str(self.file) if self.file else shown_url(url)
         self.writer = f"process {os.getpid()} on {socket.gethostname()}"
         self._layout: WrittenLayout = layout
+        self._backs_up = backs_up
         self._tables = tables_of(layout)
         self._engine = _create_engine(url, options)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
@@ -303,7 +305,7 @@ class Database:
 
     def _make_ready(self, connection: Connection) -> None:
         layout = self._find_layout(connection)
-        if layout and not layout.ours and self.file:
+        if layout and not layout.ours and self.file and self._backs_up:
             back_up(_sqlite_driver(connection), self.file)
         if self._is_sqlite:
             # Not possible while others read; then the file stays in its mode, as safe and slower.

@@ -1,4 +1,4 @@
-"""Print the signatures of public classes and functions as JSON: `python public_surface.py PACKAGE NAMES`.
+"""Write the signatures of public classes and functions as JSON: `python public_surface.py PACKAGE NAMES`.
 
 Runs where google-adk is installed, too: knows nothing of ours. `NAMES` is a JSON object: module → names in it. A class that is a pydantic
 model is told by its fields.
@@ -64,4 +64,4 @@ for module, names in NAMES.items():
         thing = getattr(importlib.import_module(f"{PACKAGE}.{module}"), name, None)
         if thing is not None:
             answer[name] = surface_of(thing)
-print(json.dumps(answer))
+sys.stdout.write(json.dumps(answer) + "\n")

@@ -20,8 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIFFERENCES = {
     r"\.(run_live|connect)$": "live audio is out (issue 3, Run config)",
-    r"^InvocationContext\.(live|active|transcription|input_realtime|output_realtime)_\w+ ": "live audio",
-    r"^RunConfig\.(avatar|output_audio|input_audio|realtime|enable_affective|proactivity|session_res|context_win|save_live)\w* ": "live audio",
+    r"^InvocationContext\.(live|active|transcription)_\w+ ": "live audio",
+    r"^InvocationContext\.(input|output)_realtime_cache ": "live audio",
+    r"^RunConfig\.(avatar|output_audio|input_audio|realtime|enable_affective|proactivity)\w* ": "live audio",
+    r"^RunConfig\.(session_resumption|context_window_compression|save_live\w+) ": "live audio",
     r"^RunConfig\.check_for_deprecated_save_live_audio$": "live audio",
     r"^(Event|LlmResponse)\.(turn_complete_reason|live_\w+|go_away) ": "live audio; kept as unknown fields where they are stored",
     r"^LlmRequest\.live_connect_config ": "live audio",
@@ -29,8 +31,8 @@ DIFFERENCES = {
     r"^BaseTool\.response_scheduling ": "live audio",
     r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is no part of the seeds",
     r"interaction_id ": "the interactions API is no part of the seeds",
-    r"^RunConfig\.(history_config|tool_thread_pool_config|get_session_config) ": "ours loads a session's events as they are touched, and has"
-    " its own threads for sync tools",
+    r"^RunConfig\.(history_config|tool_thread_pool_config|get_session_config) ": "events are loaded as they are touched, and"
+    " sync tools have threads of their own",
     r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "what its own"
     " flows remember",
     r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.resume",

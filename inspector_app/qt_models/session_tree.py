@@ -72,6 +72,21 @@ class DatabaseInfo:
     tooltip: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ForkInfo:
+    """Where a session was forked from, as it is shown.
+
+    Attributes:
+        parent: the session; it may be in another database, or gone.
+        text: what was changed and where, a few words.
+        tooltip: all that is known.
+    """
+
+    parent: SessionKey
+    text: str
+    tooltip: str
+
+
 @dataclass(slots=True, eq=False)
 class TreeNode:
     """A database, app, user or session.
@@ -113,6 +128,7 @@ class _Database:
     info: DatabaseInfo
     sessions: dict[SessionKey, Summary]
     marks: dict[SessionKey, str] = field(default_factory=dict)
+    forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
 
 
 class SessionTreeModel(QAbstractItemModel):
@@ -149,8 +165,20 @@ class SessionTreeModel(QAbstractItemModel):
         by_key = {summary.key: summary for summary in sessions}
         before = self._databases.get(key)
         marks = {session: mark for session, mark in before.marks.items() if session in by_key} if before else {}
-        self._databases[key] = _Database(info, by_key, marks)
+        self._databases[key] = _Database(info, by_key, marks, before.forks if before else {})
         self._rebuild()
+
+    def set_forks(self, key: str, forks: Mapping[SessionKey, ForkInfo]) -> None:
+        """Show forks below the sessions they come from.
+
+        Args:
+            key: the database; nothing happens if it is not there.
+            forks: all of them in it.
+        """
+        database = self._databases.get(key)
+        if database is not None and database.forks != forks:
+            database.forks = dict(forks)
+            self._rebuild()
 
     def remove_database(self, key: str) -> None:
         """Take a database away; nothing happens if it is not there."""
@@ -359,12 +387,28 @@ class SessionTreeModel(QAbstractItemModel):
         for app in top.children:
             for user in app.children:
                 user.detail = f"{len(user.children):,}"
+        self._nest_forks(key, database)
+
+    def _nest_forks(self, key: str, database: _Database) -> None:
+        """Put each fork that is shown below its parent, the oldest first."""
+        shown = [session for session in database.forks if (key, session) in self._session_nodes]
+        for session in shown:
+            node, above = self._session_nodes[key, session], self._session_nodes.get((key, database.forks[session].parent))
+            if above is None or above is node or _is_below(above, node):
+                continue
+            assert node.parent is not None
+            node.parent.children.remove(node)
+            for row, left in enumerate(node.parent.children):
+                left.row = row
+            above.add(node)
 
     def _dress(self, node: TreeNode) -> None:
         """Give a session's node its icon and last update."""
         assert node.session is not None and node.summary is not None
         mark = self._databases[node.database].marks.get(node.session, "")
         node.icon, node.role, node.meaning = MARKS.get(mark, _NO_MARK)
+        fork = self._databases[node.database].forks.get(node.session)
+        node.name = visible(node.session.session_id) if fork is None else fork.text
         node.detail = ago(node.summary.last_update_time, self._now())
 
     def _changed(self, node: TreeNode) -> None:
@@ -384,6 +428,20 @@ class SessionTreeModel(QAbstractItemModel):
         """Return a session's index, invalid where it is not there or filtered out."""
         node = self._session_nodes.get((key, session))
         return self.createIndex(node.row, 0, node) if node else QModelIndex()
+
+    def addresses(self) -> list[tuple[str, SessionKey]]:
+        """Return every session, filtered out or not, the latest updated first."""
+        listed = [
+            (-summary.last_update_time, key, session)
+            for key, database in self._databases.items()
+            for session, summary in database.sessions.items()
+        ]
+        return [(key, session) for _, key, session in sorted(listed)]
+
+    def parent_of(self, key: str, session: SessionKey) -> SessionKey | None:
+        """Return the session that a fork comes from, if it is in the same database."""
+        fork = self._databases[key].forks.get(session) if key in self._databases else None
+        return fork.parent if fork is not None and fork.parent in self._databases[key].sessions else None
 
     @property
     def shown_sessions(self) -> int:
@@ -436,7 +494,10 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
-        lines = [f"session {node.name}", f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}", node.meaning]
+        updated = f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}"
+        lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
+        fork = self._databases[node.database].forks.get(summary.key)
+        lines.append(fork.tooltip if fork is not None else "")
         return "\n".join(filter(None, lines))
 
 
@@ -454,6 +515,13 @@ def _number(parent: TreeNode, first: int) -> None:
 
 def _root_node() -> TreeNode:
     return TreeNode("root", "", "", "", "", "", "", ())
+
+
+def _is_below(node: TreeNode, above: TreeNode) -> bool:
+    place: TreeNode | None = node
+    while place is not None and place is not above:
+        place = place.parent
+    return place is above
 
 
 def _matches(session: SessionKey, words: list[str]) -> bool:

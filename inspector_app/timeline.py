@@ -204,7 +204,7 @@ class _Waterfall:
         """Return what there is so far."""
         times = [time for _, time in self._seen]
         for row, index, start, waits in self._open.values():
-            row.bars.append(Bar("wait" if waits else "tool", start, None, index, index, "waits" if waits else "no result"))
+            row.bars.append(Bar("wait" if waits else "tool", start, None, index, index, "waits" if waits else "open"))
         rows: list[TimelineRow] = []
         for (author, branch), below in self._agents.items():
             first, start, last, end = self._spans[author, branch]

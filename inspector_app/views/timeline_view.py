@@ -14,7 +14,7 @@ from inspector_app.views.empty_state import EmptyState
 ROW_HEIGHT = 20
 _AXIS_HEIGHT = 22
 _NAMES_WIDTH = 150
-_RIGHT = 70
+_RIGHT = 90
 """Room after the last event, for what has not ended yet and its label."""
 _NARROWEST = 3
 _ROLES = {"model": "author3", "tool": "ok", "wait": "warn"}

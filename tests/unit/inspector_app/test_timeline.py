@@ -81,7 +81,7 @@ def test_what_waits_for_a_person_waits_until_the_person_answers() -> None:
 
 def test_a_call_without_a_result_has_no_end() -> None:
     (bar,) = next(row for row in timeline([said("desk", 1.0, call("find", "c-1"))]).rows if row.label == "find").bars
-    assert bar == Bar("tool", 1.0, None, 0, 0, "no result")
+    assert bar == Bar("tool", 1.0, None, 0, 0, "open")
 
 
 def test_a_night_between_call_and_answer_leaves_the_rest_its_room() -> None:

@@ -14,6 +14,7 @@ from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
+from inspector_app.controllers.search import SearchController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
@@ -46,7 +47,7 @@ class WindowController(QObject):
     Attributes:
         window: the window.
         events, sessions: the Qt models behind the stream and the list of sessions.
-        tail: watches the open databases.
+        tail: watches the open databases; search: looks through all of one.
 
     Signals:
         close_asked: the window wants to be closed.
@@ -87,6 +88,7 @@ class WindowController(QObject):
         self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
         self._taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
+        self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then

@@ -122,7 +122,9 @@ class MainWindow(QMainWindow):
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
         find.addActions([actions.other_half, actions.compare_states, actions.find_in_state])
-        database.addActions([actions.find_session, actions.follow_newest, actions.reload, actions.allow_writing, actions.close_database])
+        database.addActions(
+            [actions.find_session, actions.search_all, actions.follow_newest, actions.reload, actions.allow_writing, actions.close_database]
+        )
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()

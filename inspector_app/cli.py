@@ -19,7 +19,10 @@ from runtime.errors import KnownError
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
 
 READING = "inspector_app.commands.reading"
+COMPARING = "inspector_app.commands.comparing"
 CONVERTING = "inspector_app.commands.converting"
+FORKING = "inspector_app.commands.forking"
+REWINDING = "inspector_app.commands.rewinding"
 RUNNING = "inspector_app.commands.running"
 SERVING = "inspector_app.commands.serving"
 WINDOW = "inspector_app.commands.window"
@@ -28,11 +31,16 @@ EPILOG = """\
 headless, for scripts (each has its own --help, and --json):
   agent-inspector sessions DB
   agent-inspector events DB --app A --user U --session S [--where EXPR] [--limit N] [--after EVENT_ID]
-  agent-inspector state DB --app A --user U --session S [--at EVENT_ID]
+  agent-inspector state DB --app A --user U --session S [--at EVENT_ID | --writers KEY]
   agent-inspector invocations DB --app A --user U --session S
   agent-inspector convert OLD NEW
   agent-inspector run AGENT --message TEXT [--db DB] [--app A] [--user U] [--session S] [--state JSON] [--streaming]
   agent-inspector resume AGENT --db DB --session S [--app A] [--user U] [--invocation I] [--response JSON [--call ID]]
+  agent-inspector fork DB --app A --user U --session S [--at EVENT_ID | --before INVOCATION] [--into DB2] [--new-session S2]
+                       [--artifacts DIR] [--agent AGENT (--message TEXT | --rerun [--answer TEXT | --result JSON [--call ID]])]
+  agent-inspector forks DB
+  agent-inspector rewind DB --app A --user U --session S --before INVOCATION [--dry-run] [--in-place] [--artifacts DIR]
+  agent-inspector compare DB [DB2] --app A --user U --session S [--session S2]
   agent-inspector api_server FOLDER [--port 8000] [--host localhost]
 
 exit status: 0 done, 1 failed (a sentence says why), 2 usage, 3 the invocation is paused and waits for an answer, 130 interrupted
@@ -51,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     for stream in (sys.stdout, sys.stderr):
         _write_any_text(stream)
-    running = bool(arguments) and arguments[0] in ("run", "resume")
+    running = bool(arguments) and arguments[0] in ("run", "resume", "fork")
     try:
         status = _answer(arguments)
         stdout.write("")
@@ -83,6 +91,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "state": _state_parser,
         "invocations": _invocations_parser,
         "convert": _convert_parser,
+        "fork": _fork_parser,
+        "forks": _forks_parser,
+        "rewind": _rewind_parser,
+        "compare": _compare_parser,
         "run": _run_parser,
         "resume": _resume_parser,
         "api_server": _api_server_parser,
@@ -90,8 +102,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments and arguments[0] in makers:
         parser = makers[arguments[0]]()
         options = parser.parse_args(arguments[1:])
-        if arguments[0] == "resume" and options.call is not None and options.response is None:
-            parser.error("--call says which call --response answers: give both")
+        problem = _CHECKS[arguments[0]](options) if arguments[0] in _CHECKS else None
+        if problem:
+            parser.error(problem)
         return options
     return _window_parser().parse_args(arguments)
 
@@ -128,7 +141,11 @@ def _events_parser() -> argparse.ArgumentParser:
 
 def _state_parser() -> argparse.ArgumentParser:
     parser = _command("state", f"{READING}:state", "Show a session's state, now or after one of its events.", _database, _stored_session)
-    parser.add_argument("--at", metavar="EVENT_ID", help="the state after this event; default: now")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--at", metavar="EVENT_ID", help="the state after this event; default: now")
+    which.add_argument(
+        "--writers", metavar="KEY", help="instead, everything that wrote this key; of a user: or app: key other sessions, too"
+    )
     return parser
 
 
@@ -142,6 +159,52 @@ def _convert_parser() -> argparse.ArgumentParser:
     parser = _command("convert", f"{CONVERTING}:convert", text)
     parser.add_argument("old", metavar="OLD", help="a session database, only read")
     parser.add_argument("new", metavar="NEW", help="the new file; must not exist")
+    return parser
+
+
+def _fork_parser() -> argparse.ArgumentParser:
+    text = (
+        "Make a new session of a session's past up to one event, and run an agent in it if one is named. The session itself is only read."
+    )
+    parser = _command("fork", f"{FORKING}:fork", text, _database, _stored_session)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--at", metavar="EVENT_ID", help="the last event that the fork takes over; default: the session's last")
+    where.add_argument("--before", metavar="INVOCATION", help="instead, everything before this invocation's message")
+    parser.add_argument("--into", metavar="DB2", help="the database the fork goes into (made if missing); default: the same, if it is ours")
+    parser.add_argument("--new-session", metavar="S2", help="the fork's id; default: a new one")
+    parser.add_argument("--artifacts", metavar="DIR", help="the folder the session's files are kept in; the fork's go there, too")
+    parser.add_argument("--agent", metavar="AGENT", help="run this agent in the fork")
+    work = parser.add_mutually_exclusive_group()
+    work.add_argument("--message", metavar="TEXT", help="what to send it")
+    work.add_argument("--rerun", action="store_true", help="run the event's invocation again: as recorded up to --at, live from there on")
+    changed = parser.add_mutually_exclusive_group()
+    changed.add_argument("--answer", metavar="TEXT", help="with --rerun: what the model says at --at instead")
+    changed.add_argument("--result", type=_json_object, metavar="JSON", help="with --rerun: what the tool returns at --at instead")
+    parser.add_argument("--call", metavar="ID", help="which call's result --result is, when the event has several")
+    return parser
+
+
+def _forks_parser() -> argparse.ArgumentParser:
+    return _command("forks", f"{FORKING}:forks", "Show which sessions of a database were forked from which.", _database)
+
+
+def _rewind_parser() -> argparse.ArgumentParser:
+    text = "Take back an invocation and all after it: state and files of the session become what they were. Nothing is deleted."
+    parser = _command("rewind", f"{REWINDING}:rewind", text, _database, _stored_session)
+    parser.add_argument("--before", required=True, metavar="INVOCATION", help="the first invocation to take back")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--in-place", action="store_true", help="also in another program's database, which gets a backup beside it")
+    parser.add_argument("--artifacts", metavar="DIR", help="the folder the session's files are kept in")
+    return parser
+
+
+def _compare_parser() -> argparse.ArgumentParser:
+    text = "Align two sessions' events and show where they differ. Ids and times make no difference."
+    parser = _command("compare", f"{COMPARING}:compare_sessions", text, _database)
+    parser.add_argument("db2", nargs="?", metavar="DB2", help="the other session's database; default: the same")
+    parser.add_argument("--app", action="append", required=True, metavar="A", help="once, or once for each session")
+    parser.add_argument("--user", action="append", metavar="U", help='once, or once for each session; default: "user"')
+    parser.add_argument("--session", action="append", required=True, metavar="S", help="once for each; once if DB2 has it under that name")
     return parser
 
 
@@ -198,6 +261,38 @@ def _agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--app", metavar="A", help="default: the App's or the folder's name")
     parser.add_argument("--user", default="user", metavar="U", help='default: "user"')
     parser.add_argument("--trust", action="store_true", help="accepted; naming the agent here is trust enough")
+
+
+def _check_resume(options: argparse.Namespace) -> str | None:
+    return "--call says which call --response answers: give both" if options.call is not None and options.response is None else None
+
+
+def _check_fork(options: argparse.Namespace) -> str | None:
+    if bool(options.agent) != (options.message is not None or options.rerun):
+        return "--agent says who runs, --message or --rerun what: give both"
+    if (options.answer is not None or options.result is not None) and not options.rerun:
+        return "--answer and --result change what was recorded: give --rerun, too"
+    if options.rerun and options.before is not None:
+        return "--rerun repeats an invocation up to an event: give --at, not --before"
+    return "--call says which call --result is of: give both" if options.call is not None and options.result is None else None
+
+
+def _check_compare(options: argparse.Namespace) -> str | None:
+    most = 2
+    for name in ("app", "user", "session"):
+        if len(getattr(options, name) or ()) > most:
+            return f"--{name} can be given twice at most: two sessions are compared"
+    return (
+        "name two sessions, or two databases that have a session of that name" if not options.db2 and len(options.session) < most else None
+    )
+
+
+_CHECKS: dict[str, Callable[[argparse.Namespace], str | None]] = {
+    "resume": _check_resume,
+    "fork": _check_fork,
+    "compare": _check_compare,
+}
+"""What argparse cannot say of a subcommand's options: a sentence for what is wrong with them."""
 
 
 def _size(text: str) -> tuple[int, int]:

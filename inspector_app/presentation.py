@@ -208,6 +208,8 @@ def _response(response: types.FunctionResponse, asking: bool) -> str:
         return f"{name} waits for an answer"
     if response.name == CONFIRMATION_TOOL and isinstance(answer.get("confirmed"), bool):
         return "confirmed" if answer["confirmed"] else "rejected"
+    if response.name == CREDENTIAL_TOOL:
+        return "credential given"
     failure = failure_of(response)
     if failure is not None:
         return f"{name} failed: {failure[:SUMMARY_LIMIT]}"

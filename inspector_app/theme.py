@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Literal
 
@@ -320,4 +321,6 @@ def style_sheet(tokens: Tokens) -> str:
     """Return the style sheet in a theme's colours."""
     template = Template(files("resources").joinpath("style.qss").read_text("utf-8"))
     names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
-    return template.substitute(names, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")
+    shade = "dark" if QColor(tokens.window).lightness() < 128 else "light"
+    arrows = {way: Path(str(files("resources"))).joinpath(f"{way}_{shade}.svg").as_posix() for way in ("up", "down")}
+    return template.substitute(names, **arrows, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")

@@ -20,6 +20,12 @@ _PLAIN_KEY = re.compile(r"[^\W\d][\w.:-]*\Z")
 _MAX_DEPTH = 6
 
 
+def ordinal(number: int) -> str:
+    """Return a number as a place in a row: 1st, 2nd, 11th, 1,003rd."""
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def visible(text: str) -> str:
     """Return `text` on one line with every control, bidirectional and other invisible character written out."""
     return _INVISIBLE.sub(_written_out, text)

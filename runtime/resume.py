@@ -235,7 +235,8 @@ def requested_call_id(request: types.FunctionCall) -> str | None:
     args = request.args or {}
     original = args.get("originalFunctionCall") or {}
     found = original.get("id") if isinstance(original, dict) else None
-    return found or args.get("functionCallId")
+    named = found or args.get("functionCallId")
+    return named if isinstance(named, str) else None
 
 
 def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.errors.not_found_error import InvocationNotFoundError
 from runtime.events.event import Event
@@ -67,6 +68,20 @@ def state_to_restore(session: Session, first_state: Mapping[str, Any] | None, st
             null, as with google-adk, and the log names them.
         start: index of the event.
     """
+    delta, unknown = restoring_delta(session, first_state, start)
+    if unknown:
+        logger.warning(
+            "Nobody recorded the first state of session %s, so these keys are cleared by the rewind: %s", session.id, ", ".join(unknown)
+        )
+    return delta
+
+
+def restoring_delta(session: Session, first_state: Mapping[str, Any] | None, start: int) -> tuple[dict[str, Any], list[str]]:
+    """Return what `state_to_restore` does, and the keys among it whose earlier value is not known, so that they are cleared.
+
+    Args:
+        session, first_state, start: as for `state_to_restore`.
+    """
     patched: set[str] = set()
     if first_state is None:
         writes: dict[str, list[Any]] = {}
@@ -78,12 +93,8 @@ def state_to_restore(session: Session, first_state: Mapping[str, Any] | None, st
     then = history.state_at(start - 1)
     now = {key: value for key, value in session.state.items() if scope_of(key) == "session"}
     unknown = sorted(key for key in then.unknown if key in now and key not in then.session)
-    if unknown:
-        logger.warning(
-            "Nobody recorded the first state of session %s, so these keys are cleared by the rewind: %s", session.id, ", ".join(unknown)
-        )
     delta = {key: value for key, value in then.session.items() if key not in now or not same_value(now[key], value)}
-    return delta | {key: None for key, value in now.items() if key not in then.session and value is not None}
+    return delta | {key: None for key, value in now.items() if key not in then.session and value is not None}, unknown
 
 
 async def restore_artifacts(service: BaseArtifactService | None, session: Session, start: int) -> dict[str, int]:
@@ -97,8 +108,8 @@ async def restore_artifacts(service: BaseArtifactService | None, session: Sessio
     Returns:
         The new version of each file that had changed, for the rewind's `artifact_delta`.
     """
-    before, now = _versions(session.events[:start]), _versions(session.events)
-    changed = sorted(name for name, version in now.items() if before.get(name) != version and not name.startswith("user:"))
+    before = versions_after(session.events[:start])
+    changed = changed_files(session.events, start)
     if service is None:
         if changed:
             logger.warning("The Runner has no artifact service: the rewind leaves these files as they are: %s", ", ".join(changed))
@@ -111,8 +122,14 @@ async def restore_artifacts(service: BaseArtifactService | None, session: Sessio
     return delta
 
 
-def _versions(events: Sequence[Event]) -> dict[str, int]:
-    """Return the versions of the files that were there after the events."""
+def changed_files(events: Sequence[Event], start: int) -> list[str]:
+    """Return the sorted names of the session's own files that are not what they were before the event at `start`."""
+    before, now = versions_after(events[:start]), versions_after(events)
+    return sorted(name for name, version in now.items() if before.get(name) != version and not name.startswith(USER_PREFIX))
+
+
+def versions_after(events: Sequence[Event]) -> dict[str, int]:
+    """Return the version of each file that was there after the events."""
     versions: dict[str, int] = {}
     for event in events:
         versions.update(event.actions.artifact_delta)

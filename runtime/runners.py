@@ -33,7 +33,7 @@ from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State, apply_delta
 from runtime.sync_run import in_own_loop
-from runtime.system_events import StateEditError, cancelled_calls, state_edit, state_edit_undone
+from runtime.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
@@ -205,6 +205,28 @@ class Runner:
         for event in events:
             await self._commit(ctx, event)
         return events
+
+    async def report_progress(self, *, user_id: str, session_id: str, call_id: str, response: dict[str, Any]) -> Event:
+        """Tell how far a long-running call is. No agent runs; the call stays open until a function response of the user answers it.
+
+        Args:
+            user_id: whose session.
+            session_id: which session.
+            call_id: of the function call.
+            response: the function response's object, such as `{"status": "pending", "done": 0.4}`.
+
+        Returns:
+            The committed event.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            ProgressError: there is no such call, it is not long-running, or it has been answered.
+            UnstorableValueError: the response is no JSON.
+        """
+        ctx = await self._context_for_edit(user_id, session_id)
+        event = progress(ctx.session.events, call_id, response)
+        await self._commit(ctx, event)
+        return event
 
     async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
         """Take back an invocation and everything after it.

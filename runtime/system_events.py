@@ -1,8 +1,11 @@
-"""Events that no agent yields: state edited by hand, and calls that a stop left without an answer. Pure; the Runner commits them."""
+"""Events that no agent yields: state edited by hand, calls that a stop left without an answer, the progress of long-running calls. Pure.
+
+The Runner commits them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from google.genai import types
@@ -10,15 +13,20 @@ from google.genai import types
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CANCELLED, EDITED, SYSTEM, is_state_edit
+from runtime.events.marks import CANCELLED, EDITED, PROGRESS, SYSTEM, is_state_edit
 from runtime.resume import CALLED_WITHOUT_RESULT, REQUEST_CALLS
-from runtime.sessions.state import State, same_value
+from runtime.rewind import without_rewound
+from runtime.sessions.state import State, same_value, storable
 
 CANCELLED_TEXT = "cancelled: the run was stopped before this call had a result"
 
 
 class StateEditError(KnownError, ValueError):
     """State cannot be edited that way; the text says why."""
+
+
+class ProgressError(KnownError, ValueError):
+    """A call cannot be told how far it is; the text says why."""
 
 
 def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_id: str) -> Event:
@@ -81,6 +89,40 @@ def cancelled_calls(events: Iterable[Event], invocation_id: str, edits: Mapping[
     for event in ours:
         answered.update((event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, ()))
     return [cancelled for event in ours if (cancelled := _cancelled(event, answered, edits or {})) is not None]
+
+
+def progress(events: Sequence[Event], call_id: str, response: Mapping[str, Any]) -> Event:
+    """Return an event that tells how far a long-running call is; the call stays open until somebody answers it.
+
+    It is a newer receipt: a response by the agent that called, as the one its tool returned at first. So whoever reads the session, an
+    older google-adk too, takes the call for open; and a model that is called meanwhile sees the newest one.
+
+    Args:
+        events: the session's.
+        call_id: of the function call.
+        response: the function response's object.
+
+    Raises:
+        ProgressError: there is no such call, it is not long-running, or it has been answered.
+        UnstorableValueError: the response is no JSON.
+    """
+    current = without_rewound(events)
+    asking = next((event for event in reversed(current) if any(call.id == call_id for call in event.get_function_calls())), None)
+    if asking is None:
+        raise ProgressError(f"No function call in this session has the id {call_id}.")
+    call = next(call for call in asking.get_function_calls() if call.id == call_id)
+    if call_id not in (asking.long_running_tool_ids or ()) or call.name in REQUEST_CALLS:
+        raise ProgressError(f"{call.name} is no long-running call: nothing is reported of it but its result.")
+    if any(given.id == call_id for event in current if event.author == "user" for given in event.get_function_responses()):
+        raise ProgressError(f"{call.name} has been answered already.")
+    part = types.Part(function_response=types.FunctionResponse(id=call_id, name=call.name, response=storable(dict(response), "response")))
+    return Event(
+        invocation_id=asking.invocation_id,
+        author=asking.author,
+        branch=asking.branch,
+        content=types.Content(role="user", parts=[part]),
+        custom_metadata={PROGRESS: [call_id]},
+    )
 
 
 def _cancelled(event: Event, answered: set[str | None], edits: Mapping[str, Any]) -> Event | None:

@@ -11,11 +11,12 @@ from itertools import islice
 from typing import Any
 
 from inspector_app.commands.output import local_time, pending_json, pending_text, print_event, print_json, print_line, print_table
-from inspector_app.values import visible
+from inspector_app.values import preview, visible
 from runtime.errors import NotFoundError, SessionNotFoundError
 from runtime.events import Event
 from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history import invocations as history
+from runtime.history.writers import Write
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import StoredDatabase
@@ -71,7 +72,9 @@ def events(options: argparse.Namespace) -> int:
 
 
 def state(options: argparse.Namespace) -> int:
-    """Show the state, now or after an event."""
+    """Show the state, now or after an event, or who wrote one key of it."""
+    if options.writers is not None:
+        return _writers(options)
     with opened(options.db) as database:
         key = existing_key(database, options)
         scopes = _state_after(database, key, options.at) if options.at else _state_now(database, key)
@@ -84,6 +87,40 @@ def state(options: argparse.Namespace) -> int:
     for name in scopes["unknown"]:
         print_line(f"{visible(name)} : not recorded at that time")
     return 0
+
+
+def _writers(options: argparse.Namespace) -> int:
+    with opened(options.db) as database:
+        found = database.writes(existing_key(database, options), options.writers)
+    if options.json:
+        print_json([_write_json(write) for write in found])
+        return 0
+    rows = [
+        (
+            local_time(write.timestamp) if write.timestamp else "",
+            write.session.session_id,
+            _author(write),
+            ", ".join(write.tools),
+            write.branch or "",
+            "(new)" if write.is_new else preview(write.before) if write.known else "(not recorded)",
+            preview(write.after),
+            "another branch wrote it at the same time" if write.parallel else "",
+        )
+        for write in found
+    ]
+    print_table(("TIME", "SESSION", "AUTHOR", "TOOL", "BRANCH", "BEFORE", "AFTER", ""), rows)
+    return 0
+
+
+def _author(write: Write) -> str:
+    if write.author:
+        return write.author
+    return "(the session's creation)" if write.session.session_id else "(no session of now)"
+
+
+def _write_json(write: Write) -> dict[str, Any]:
+    names = ("event_id", "author", "branch", "tools", "invocation_id", "timestamp", "before", "after", "known", "is_new", "parallel")
+    return {"session_id": write.session.session_id, "user_id": write.session.user_id, **{name: getattr(write, name) for name in names}}
 
 
 def invocations(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from google.genai import types
@@ -20,7 +21,9 @@ from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.presentation import text_of
 from inspector_app.values import visible, visible_lines
 from runtime.agents.run_config import RunConfig, StreamingMode
-from runtime.errors import KnownError, NotFoundError, ResumeError
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.errors import KnownError, NotFoundError, ResumeError, StorageError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, invocations
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
@@ -53,7 +56,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
         if not session:
             session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
             state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
-        async with _runner(loaded, app_name, service) as runner:
+        async with open_runner(loaded, app_name, service) as runner:
             events = runner.run_async(
                 user_id=options.user,
                 session_id=session.id,
@@ -61,7 +64,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
                 state_delta=state or None,
                 run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
             )
-            return await _drive(events, service, session.key, options, {event.invocation_id for event in session.events})
+            return await drive(events, service, session.key, options, {event.invocation_id for event in session.events})
 
 
 def resume(options: argparse.Namespace) -> int:
@@ -87,9 +90,9 @@ async def _resume(
     answer: types.Content | None,
     options: argparse.Namespace,
 ) -> int:
-    async with service, _runner(loaded, key.app_name, service) as runner:
+    async with service, open_runner(loaded, key.app_name, service) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
-        return await _drive(events, service, key, options, set(), invocation_id)
+        return await drive(events, service, key, options, set(), invocation_id)
 
 
 def _check_resumable(loaded: LoadedAgent) -> None:
@@ -138,7 +141,7 @@ def _answer(invocation: Invocation, options: argparse.Namespace) -> types.Conten
     return types.Content(role="user", parts=[types.Part(function_response=response)])
 
 
-async def _drive(
+async def drive(
     events: AsyncGenerator[Event, None],
     service: BaseSessionService,
     key: SessionKey,
@@ -237,9 +240,30 @@ class _Printer:
         print_event(event, self.as_json)
 
 
+def open_artifacts(folder: str | None) -> FileArtifactService | None:
+    """Return the service of a folder that files are kept in; None if none was named.
+
+    Raises:
+        StorageError: there is no such folder.
+    """
+    if folder is not None and not Path(folder).is_dir():
+        raise StorageError(f"There is no folder {folder}: --artifacts names the one that the session's files are kept in.")
+    return None if folder is None else FileArtifactService(folder)
+
+
 @asynccontextmanager
-async def _runner(loaded: LoadedAgent, app_name: str, service: BaseSessionService) -> AsyncIterator[Runner]:
-    runner = Runner(app=loaded.app, app_name=app_name, session_service=service)
+async def open_runner(
+    loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService | None = None
+) -> AsyncIterator[Runner]:
+    """Give a Runner of a loaded agent, and close it.
+
+    Args:
+        loaded: the agent.
+        app_name: the app that its sessions are of.
+        service: keeps the sessions.
+        artifacts: keeps files.
+    """
+    runner = Runner(app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts)
     try:
         yield runner
     finally:

@@ -52,7 +52,8 @@ class HeldController(QObject):
         if hold is None:
             self._card.hide()
             return
-        self._card.show_hold(self._words(hold), _kind(hold), _before(hold))
+        misfit = hold.call.misfit if isinstance(hold.call, ToolCall) else None
+        self._card.show_hold(self._words(hold), _kind(hold), _before(hold), misfit)
 
     def _on_beside_changed(self) -> None:
         if self._run.hold is not None:

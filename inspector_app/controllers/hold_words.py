@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector_app.presentation import describe
-from inspector_app.values import visible
+from inspector_app.values import ordinal, visible
 from inspector_app.views.held_card import HoldWords
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
@@ -52,12 +52,7 @@ def _why(hold: Hold, met: Breakpoint | None) -> str:
         return {"start": "at the start", "pause": "paused"}.get(hold.reason, hold.reason)
     if met is None:
         return "breakpoint"
-    return f"breakpoint: {met} ({_ordinal(met.hits)} hit)"
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number:,}{ending}"
+    return f"breakpoint: {met} ({ordinal(met.hits)} hit)"
 
 
 def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]) -> str:

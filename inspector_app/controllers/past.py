@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector_app.presentation import writer_name
 from runtime.events.event import Event
-from runtime.history.state_at import History, ScopedState
+from runtime.history.state_at import History, ScopedState, differences
 from runtime.sessions.state import Change
 
 MOST_NAMED = 100
@@ -39,9 +39,10 @@ def past_at(history: History, index: int, compared: int | None, event_at: Callab
         compared: place of the event it is compared with; None: with the one before it.
         event_at: returns the event at a place.
     """
-    changes = history.delta_at(index) if compared is None else history.changes_between(compared, index)
+    state = history.state_at(index)
+    changes = history.delta_at(index) if compared is None else differences(history.state_at(compared), state)
     writers = _writers(history.writers_at(index), event_at)
-    return Past(history.state_at(index), changes, writers, history.changed_elsewhere_since(index))
+    return Past(state, changes, writers, history.changed_elsewhere_since(index))
 
 
 def _writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:

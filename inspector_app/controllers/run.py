@@ -23,6 +23,7 @@ from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.interception import Interception
+from runtime.debugger.requests import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
@@ -73,6 +74,7 @@ class RunController(QObject):
         held: the committed event the agent is held at, or behind.
         hold: where and why it is held.
         breakpoints: where runs stop; those of the loaded agent.
+        requests: what the models were asked, in all runs of this window.
         pausing: it was told to hold, and has not come to its next event yet.
 
     Signals:
@@ -117,6 +119,7 @@ class RunController(QObject):
         self._invocation_id = ""
         self._not_begun: set[str | None] = set()
         self.breakpoints = Breakpoints()
+        self.requests = RequestRecorder()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._end: RunEnd | None = None
@@ -280,7 +283,8 @@ class RunController(QObject):
         error: Exception | None = None
         self.run_started.emit(address)
         try:
-            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, interception)
+            plugins = (self.requests, interception)
+            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, plugins)
             async with aclosing(debugger.run(engine.run(address.key, message, invocation_id))) as events:
                 async for event in events:
                     if event.partial:

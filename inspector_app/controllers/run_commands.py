@@ -77,8 +77,6 @@ class RunCommands(QObject):
         bench = self.window.workbench
         bench.composer.sent.connect(self._on_sent)
         bench.resume_hint.accepted.connect(self._on_resume)
-        bench.pending.answered.connect(self._run.respond)
-        bench.pending.resume_asked.connect(self._on_resume)
         bench.preflight.accepted.connect(self._resume.accept)
         bench.preflight.cancelled.connect(self._on_resume_cancelled)
         self._resume.planned.connect(self._on_resume_planned)

@@ -9,9 +9,12 @@ from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
+from inspector_app.controllers.requests import RequestController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.search import SearchController
@@ -74,14 +77,17 @@ class WindowController(QObject):
         self._cursor = cursor
         self._browse = browse
         self._run = run
-        self._state_edits = StateEditController(cursor, agents, browse, run, tasks, messages, self)
+        commits = HandCommits(agents, browse, run, tasks, messages)
+        self._state_edits = StateEditController(cursor, browse, commits, self)
         self.events = EventListModel(self)
         self.sessions = SessionTreeModel(self)
         cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        PendingController(self.window, agents, cursor, browse, run, tasks, commits, self)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from google.genai import types
@@ -27,7 +27,7 @@ class EmbeddedEngine:
         app: what to run.
         service: where its sessions are kept.
         on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
-        plugin: asked before the app's own plugins: the debugger's.
+        plugins: asked before the app's own plugins, the first one first: the debugger's.
     """
 
     def __init__(
@@ -35,12 +35,12 @@ class EmbeddedEngine:
         app: App,
         service: BaseSessionService,
         on_commit: Callable[[Event, dict[str, Any]], None],
-        plugin: BasePlugin | None = None,
+        plugins: Sequence[BasePlugin] = (),
     ) -> None:
         self._app = app
         self._service = service
         self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit))
-        if plugin is not None:
+        for plugin in reversed(plugins):
             self._runner.plugin_manager.register_plugin(plugin, first=True)
 
     @classmethod
@@ -78,6 +78,10 @@ class EmbeddedEngine:
     async def undo_state_edit(self, key: SessionKey, event_id: str) -> Event:
         """Take an edit back; see `Runner.undo_state_edit`."""
         return await self._runner.undo_state_edit(user_id=key.user_id, session_id=key.session_id, event_id=event_id)
+
+    async def report_progress(self, key: SessionKey, call_id: str, response: dict[str, Any]) -> Event:
+        """Tell how far a long-running call is; see `Runner.report_progress`."""
+        return await self._runner.report_progress(user_id=key.user_id, session_id=key.session_id, call_id=call_id, response=response)
 
     async def cancel_open_calls(self, key: SessionKey, invocation_id: str, edits: dict[str, Any]) -> list[Event]:
         """Answer the calls that a stopped run left open; see `Runner.cancel_open_calls`."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State
 
@@ -61,3 +62,11 @@ class WatchedSessionService(BaseSessionService):
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`."""
         return await self._inner.temp_deltas(key)
+
+    async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        """See `BaseSessionService.first_state`: a rewind brings it back."""
+        return await self._inner.first_state(key)
+
+    async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
+        """See `BaseSessionService.store_copy`."""
+        await self._inner.store_copy(key, copy)

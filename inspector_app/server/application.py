@@ -135,7 +135,9 @@ class _Endpoints:
         runner = await agent.runner()
         key = SessionKey(body.app_name, body.user_id, body.session_id)
         self._runs.check_free(key)
-        _check(await self._session(agent, key), runner, body)
+        # What the run will read: a long session is not decoded a second time for the check.
+        session = await agent.sessions.session_for_run(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        _check(_found(session, key), runner, body)
         mode = StreamingMode.SSE if body.streaming else StreamingMode.NONE
         events = runner.run_async(
             user_id=key.user_id,
@@ -158,9 +160,13 @@ class _Endpoints:
 
     async def _session(self, agent: ServedAgent, key: SessionKey) -> Session:
         session = await agent.sessions.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        if session is None:
-            raise SessionNotFoundError(f"Session not found: {key.session_id}. There is none of user {key.user_id!r} in {key.app_name!r}.")
-        return session
+        return _found(session, key)
+
+
+def _found(session: Session | None, key: SessionKey) -> Session:
+    if session is None:
+        raise SessionNotFoundError(f"Session not found: {key.session_id}. There is none of user {key.user_id!r} in {key.app_name!r}.")
+    return session
 
 
 def _check(session: Session, runner: Runner, body: RunBody) -> None:

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector_app import theme
-from inspector_app.values import plain_tooltip, visible
+from inspector_app.values import ordinal, plain_tooltip, visible
 from inspector_app.views.empty_state import EmptyState
 from runtime.expressions import ExpressionError, Template, parse
 
@@ -174,9 +174,11 @@ class BreakpointForm(QWidget):
 
     Signals:
         submitted(int, dict): the id of the one that is changed, 0 for a new one; its fields.
+        help_asked: how are conditions written?
     """
 
     submitted = Signal(int, dict)
+    help_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -195,13 +197,17 @@ class BreakpointForm(QWidget):
         self.tool.setMaximumWidth(120)
         self.condition = self._line("breakpoint_condition", "Condition", "")
         self.condition.setFont(theme.mono_font())
-        self.after = QSpinBox(self)
-        self.after.setObjectName("breakpoint_after")
-        self.after.setAccessibleName("Hits that do not stop yet")
-        self.after.setToolTip("The first so many hits do not stop")
-        self.after.setRange(0, 1_000_000)
+        self.after = self._spin("breakpoint_after", "Hits that do not stop yet", "The first so many hits do not stop", 0)
         self.after.setPrefix("skip ")
-        self.after.setFixedWidth(104)
+        self.after.setSuffix(" hits")
+        self.after.setSpecialValueText("skip none")
+        self.every = self._spin("breakpoint_every", "Stop at each so-many-th hit", "Of the hits after those, each so-many-th stops", 1)
+        self.every.setPrefix("1 in ")
+        self.every.setSuffix(" hits")
+        self.every.setSpecialValueText("every hit")
+        self._help = self._button("breakpoint_help", "circle-question", "", self.help_asked.emit)
+        self._help.setAccessibleName("How conditions are written")
+        self._help.setToolTip("How conditions are written: examples, names, grammar (F1)")
         self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
         self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)
@@ -215,7 +221,9 @@ class BreakpointForm(QWidget):
         line.addWidget(self.when)
         line.addWidget(self.tool)
         line.addWidget(self.condition, 3)
+        line.addWidget(self._help)
         line.addWidget(self.after)
+        line.addWidget(self.every)
         line.addWidget(self.log, 2)
         line.addWidget(self._submit)
         line.addWidget(self._cancel)
@@ -248,6 +256,7 @@ class BreakpointForm(QWidget):
         self.tool.setText(row.tool)
         self.condition.setText(row.condition)
         self.after.setValue(row.after)
+        self.every.setValue(row.every)
         self.log.setText(row.log)
         self._show()
         self.condition.setFocus()
@@ -257,6 +266,7 @@ class BreakpointForm(QWidget):
         self._number = 0
         self.when.setCurrentIndex(0)
         self.after.setValue(0)
+        self.every.setValue(1)
         for line in (self.tool, self.condition, self.log):
             line.clear()
         self._show()
@@ -268,6 +278,7 @@ class BreakpointForm(QWidget):
             "condition": self.condition.text().strip(),
             "tool": self.tool.text().strip() if when == "before tool" else "",
             "after": self.after.value(),
+            "every": self.every.value(),
             "log": self.log.text().strip(),
         }
 
@@ -319,6 +330,16 @@ class BreakpointForm(QWidget):
         line.returnPressed.connect(self._on_submit)
         return line
 
+    def _spin(self, name: str, title: str, tooltip: str, least: int) -> QSpinBox:
+        spin = QSpinBox(self)
+        spin.setObjectName(name)
+        spin.setAccessibleName(title)
+        spin.setToolTip(tooltip)
+        spin.setRange(least, 1_000_000)
+        spin.setFixedWidth(118)
+        spin.lineEdit().setTextMargins(7, 0, 0, 0)  # the style sheet has no say in there
+        return spin
+
     def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:
         button = QPushButton(theme.icon(icon, "text"), text, self)
         button.setObjectName(name)
@@ -330,5 +351,5 @@ class BreakpointForm(QWidget):
 def _does(row: BreakpointRow) -> str:
     what = "logs" if row.log else "stops"
     skips = f" after {row.after:,} hit{'' if row.after == 1 else 's'}" if row.after else ""
-    every = f", every {row.every:,}th" if row.every > 1 else ""
+    every = f"{',' if skips else ''} at each {ordinal(row.every)} hit" if row.every > 1 else ""
     return f"{what}{skips}{every}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
+from inspector_app.credential_form import without_secrets
 from inspector_app.presentation import describe
 from inspector_app.qt_models.state_tree import PINNED, StateByScope
 from inspector_app.values import clock_ms, full_time, plain_tooltip, visible
@@ -16,6 +17,7 @@ from inspector_app.views.delta_view import DeltaView
 from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.json_view import JsonView
+from inspector_app.views.request_view import RequestView
 from inspector_app.views.state_edit_bar import StateEditBar
 from inspector_app.views.state_view import NO_STATE, StateView
 from runtime.events import Event
@@ -26,9 +28,14 @@ class EventDetail(QWidget):
     """Shows one event. Only the tab in front is filled; the others when they come to the front.
 
     Attributes:
-        tabs: Content, State & delta, JSON; more can be added.
-        content, state, state_edit, delta, json: the panes in them.
+        tabs: Content, State & delta, Request, JSON; more can be added.
+        content, state, state_edit, delta, request, json: the panes in them.
+
+    Signals:
+        request_wanted (Event): the request that this event answers is to be shown.
     """
+
+    request_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +53,7 @@ class EventDetail(QWidget):
         self.state = StateView()
         self.state_edit = StateEditBar()
         self.delta = DeltaView()
+        self.request = RequestView()
         self.json = JsonView()
         self.tabs = QTabWidget()
         self.tabs.setObjectName("event_tabs")
@@ -54,9 +62,11 @@ class EventDetail(QWidget):
         self.tabs.setUsesScrollButtons(True)
         self._content_page = _card(self.content)
         self._state_page = _card(self._state_and_delta())
+        self._request_page = _card(self.request)
         self._json_page = _card(self.json)
         self.tabs.addTab(self._content_page, "Content")
         self.tabs.addTab(self._state_page, "State && delta")
+        self.tabs.addTab(self._request_page, "Request")
         self.tabs.addTab(self._json_page, "JSON")
         self.tabs.setCurrentWidget(self._state_page)
         self.tabs.currentChanged.connect(self._fill_front_tab)
@@ -102,7 +112,7 @@ class EventDetail(QWidget):
         """
         if not self._number:
             self.state.set_empty_text(*NO_STATE)
-        self._event = event
+        self._event = without_secrets(event)
         self._number = index + 1
         self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
         self._show_time(event)
@@ -131,7 +141,7 @@ class EventDetail(QWidget):
 
     def _fill(self) -> None:
         self._stack.setCurrentIndex(1)
-        self._stale = {self._content_page, self._json_page}
+        self._stale = {self._content_page, self._request_page, self._json_page}
         self._fill_front_tab()
 
     def find_in_state(self) -> None:
@@ -207,6 +217,8 @@ class EventDetail(QWidget):
         self._stale.discard(page)
         if page is self._content_page:
             self.content.set_event(self._event)
+        elif page is self._request_page:
+            self.request_wanted.emit(self._event)
         else:
             self.json.set_json(self._event.model_dump_json(exclude_none=True, indent=2))
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
 
 from inspector_app import theme
+from inspector_app.credential_form import without_secrets
 from inspector_app.qt_models.event_list import Column, EventListModel
 from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
@@ -342,7 +343,7 @@ class EventStreamView(QWidget):
         event = self._model.event_at(row)
         if event is not None:
             shown = self._model.stream_row(row)
-            add_copy_action(menu, "Copy as JSON", event.model_dump_json(exclude_none=True, indent=2))
+            add_copy_action(menu, "Copy as JSON", without_secrets(event).model_dump_json(exclude_none=True, indent=2))
             add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)

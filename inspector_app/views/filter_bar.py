@@ -50,6 +50,7 @@ class FilterBar(QWidget):
     Signals:
         filter_changed (str): what is written now, a moment after the last key; blank: no filter.
         next_asked, previous_asked: go to another hit.
+        help_asked: how are conditions written?
         left: the keyboard goes back to the stream.
     """
 
@@ -57,6 +58,7 @@ class FilterBar(QWidget):
     next_asked = Signal()
     previous_asked = Signal()
     left = Signal()
+    help_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +81,8 @@ class FilterBar(QWidget):
         self._previous = self._button("filter_previous", "arrow-up", "Previous hit", "Shift+F3")
         self._next = self._button("filter_next", "arrow-down", "Next hit", "F3")
         self._stop = self._button("filter_stop", "stop", "Stop searching", "Esc")
+        self._help = self._button("filter_help", "circle-question", "How conditions are written", "F1")
+        self._help.clicked.connect(self.help_asked)
         self._previous.clicked.connect(self.previous_asked)
         self._next.clicked.connect(self.next_asked)
         self._stop.clicked.connect(self.clear)
@@ -102,7 +106,7 @@ class FilterBar(QWidget):
         column.addLayout(row)
         column.addWidget(self._reason)
         row.addWidget(self.field, 1)
-        for widget in (self._hits, self._stop, self._previous, self._next):
+        for widget in (self._hits, self._stop, self._previous, self._next, self._help):
             row.addWidget(widget)
         self.show_hits(None, 0)
 

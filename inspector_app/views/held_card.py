@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -83,6 +84,7 @@ class HeldCard(QWidget):
         self._kind: CallKind | None = None
         self._choice: Choice = "call"
         self._before: dict[str, Any] = {}
+        self._misfit: Callable[[Mapping[str, Any]], str] | None = None
         self._drafts: dict[Choice, str] = {}
         self._title, self._subject, self._why = (self._label(name) for name in ("held_title", "held_subject", "held_why"))
         self._title.setProperty("role", "warn")
@@ -140,15 +142,23 @@ class HeldCard(QWidget):
             return Decision("call", self._editor.value if changed else None)
         return Decision(self._choice, self._editor.value)
 
-    def show_hold(self, words: HoldWords, kind: CallKind | None, before: dict[str, Any] | None) -> None:
+    def show_hold(
+        self,
+        words: HoldWords,
+        kind: CallKind | None,
+        before: dict[str, Any] | None,
+        misfit: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> None:
         """Show where the agent is held.
 
         Args:
             words: what to say.
             kind: of the call it is held before, or that failed; None at other places.
             before: the call's arguments or the model's request.
+            misfit: arguments → the first that does not fit the tool, as a sentence; asked while they are typed.
         """
         self._kind, self._before, self._drafts = kind, before or {}, {}
+        self._misfit = misfit
         self._title.setText(words.title)
         self._subject.setText(words.subject)
         self._why.setText(words.why)
@@ -186,7 +196,7 @@ class HeldCard(QWidget):
         self._choice = choice
         kind = self._kind
         self._editor.setVisible(kind is not None and not (choice == "call" and kind.startswith("failed")))
-        self._editor.set_reader({"answer": _read_answer, "raise": str}.get(choice, parse_json_object))  # type: ignore[arg-type]
+        self._editor.set_reader({"answer": _read_answer, "raise": str, "result": parse_json_object}.get(choice, self._read_call))  # type: ignore[arg-type]
         self._editor.edit.setPlaceholderText(_PLACEHOLDERS[choice])
         self._editor.edit.setAccessibleName(_PLACEHOLDERS[choice] or ("Arguments" if kind == "tool" else "Request"))
         written = self._drafts.get(choice)
@@ -198,11 +208,18 @@ class HeldCard(QWidget):
             self._editor.edit.setFocus()
         self._show_buttons()
 
+    def _read_call(self, text: str) -> dict[str, Any]:
+        value = parse_json_object(text)
+        # What the model wrote may be wrong; it is the tool's business to say so.
+        if self._misfit is not None and value != self._before and (problem := self._misfit(value)):
+            raise ValueError(problem)
+        return value
+
     def _make_buttons(self) -> QHBoxLayout:
         self._call = self._button("held_call", "play", "ok", self.go_on_asked.emit)
         self._submit = self._button("held_submit", "check", "on_accent", self.go_on_asked.emit)
         self._submit.setProperty("primary", True)
-        self._result = self._button("held_result", "pen", "text", self._on_result, "Give a result…")
+        self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
         self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")
         self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
         self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset)

@@ -14,9 +14,11 @@ from inspector_app.views.message_bar import MessageBar
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
 from inspector_app.views.status_bar import StatusBar
+from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.trust_page import TrustPage
 from inspector_app.views.welcome import SampleCard, WelcomePage
 from inspector_app.views.workbench import Workbench
+from runtime import expressions
 
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
@@ -109,6 +111,9 @@ class MainWindow(QMainWindow):
         rows.addWidget(self._pages, 1)
         return body
 
+    def _on_condition_help(self) -> None:
+        TextDialog("How conditions are written", expressions.__doc__ or "", self).open()
+
     def _make_menu(self) -> QMenu:
         menu = QMenu("Menu", self)
         menu.setToolTipsVisible(True)
@@ -117,14 +122,13 @@ class MainWindow(QMainWindow):
         menu.addSeparator()
         run = menu.addMenu("Run")
         run.addActions([actions.run, actions.pause, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to])
-        run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message])
+        run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message, actions.answer_pending])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
-        find.addActions([actions.other_half, actions.compare_states, actions.find_in_state])
-        database.addActions(
-            [actions.find_session, actions.search_all, actions.follow_newest, actions.reload, actions.allow_writing, actions.close_database]
-        )
+        find.addActions([actions.other_half, actions.compare_states, actions.find_in_state, actions.condition_help])
+        database.addActions([actions.find_session, actions.search_all, actions.follow_newest])
+        database.addActions([actions.reload, actions.allow_writing, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()
@@ -146,6 +150,9 @@ class MainWindow(QMainWindow):
         actions.perspective_debug.triggered.connect(self._on_debug)
         actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
         actions.find_event.triggered.connect(self.workbench.filter_bar.focus)
+        actions.condition_help.triggered.connect(self._on_condition_help)
+        self.workbench.filter_bar.help_asked.connect(self._on_condition_help)
+        self.workbench.breakpoints.form.help_asked.connect(self._on_condition_help)
         actions.find_in_state.triggered.connect(self._on_find_in_state)
         actions.go_to_event.triggered.connect(self.workbench.stream.ask_for_event)
         actions.write_message.triggered.connect(self.workbench.composer.focus)

@@ -1,24 +1,31 @@
-"""A form made from a JSON value: a field for each key of a small flat object, else a JSON editor."""
+"""A form: a field for each key of a small flat object, else a JSON editor."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from inspector_app.values import visible
+from inspector_app.form_fields import FormField, fields_of_schema, fields_of_value, read
+from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.json_editor import JsonEditor, parse_json
+from runtime.tools.json_schema import misfit
 
-MAX_FIELDS = 8
+Control = QCheckBox | QLineEdit | QComboBox
 
 
 class ValueForm(QWidget):
-    """Lets a person change a value without leaving its types.
+    """Lets a person fill in a value.
 
     Signals:
         changed: something else is filled in.
+
+    Args:
+        name: objectName of the editor is this and `_json`, of a field this, `_` and its key.
+        title: accessible name of the editor.
     """
 
     changed = Signal()
@@ -26,8 +33,7 @@ class ValueForm(QWidget):
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = name
-        self._fields: dict[str, QCheckBox | QLineEdit] = {}
-        self._given: Any = None
+        self._fields: list[tuple[FormField, Control]] = []
         self._editor = JsonEditor(f"{name}_json", title)
         self._editor.changed.connect(self.changed)
         self._stack = QStackedWidget(self)
@@ -41,9 +47,9 @@ class ValueForm(QWidget):
         """Why what is filled in is no value of its kind; empty if it is one."""
         if not self._fields:
             return self._editor.problem
-        for key, field in self._fields.items():
-            if isinstance(field, QLineEdit) and (problem := _problem(self._given[key], field.text())):
-                return f"{visible(key)}: {problem}"
+        for field, control in self._fields:
+            if problem := _problem(field, control):
+                return f"{visible(field.label or field.key)}: {problem}"
         return ""
 
     @property
@@ -51,75 +57,139 @@ class ValueForm(QWidget):
         """What is filled in; to be asked for only without a problem."""
         if not self._fields:
             return self._editor.value
-        return {key: _read(self._given[key], field) for key, field in self._fields.items()}
+        return {field.key: _value(field, control) for field, control in self._fields if field.required or not _is_empty(field, control)}
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing is filled in yet."""
+        return all(_is_empty(field, control) for field, control in self._fields) if self._fields else self._editor.is_empty
 
     def set_value(self, value: Any) -> None:
         """Make the form for a value, and fill it in."""
-        self._given = value
-        self._fields = {}
+        fields = fields_of_value(value)
+        if fields is None:
+            self._show_editor(parse_json)
+            self._editor.set_value(value)
+        else:
+            self.set_fields(fields)
+
+    def set_schema(self, schema: Mapping[str, Any]) -> None:
+        """Make an empty form for what a JSON schema describes."""
+
+        def fitting(text: str) -> Any:
+            value = parse_json(text)
+            if problem := misfit(schema, value):
+                raise ValueError(problem)
+            return value
+
+        fields = fields_of_schema(schema)
+        if fields is None:
+            self._show_editor(fitting)
+            self._editor.set_text("")
+        else:
+            self.set_fields(fields)
+
+    def set_fields(self, fields: Sequence[FormField]) -> None:
+        """Make the form of these fields."""
+        self._clear()
+        self._stack.setCurrentIndex(self._stack.addWidget(self._page(fields)))
+        self.changed.emit()
+
+    def clear(self) -> None:
+        """Forget what is filled in."""
+        self._show_editor(parse_json)
+        self._editor.set_text("")
+
+    def focus(self) -> None:
+        """Put the caret into the first field."""
+        (self._fields[0][1] if self._fields else self._editor.edit).setFocus()
+
+    def _show_editor(self, reader: Callable[[str], Any]) -> None:
+        self._clear()
+        self._editor.set_reader(reader)
+        self.changed.emit()
+
+    def _clear(self) -> None:
+        self._fields = []
         while (old := self._stack.widget(1)) is not None:
             self._stack.removeWidget(old)
             old.deleteLater()
-        if isinstance(value, dict) and 0 < len(value) <= MAX_FIELDS and all(_is_plain(item) for item in value.values()):
-            self._stack.setCurrentIndex(self._stack.addWidget(self._make_fields(value)))
-        else:
-            self._stack.setCurrentIndex(0)
-            self._editor.set_value(value)
-        self.changed.emit()
+        self._stack.setCurrentIndex(0)
 
-    def _make_fields(self, value: dict[str, Any]) -> QWidget:
+    def _page(self, fields: Sequence[FormField]) -> QWidget:
         page = QWidget(self)
         form = QFormLayout(page)
         form.setContentsMargins(0, 0, 0, 0)
         form.setVerticalSpacing(5)
-        for key, item in value.items():
-            label = QLabel(visible(key[:80]), page)
+        for field in fields:
+            title = visible((field.label or field.key)[:80])
+            label = QLabel(title, page)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setProperty("role", "dim")
-            field = QCheckBox(page) if isinstance(item, bool) else QLineEdit(_text(item), page)
-            if isinstance(field, QCheckBox):
-                field.setChecked(bool(item))
-                field.toggled.connect(self.changed)
-            else:
-                field.textChanged.connect(self._on_text_changed)
-            field.setObjectName(f"{self._name}_{key}")
-            field.setAccessibleName(visible(key[:80]))
-            self._fields[key] = field
-            form.addRow(label, field)
+            label.setToolTip(plain_tooltip(field.hint))
+            control = self._control(field, page)
+            control.setObjectName(f"{self._name}_{field.key}")
+            control.setAccessibleName(title)
+            control.setToolTip(plain_tooltip(field.hint))
+            self._fields.append((field, control))
+            form.addRow(label, control)
         return page
 
+    def _control(self, field: FormField, page: QWidget) -> Control:
+        if field.kind == "yes or no":
+            box = QCheckBox(page)
+            box.setChecked(bool(field.value))
+            box.toggled.connect(self.changed)
+            return box
+        if field.kind == "choice":
+            choices = QComboBox(page)
+            choices.addItems(["", *field.choices] if field.value is None else list(field.choices))
+            choices.setCurrentText(str(field.value or ""))
+            choices.view().setObjectName(f"{self._name}_{field.key}_choices")
+            choices.view().setAccessibleName(visible(field.key[:80]))
+            choices.currentTextChanged.connect(self.changed)
+            return choices
+        line = QLineEdit(_text(field), page)
+        line.setPlaceholderText(visible(field.hint[:80]))
+        if field.kind == "secret":
+            line.setEchoMode(QLineEdit.EchoMode.Password)
+        line.textChanged.connect(self._on_text_changed)
+        return line
+
     def _on_text_changed(self) -> None:
-        for key, field in self._fields.items():
-            if isinstance(field, QLineEdit):
-                state = "wrong" if _problem(self._given[key], field.text()) else ""
-                if field.property("state") != state:
-                    field.setProperty("state", state)
-                    field.style().unpolish(field)
-                    field.style().polish(field)
+        for field, control in self._fields:
+            if isinstance(control, QLineEdit):
+                state = "wrong" if not _is_empty(field, control) and _problem(field, control) else ""
+                if control.property("state") != state:
+                    control.setProperty("state", state)
+                    control.style().unpolish(control)
+                    control.style().polish(control)
         self.changed.emit()
 
 
-def _is_plain(item: Any) -> bool:
-    return item is None or isinstance(item, (bool, int, float)) or (isinstance(item, str) and "\n" not in item and len(item) <= 200)
+def _text(field: FormField) -> str:
+    if field.kind in ("text", "secret"):
+        return str(field.value or "")
+    return json.dumps(field.value) if field.value is not None or (field.kind == "JSON" and field.required) else ""
 
 
-def _text(item: Any) -> str:
-    return item if isinstance(item, str) else json.dumps(item)
+def _filled_in(control: Control) -> str:
+    return control.currentText() if isinstance(control, QComboBox) else control.text()
 
 
-def _problem(given: Any, text: str) -> str:
-    if isinstance(given, str):
+def _is_empty(field: FormField, control: Control) -> bool:
+    return not isinstance(control, QCheckBox) and not _filled_in(control)
+
+
+def _problem(field: FormField, control: Control) -> str:
+    if isinstance(control, QCheckBox) or (not field.required and _is_empty(field, control)):
         return ""
     try:
-        value = parse_json(text)
-    except ValueError:
-        return "a number is expected." if given is not None else "a JSON value is expected; texts stand in double quotes."
-    if given is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-        return "a number is expected."
-    return "a whole number is expected." if isinstance(given, int) and not isinstance(value, int) else ""
+        read(field, _filled_in(control))
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
-def _read(given: Any, field: QCheckBox | QLineEdit) -> Any:
-    if isinstance(field, QCheckBox):
-        return field.isChecked()
-    return field.text() if isinstance(given, str) else parse_json(field.text())
+def _value(field: FormField, control: Control) -> Any:
+    return control.isChecked() if isinstance(control, QCheckBox) else read(field, _filled_in(control))

@@ -32,7 +32,7 @@ class Breakpoint(BaseModel):
         tool: before a tool call: only this tool; empty: any.
         enabled: whether it counts and stops.
         after: the first so many hits do not stop.
-        every: of the later ones, each so-many-th stops.
+        every: of the later ones, each so-many-th stops: with 3 the 3rd, the 6th, and so on.
         log: a text to log in place of stopping, with values in braces (see `Template`); empty: it stops.
     """
 
@@ -107,7 +107,7 @@ class Breakpoint(BaseModel):
         if not self._holds(event, state_before):
             return False
         self._hits += 1
-        return self._hits > self.after and (self._hits - self.after - 1) % self.every == 0
+        return self._hits > self.after and (self._hits - self.after) % self.every == 0
 
     def message(self, event: Event, state_before: Mapping[str, Any] | None) -> str:
         """Return a logpoint's text for an event."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -35,14 +35,23 @@ class ToolCall:
         name: the tool's.
         call_id: the function call's.
         args: what it is called with; changed by `edit_args` only.
+        misfit: arguments → the first that does not fit the tool, as a sentence that names it; empty if all fit.
         error: what it raised, if it is held at its failure.
         result: given in place of its own; None if it shall run.
         failure: raised in place of running it; None if it shall run.
         edits: what was changed by hand so far, as it is marked in the event.
     """
 
-    def __init__(self, name: str, call_id: str | None, args: Mapping[str, Any], error: Exception | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        call_id: str | None,
+        args: Mapping[str, Any],
+        error: Exception | None = None,
+        misfit: Callable[[Mapping[str, Any]], str] = lambda args: "",
+    ) -> None:
         self.name = name
+        self.misfit = misfit
         self.call_id = call_id
         self.args: dict[str, Any] = copy.deepcopy(dict(args))
         self.error = error
@@ -54,11 +63,14 @@ class ToolCall:
         """Call it with other arguments.
 
         Raises:
-            CallEditError: they are no JSON object, or the tool has failed already.
+            CallEditError: they are no JSON object, one does not fit what the tool takes, or the tool has failed already.
         """
         if self.error is not None:
             raise CallEditError(f"{self.name} has been called already; give a result in its place, or let it fail.")
-        self.args = _json_object(args, "arguments")
+        wanted = _json_object(args, "arguments")
+        if problem := self.misfit(wanted):
+            raise CallEditError(problem)
+        self.args = wanted
         self.result = self.failure = None
 
     def give_result(self, result: Mapping[str, Any]) -> None:

@@ -8,6 +8,8 @@ within an agent that ran as this tool.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -21,6 +23,7 @@ from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import CallFailure
+from runtime.tools.json_schema import misfit, parameters_schema
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -103,7 +106,7 @@ class Interception(BasePlugin):
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
         """See `BasePlugin`."""
-        held = ToolCall(tool.name, tool_context.function_call_id, tool_args)
+        held = ToolCall(tool.name, tool_context.function_call_id, tool_args, misfit=partial(_misfit, tool))
         result = await self._at_tool(tool_context, held)
         if "arguments" in held.edits:
             tool_args.clear()
@@ -178,3 +181,9 @@ class Interception(BasePlugin):
         if edits:
             event.custom_metadata = {**(event.custom_metadata or {}), EDITED: edits}
         return edits
+
+
+def _misfit(tool: BaseTool, args: Mapping[str, Any]) -> str:
+    """Return why a tool cannot be called so; empty if it can, or does not say what it takes."""
+    declaration = tool._get_declaration()
+    return misfit(parameters_schema(declaration), args) if declaration is not None else ""

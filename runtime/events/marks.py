@@ -10,6 +10,12 @@ EDITED = "inspector_edited"
 CANCELLED = "inspector_cancelled"
 """Ids of the function calls whose response only says that the run was stopped."""
 
+PROGRESS = "inspector_progress"
+"""Ids of the long-running calls whose response only tells how far they are: they stay open."""
+
+REPLAYED = "inspector_replayed"
+"""Set on an event of a run made again that no model was called and no tool was run for: the id of the recorded event it repeats."""
+
 SYSTEM = "system"
 """Author of what a person does to a session by hand."""
 
@@ -18,6 +24,11 @@ def is_state_edit(event: Event) -> bool:
     """Return whether an event is an edit of the state by hand, or the undoing of one."""
     edited = (event.custom_metadata or {}).get(EDITED)
     return event.author == SYSTEM and isinstance(edited, dict) and isinstance(edited.get("state"), dict)
+
+
+def is_progress(event: Event) -> bool:
+    """Return whether an event only tells how far a long-running call is."""
+    return PROGRESS in (event.custom_metadata or {})
 
 
 RESUMED = "inspector_resumed"

@@ -1,5 +1,24 @@
 r"""Conditions over events: one language for breakpoints, the stream's filter and `events --where`.
 
+    author == "billing" and kind == "tool call"
+    call.pay.args.amount > 5000 and not (call.pay.args.to in ["rent", "tax"])
+    state["cart"] changed            state["user:plan"] == "gold"
+    text contains "refund"           text ~ "(?i)\brefunds?\b"
+    call.order.args.items[*].price >= 100
+    response.*.error or error        tokens.total > 20000
+
+Names: `author`, `kind` (the stream's words, such as "tool call"), `text`, `thought`, `branch`, `invocation`, `id`, `time` (epoch seconds),
+`partial`, `final`, `model`, `transfer` (to whom), `escalate`, `end_of_agent`, `edited` (by hand); `error` (or `error.code`,
+`error.message`); `tokens` or `tokens.total`, `.prompt`, `.answer`, `.thoughts`, `.cached`; `call.NAME.args.X` and `response.NAME.X` (`call`
+and `response` alone: the names; `call.*`: all); `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY` (alone: the keys);
+`state["KEY"]`: after the event; `json.…`: anything else of the event's JSON (alone: its text).
+
+A path may stand for several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a value
+that is not there. Numbers compare by value; texts by letter case except with `contains` and `in`. Nothing is ever run: only plain JSON is
+looked at, with a bounded number of steps.
+
+The grammar, as EBNF:
+
     expression = all , { "or" , all } ;
     all        = negation , { "and" , negation } ;
     negation   = { "not" } , ( "(" , expression , ")" | test ) ;
@@ -12,23 +31,6 @@ r"""Conditions over events: one language for breakpoints, the stream's filter an
     path       = name , { "." , ( name | string | "*" ) | "[" , ( string | integer | "*" ) , "]" } ;
     name       = letter or "_" , { letter | digit | "_" | "-" } ;
     string     = '"' … '"' | "'" … "'" ;                       (* \" and \\ are one character; other backslashes stay, for patterns *)
-
-Names: `author`, `kind` (the stream's words, such as "tool call"), `text`, `thought`, `branch`, `invocation`, `id`, `time` (epoch seconds),
-`partial`, `final`, `model`, `transfer` (to whom), `escalate`, `end_of_agent`, `edited` (by hand); `error` (or `error.code`,
-`error.message`); `tokens` or `tokens.total`, `.prompt`, `.answer`, `.thoughts`, `.cached`; `call.NAME.args.X` and `response.NAME.X` (`call`
-and `response` alone: the names; `call.*`: all); `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY` (alone: the keys);
-`state["KEY"]`: after the event; `json.…`: anything else of the event's JSON (alone: its text).
-
-    author == "billing" and kind == "tool call"
-    call.pay.args.amount > 5000 and not (call.pay.args.to in ["rent", "tax"])
-    state["cart"] changed            state["user:plan"] == "gold"
-    text contains "refund"           text ~ "(?i)\brefunds?\b"
-    call.order.args.items[*].price >= 100
-    response.*.error or error        tokens.total > 20000
-
-A path may stand for several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a value
-that is not there. Numbers compare by value; texts by letter case except with `contains` and `in`. Nothing is ever run: only plain JSON is
-looked at, with a bounded number of steps.
 """
 
 from runtime.expressions.errors import ExpressionError, ExpressionTooCostlyError

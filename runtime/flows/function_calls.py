@@ -19,7 +19,7 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
 from runtime.flows.merge import merge
-from runtime.plugins.plugin_manager import CallFailure
+from runtime.plugins.plugin_manager import CallFailure, NoResult
 from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.tool_confirmation import ToolConfirmation
@@ -115,6 +115,8 @@ async def _result(
         result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
     except CallFailure as wanted:
         failure = wanted.error
+    except NoResult:
+        return None
     if result is None and failure is None:
         result = await first_answer(agent.before_tool_callback, **named)
     if result is None:

@@ -18,11 +18,10 @@ def history_in_memory(service: InMemorySessionService, key: SessionKey) -> Histo
         SessionNotFoundError: there is no such session.
     """
     past = service.past(key)
-    # Memory is empty when the service is made.
-    nothing = [SharedWrite(-1, {}, "user"), SharedWrite(-1, {}, "app")]
     return History(
         past.session.events,
         baseline=past.baseline,
-        shared=[*nothing, *(SharedWrite(before, delta) for before, delta in past.shared)],
+        shared=[SharedWrite(*write) for write in past.shared],
+        present=None if past.baseline is not None else past.session.state,
         temp=past.temp,
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.events.event import Event
-from runtime.events.marks import is_state_edit
+from runtime.events.marks import is_progress, is_state_edit
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
@@ -31,6 +31,8 @@ class PendingItem:
         event_id: the event that asks; the last one for `interrupted`.
         author: the agent that asks.
         payload: what a confirmation lets the person fill in, as it stands.
+        so_far: the newest receipt or progress of a long-running call; None if it left none.
+        auth_config: the configuration that a credential is asked with.
     """
 
     kind: PendingKind
@@ -42,6 +44,8 @@ class PendingItem:
     event_id: str | None = None
     author: str | None = None
     payload: Any = None
+    so_far: dict[str, Any] | None = None
+    auth_config: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def _status(
     waiting: list[PendingItem],
     answered: set[str | None],
 ) -> tuple[Status, str]:
-    agents = [event for event in events if event.author != "user" and not is_state_edit(event)]
+    agents = [event for event in events if event.author != "user" and not is_state_edit(event) and not is_progress(event)]
     root = agents[0].author if agents else None
     if root is not None and ended.get(root) and all(ended.get(name) for name in _speakers_after_end(agents, root)):
         return "finished", f"{root} reached its end"
@@ -183,25 +187,38 @@ def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]
 
 def _waiting(events: Sequence[Event], answered: set[str | None]) -> list[PendingItem]:
     calls = {call.id: call for event in events for call in event.get_function_calls()}
+    receipts = {response.id: response.response for event in events for response in event.get_function_responses()}
     items = []
     for event in events:
         for call in event.get_function_calls():
             if call.id in (event.long_running_tool_ids or ()) and call.id not in answered:
-                items.append(_pending(event, call, calls))
+                items.append(_pending(event, call, calls, receipts.get(call.id)))
     return items
 
 
-def _pending(event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall]) -> PendingItem:
+def _pending(
+    event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall], so_far: dict[str, Any] | None
+) -> PendingItem:
     args = dict(call.args or {})
     item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=event.author)
     if call.name in (CONFIRMATION_CALL, CREDENTIAL_CALL):
         original = calls.get(requested_call_id(call))
-        confirmation = args.get("toolConfirmation") or {}
+        confirmation = _object(args.get("toolConfirmation"))
         return item(
             kind="confirmation" if call.name == CONFIRMATION_CALL else "credential",
-            name=original.name if original else (args.get("originalFunctionCall") or {}).get("name"),
+            name=original.name if original else _text(_object(args.get("originalFunctionCall")).get("name")),
             args=dict((original.args if original else None) or {}),
-            hint=confirmation.get("hint") or None,
+            hint=_text(confirmation.get("hint")),
             payload=confirmation.get("payload"),
+            auth_config=_object(args.get("authConfig")),
         )
-    return item(kind="long_running", name=call.name, args=args, hint=args.get("message"))
+    return item(kind="long_running", name=call.name, args=args, hint=_text(args.get("message")), so_far=so_far)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Return a JSON object, an empty one for anything else: a stored request may hold whatever its writer liked."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if value and isinstance(value, str) else None

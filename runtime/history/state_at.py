@@ -51,6 +51,23 @@ class ScopedState:
         return {**self.session, **self.app, **self.user}
 
 
+def differences(before: ScopedState, after: ScopedState) -> list[Change]:
+    """Return how one state differs from another.
+
+    A key whose value before is not recorded has the kind "written"; one whose value after is not recorded is left out.
+
+    Args:
+        before, after: at two moments of a session, or in two sessions.
+    """
+    changes = diff({**before.merged(), **before.temp}, {**after.merged(), **after.temp})
+    unknown_before, unknown_after = set(before.unknown), set(after.unknown)
+    return [
+        Change(change.key, None, change.after, "written") if change.key in unknown_before else change
+        for change in changes
+        if change.key not in unknown_after
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class SharedWrite:
     """What somebody else than this session's events wrote to `user:` and `app:`.
@@ -140,6 +157,7 @@ class History:
         self._own_now = {key: value for key, value in present.items() if scope_of(key) == "session"}
         self._set_written(written)
         self._fixed_from = dict(fixed_from or {})
+        self._baseline = baseline
         complete: set[Scope] = {"session"} if baseline is not None else set()
         self._start = _Fold(dict(baseline) if baseline is not None else {}, complete)
         self._apply_shared(self._start, -1)
@@ -196,6 +214,42 @@ class History:
         """The session's events, in commit order."""
         return self._events
 
+    @property
+    def baseline(self) -> Mapping[str, Any] | None:
+        """The session's own first state; None if it is not recorded."""
+        return self._baseline
+
+    def whole_delta(self, index: int) -> dict[str, Any]:
+        """Return an event's delta with whole values, where its writer merged objects (SEMANTICS.md 3); `temp:` keys left out.
+
+        Args:
+            index: of the event.
+        """
+        delta = {key: value for key, value in self._step(index).delta.items() if scope_of(key) != "temp"}
+        merged = self._patched.intersection(delta)
+        after = self.state_at(index).merged() if merged else {}
+        return {key: after.get(key) if key in merged else value for key, value in delta.items()}
+
+    def temp_of(self, event_id: str) -> Mapping[str, Any]:
+        """Return what an event set in `temp:`, as far as it was recorded."""
+        return self._temp.get(event_id, {})
+
+    def shared_until(self, index: int) -> list[SharedWrite]:
+        """Return what others wrote to shared keys up to an event: all that a copy of the session up to there has to know of them.
+
+        A key that nobody is known to have written is among them, from where its value is known.
+
+        Args:
+            index: of the event; -1 for the moment the session was created.
+        """
+        writes = [write for before in sorted(self._shared) for write in self._shared[before] if before <= index]
+        always: list[SharedWrite] = []
+        for scope, first in self._fixed_from.items():
+            values = {key: value for key, value in self._constant.items() if scope_of(key) == scope}
+            if values and first <= index and not any(write.complete == scope and write.before <= first for write in writes):
+                always.append(SharedWrite(first, values))
+        return sorted([*always, *writes], key=lambda write: write.before)
+
     def append(self, event: Event, temp: Mapping[str, Any] | None = None) -> None:
         """Add an event that was just committed.
 
@@ -224,7 +278,8 @@ class History:
         """
         fold = self._fold(index)
         if index == self._last and "session" not in fold.complete:
-            fold = _Fold({**fold.values, **self._own_now}, fold.complete)
+            shared = {key: value for key, value in fold.values.items() if scope_of(key) != "session"}
+            fold = _Fold({**shared, **self._own_now}, fold.complete)
         parts: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
         unknown = []
         for key, value in self._known(fold, index).items():
@@ -259,27 +314,6 @@ class History:
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         changes += [self._change(key, known, before, value) for key, value in self._temp.get(step.event_id, {}).items() if key != TEMP_GONE]
         return changes
-
-    def changes_between(self, index: int, other: int) -> list[Change]:
-        """Return how the state after one event differs from the state after another.
-
-        A key whose value at the first is not recorded has the kind "written"; one whose value at the second is not recorded is left out.
-
-        Args:
-            index: of the event whose state stands before.
-            other: of the event whose state stands after; it may be the earlier one.
-
-        Raises:
-            IndexError: there is no such event.
-        """
-        before, after = self.state_at(index), self.state_at(other)
-        changes = diff({**before.merged(), **before.temp}, {**after.merged(), **after.temp})
-        unknown_before, unknown_after = set(before.unknown), set(after.unknown)
-        return [
-            Change(change.key, None, change.after, "written") if change.key in unknown_before else change
-            for change in changes
-            if change.key not in unknown_after
-        ]
 
     def writers_at(self, index: int) -> dict[str, int]:
         """Return who wrote what `state_at` returns: key → index of the event, or `SOMEBODY_ELSE`.

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from runtime.errors.llm_error import LlmError
 from runtime.models.llm_request import LlmRequest
+from runtime.tools.json_schema import json_schema, parameters_schema
 
 _PARAMETERS = {
     "temperature": "temperature",
@@ -25,21 +26,6 @@ _PARAMETERS = {
     "seed": "seed",
 }
 _CHOICES = {types.FunctionCallingConfigMode.ANY: "required", types.FunctionCallingConfigMode.NONE: "none"}
-_SCHEMA_FIELDS = {
-    "title": "title",
-    "description": "description",
-    "enum": "enum",
-    "format": "format",
-    "pattern": "pattern",
-    "default": "default",
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "min_length": "minLength",
-    "max_length": "maxLength",
-    "min_items": "minItems",
-    "max_items": "maxItems",
-    "required": "required",
-}
 
 
 def chat_request(request: LlmRequest) -> dict[str, Any]:
@@ -170,9 +156,7 @@ def _declarations(config: types.GenerateContentConfig) -> Iterable[types.Functio
 
 
 def _tool(declaration: types.FunctionDeclaration) -> dict[str, Any]:
-    parameters = declaration.parameters_json_schema
-    if parameters is None:
-        parameters = _json_schema(declaration.parameters) if declaration.parameters else {"type": "object", "properties": {}}
+    parameters = parameters_schema(declaration)
     function = {"name": declaration.name, "description": declaration.description or "", "parameters": parameters}
     return {"type": "function", "function": function}
 
@@ -181,22 +165,7 @@ def _answer_schema(schema: Any) -> Any:
     if isinstance(schema, dict):
         return schema
     if isinstance(schema, types.Schema):
-        return _json_schema(schema)
+        return json_schema(schema)
     if inspect.isclass(schema) and issubclass(schema, BaseModel):
         return schema.model_json_schema()
     return TypeAdapter(schema).json_schema()
-
-
-def _json_schema(schema: types.Schema) -> dict[str, Any]:
-    """Turn Gemini's schema into JSON schema."""
-    result: dict[str, Any] = {theirs: getattr(schema, ours) for ours, theirs in _SCHEMA_FIELDS.items() if getattr(schema, ours) is not None}
-    if schema.type is not None:
-        kind = schema.type.value.lower()
-        result["type"] = [kind, "null"] if schema.nullable else kind
-    if schema.properties is not None:
-        result["properties"] = {name: _json_schema(one) for name, one in schema.properties.items()}
-    if schema.items is not None:
-        result["items"] = _json_schema(schema.items)
-    if schema.any_of is not None:
-        result["anyOf"] = [_json_schema(one) for one in schema.any_of]
-    return result

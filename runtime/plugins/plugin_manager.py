@@ -24,6 +24,10 @@ class CallFailure(Exception):  # it carries an error, and is none itself
         self.error = error
 
 
+class NoResult(Exception):  # no error either
+    """Raised by a plugin's `before_tool_callback` to say that the call returns nothing, as a long-running tool may."""
+
+
 class PluginManager:
     """The plugins of one Runner.
 
@@ -56,6 +60,11 @@ class PluginManager:
         self.plugins.insert(0 if first else len(self.plugins), plugin)
         self._takers.clear()
 
+    def remove_plugin(self, plugin: BasePlugin) -> None:
+        """Take a plugin away that is here for one run only."""
+        self.plugins.remove(plugin)
+        self._takers.clear()
+
     def get_plugin(self, name: str) -> BasePlugin | None:
         """Return the plugin of that name, or None."""
         return next((plugin for plugin in self.plugins if plugin.name == name), None)
@@ -73,13 +82,14 @@ class PluginManager:
         Raises:
             PluginError: a hook raised.
             CallFailure: a hook lets the call fail that it was asked about.
+            NoResult: a hook says that the call returns nothing.
         """
         if not self.plugins:
             return None
         for plugin in self._taking(hook):
             try:
                 answer = await getattr(plugin, hook)(**arguments)
-            except CallFailure:
+            except (CallFailure, NoResult):
                 raise
             except Exception as error:
                 raise PluginError(f"Plugin {plugin.name!r} failed in {hook}: {error}") from error

@@ -8,11 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_list import EventList
+from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State, apply_delta, storable
 
@@ -135,6 +137,19 @@ class BaseSessionService(abc.ABC):
             temp: the event's `temp:` keys, any objects; a service may keep a readable trace of them for the debugger, nothing else.
         """
         return None
+
+    async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
+        """Store a copy of a session under another name, all of it or nothing.
+
+        Args:
+            key: the new session.
+            copy: what it has; shared keys that exist already stay as they are.
+
+        Raises:
+            AlreadyExistsError: the name is taken.
+            StorageError: this service cannot store copies.
+        """
+        raise StorageError(f"{type(self).__name__} cannot store a copy of a session.")
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """Return the `temp:` keys that the session's events set, by event id, as far as this service kept them (for the debugger)."""

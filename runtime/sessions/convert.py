@@ -168,7 +168,7 @@ class _Writer:
                 orphans += 1
                 continue
             data = self._json(row)
-            moved += _move_unknown_actions(data)
+            moved += move_unknown_actions(data)
             latest = max(to_micros(data["timestamp"]), self._last[names] + 1)
             self._last[names] = latest
             values = {"event_id": data["id"], "invocation_id": data["invocation_id"], "time": as_text(latest)}
@@ -221,7 +221,12 @@ class _Writer:
         return self._source.read(read)
 
 
-def _move_unknown_actions(data: Row) -> bool:
+def move_unknown_actions(data: Row) -> bool:
+    """Move what google-adk would refuse in an event's `actions` to its `custom_metadata`; return whether there was any.
+
+    Args:
+        data: an event's JSON object; changed.
+    """
     actions = data.get("actions")
     if not isinstance(actions, dict):
         return False

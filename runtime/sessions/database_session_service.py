@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.column_values import dump_json, load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
 from runtime.sessions.commit_record import Run, record_events_of_others, record_snapshot, shared_json
+from runtime.sessions.copy_writer import CopiedEvent, copied_events, record_copy, write_copy
 from runtime.sessions.database import Database
 from runtime.sessions.database_errors import is_repeated_row
 from runtime.sessions.database_thread import DatabaseThread
@@ -24,6 +25,7 @@ from runtime.sessions.database_url import database_url
 from runtime.sessions.event_codec import encode_event, trace_of
 from runtime.sessions.event_list import EventList
 from runtime.sessions.garbage import collection_paused
+from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.recent_runs import RecentRuns
 from runtime.sessions.server import check_jsonb
 from runtime.sessions.session import Session, SessionKey
@@ -122,6 +124,17 @@ class DatabaseSessionService(BaseSessionService):
         key = SessionKey(app_name, user_id, session_id)
         await self._run(lambda: self._delete(key))
 
+    async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
+        """See `BaseSessionService.store_copy`."""
+        tried = False
+
+        def store() -> None:
+            nonlocal tried
+            again, tried = tried, True
+            self._store_copy(key, copy, copied_events(copy), again=again)
+
+        await self._run(store)
+
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`; of an object that is no JSON value its `repr` was kept."""
         return await self._run(lambda: self._temp_deltas(key))
@@ -181,6 +194,24 @@ class DatabaseSessionService(BaseSessionService):
         at = self._database.time_value(now)
         session._revision = self._revision((at, at, None))
         return session
+
+    def _store_copy(self, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent], *, again: bool) -> None:
+        created = to_micros(copy.created)
+        with self._database.writing() as run:
+            if _find(run, key) is not None:
+                if again and self._is_mine(run, key, None):
+                    return  # the connection broke before the server could say that it is done
+                raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
+            new_user, new_app = self._new_shared(run, key, copy)
+            user, app = self._share(run, key, new_user, new_app, self._database.time_value(created))
+            write_copy(run, self._database, key, copy, events, self._json)
+            record_copy(run, self._database.writer, key, copy, events, set_here=(new_user, new_app), now=(user, app))
+
+    def _new_shared(self, run: Run, key: SessionKey, copy: SessionCopy) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the user's and the app's keys of a copy that do not exist here yet: those that do belong to other sessions, too."""
+        parts = split_delta({**copy.user, **copy.app})
+        user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
+        return {k: v for k, v in parts["user"].items() if k not in user}, {k: v for k, v in parts["app"].items() if k not in app}
 
     def _is_mine(self, run: Run, key: SessionKey, event_id: str | None) -> bool:
         """Return whether this process made a commit: an event's, or a session's creation."""
@@ -433,7 +464,8 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or row is None:
                 return None
             baseline = run("first_state", **_columns(key), at=read_time(row[0])).fetchone()
-            return load_json_object(baseline[0]) if baseline else None
+            # A fork's is null where nobody recorded its parent's.
+            return load_json_object(baseline[0]) if baseline and baseline[0] else None
 
     def _json(self, state: dict[str, Any]) -> str:
         text = dump_json(state, "state", ascii_only=self._layout == "v1")

@@ -68,6 +68,15 @@ def shown_url(url: URL) -> str:
     return url._replace(drivername=url.get_backend_name(), password=None).set(query=query).render_as_string(hide_password=True)
 
 
+def without_password(target: str) -> str:
+    """Return a path as it is, and a database's URL as it may be written down: without its password.
+
+    Raises:
+        StorageError: it is an URL of a database that we do not serve.
+    """
+    return shown_url(database_url(target)) if "://" in target else target
+
+
 def file_of(url: URL) -> Path | None:
     """Return the file of an SQLite URL, None for a database in memory or on a server."""
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):

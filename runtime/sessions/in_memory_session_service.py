@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect, bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 from runtime.errors.already_exists_error import AlreadyExistsError
@@ -16,28 +17,34 @@ from runtime.events.ids import new_uuid
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.garbage import collection_paused
+from runtime.sessions.lineage import Lineage, PastWrite, SessionCopy
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import independent, merge_scopes, scope_of, split_delta
+from runtime.sessions.state import Scope, independent, merge_scopes, scope_of, split_delta
+
+_SHARED: tuple[Scope, ...] = ("user", "app")
 
 
 @dataclass(slots=True)
 class _Stored:
     """A session as it is kept: events by commit order, the session's own scope only.
 
-    `latest` is the latest time of each event and all before it: it never falls, so an event at or after a time is found at once.
+    `latest` is the latest time of each event and all before it: it never falls, so an event at or after a time is found at once. `copy` is
+    what a fork was made of.
     """
 
     state: dict[str, Any]
     last_update_time: float
-    baseline: dict[str, Any]
+    baseline: dict[str, Any] | None
     created: int
+    create_time: float
     events: list[Event] = field(default_factory=list)
     event_ids: set[str] = field(default_factory=set)
     temp_deltas: dict[str, dict[str, Any]] = field(default_factory=dict)
     run: RunEvents | None = None
     latest: list[float] = field(default_factory=list)
     commits: list[int] = field(default_factory=list)
+    copy: SessionCopy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +53,15 @@ class SessionPast:
 
     Attributes:
         session: as it is now.
-        baseline: the session's own first state.
+        baseline: the session's own first state; None only of a fork whose parent's was not recorded.
         shared: what sessions' creations and other sessions' events wrote to `user:` and `app:` (keys with prefix), in commit order, each
             with the index of the session's event that it came before; -1: with its creation, or earlier.
         temp: `temp:` deltas by event id.
     """
 
     session: Session
-    baseline: dict[str, Any]
-    shared: list[tuple[int, dict[str, Any]]]
+    baseline: dict[str, Any] | None
+    shared: list[PastWrite]
     temp: dict[str, dict[str, Any]]
 
 
@@ -82,8 +89,47 @@ class InMemorySessionService(BaseSessionService):
             if key in self._sessions:
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             number = self._share(key, parts["app"], parts["user"])
-            self._sessions[key] = stored = _Stored(parts["session"], time.time(), independent(parts["session"]), number)
+            now = time.time()
+            self._sessions[key] = stored = _Stored(parts["session"], now, independent(parts["session"]), number, now)
             return self._copy(key, stored, [])
+
+    async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
+        """See `BaseSessionService.store_copy`."""
+        events = [event.model_copy(deep=True) for event in copy.events]
+        shared = split_delta({**copy.user, **copy.app})
+        with self._lock:
+            if key in self._sessions:
+                raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
+            there = {"app": self._app_states.get(key.app_name, {}), "user": self._user_states.get((key.app_name, key.user_id), {})}
+            app, user = ({k: v for k, v in shared[scope].items() if k not in there[scope]} for scope in ("app", "user"))
+            number = self._share(key, app, user)
+            last = events[-1].timestamp if events else copy.created
+            baseline = None if copy.baseline is None else independent(copy.baseline)
+            stored = _Stored(independent(copy.state), last, baseline, number, copy.created, events, {event.id for event in events})
+            stored.temp_deltas = {event_id: dict(delta) for event_id, delta in copy.temp.items()}
+            stored.latest = list(accumulate((event.timestamp for event in events), max))
+            stored.commits = [number] * len(events)
+            now = self._visible_now(key)
+            after = [PastWrite(len(events), {k: v for k, v in now.items() if scope_of(k) == scope}, scope) for scope in _SHARED]
+            stored.copy = replace(copy, events=(), shared=[*copy.shared, *after])
+            self._sessions[key] = stored
+
+    def _visible_now(self, key: SessionKey) -> dict[str, Any]:
+        user, app = self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {})
+        return independent(merge_scopes({}, user, app))
+
+    def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        return self._existing(key).create_time
+
+    def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork comes from."""
+        with self._lock:
+            return {key: stored.copy.lineage for key, stored in self._sessions.items() if stored.copy}
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
         """See `BaseSessionService.get_session`."""
@@ -148,7 +194,7 @@ class InMemorySessionService(BaseSessionService):
         """See `BaseSessionService.first_state`."""
         with self._lock:
             stored = self._sessions.get(key)
-            return independent(stored.baseline) if stored else None
+            return independent(stored.baseline) if stored and stored.baseline is not None else None
 
     def past(self, key: SessionKey) -> SessionPast:
         """Return what is known of a session's past, for the debugger.
@@ -157,18 +203,26 @@ class InMemorySessionService(BaseSessionService):
             SessionNotFoundError: there is no such session.
         """
         with self._lock:
-            stored = self._sessions.get(key)
-            if stored is None:
-                raise SessionNotFoundError(f"Session not found: {key.session_id}")
+            stored = self._existing(key)
             own = set(stored.commits)
-            shared = [
-                (-1 if number <= stored.created else bisect(stored.commits, number), independent(visible))
+            # Memory is empty when the service is made. What a fork's past was is part of it.
+            nothing = [PastWrite(-1, {}, scope) for scope in _SHARED]
+            shared = list(stored.copy.shared) if stored.copy else nothing
+            shared += [
+                PastWrite(-1 if number <= stored.created else bisect(stored.commits, number), independent(visible))
                 for number, writer, delta in self._shared
-                if number not in own and (visible := _visible(key, writer, delta))
+                if number not in own and (number > stored.created or not stored.copy) and (visible := _visible(key, writer, delta))
             ]
             # Not copied: what temp: keys hold may be any objects.
             temp = {event_id: dict(delta) for event_id, delta in stored.temp_deltas.items()}
-            return SessionPast(self._copy(key, stored, stored.events), independent(stored.baseline), shared, temp)
+            baseline = None if stored.baseline is None else independent(stored.baseline)
+            return SessionPast(self._copy(key, stored, stored.events), baseline, shared, temp)
+
+    def _existing(self, key: SessionKey) -> _Stored:
+        stored = self._sessions.get(key)
+        if stored is None:
+            raise SessionNotFoundError(f"Session not found: {key.session_id}")
+        return stored
 
     def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> int:
         """Write to the shared scopes; return the number of the commit."""

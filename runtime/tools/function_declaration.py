@@ -110,7 +110,7 @@ def _schema(json: dict[str, Any], definitions: dict[str, Any], inside: tuple[str
     if json.get("format") in _FORMATS:
         schema.format = json["format"]
     _add_choices(schema, json, inner)
-    if schema.type == types.Type.ARRAY:
+    if json.get("type") == "array":
         items = json.get("items") or {"anyOf": json.get("prefixItems", [])}
         schema.items = inner(items if items.get("anyOf", True) else {})
     if "properties" in json:

@@ -49,6 +49,12 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
     return "".join(parts) + template[end:]
 
 
+def keys_in(template: str) -> set[str]:
+    """Return the state keys that a text names, whether it needs them or not."""
+    names = (match.group(2).strip().removesuffix("?") for match in _BRACES.finditer(template) if match.group(2) is not None)
+    return {name for name in names if _SCOPED_NAME.fullmatch(name)}
+
+
 async def _filled(name: str, braces: str, template: str, context: ReadonlyContext) -> str:
     key = name.strip().removesuffix("?")
     optional = name.strip().endswith("?")

@@ -47,7 +47,7 @@ class ApiServer:
     folder: Path = field(default_factory=Path)
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
         """Send a request; a body that is no string goes as JSON. `Host` in `headers` replaces the one that is sent."""
@@ -69,7 +69,7 @@ class ApiServer:
     def stop(self, number: int = signal.SIGINT) -> int:
         """End the process as a person would, and return its status."""
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 @contextmanager

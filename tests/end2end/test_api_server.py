@@ -53,11 +53,27 @@ root_agent = Steps(name="steps")
 app = App(name="another_name", root_agent=root_agent, resumability_config=ResumabilityConfig(is_resumable=True))
 """
 
+WAITS = """
+from runtime.agents import LlmAgent
+from runtime.apps import App, ResumabilityConfig
+from runtime.models import ScriptedLlm
+from runtime.tools import LongRunningFunctionTool
+
+
+def ask(question: str):
+    return {"status": "pending"}
+
+
+llm = ScriptedLlm(replies=[{"calls": [["ask", {"question": "ok?"}]]}, "Thank you."])
+root_agent = LlmAgent(name="waiter", model=llm, tools=[LongRunningFunctionTool(ask)])
+app = App(name="waits", root_agent=root_agent, resumability_config=ResumabilityConfig(is_resumable=True))
+"""
+
 ORIGIN = "http://evil.example"
 
 
 def write_agents(folder: Path) -> Path:
-    for name, source in {"my_resumable_agent": AGENT, "broken": "import no_such_module_at_all", "no_agent": ""}.items():
+    for name, source in {"my_resumable_agent": AGENT, "broken": "import no_such_module_at_all", "waits": WAITS, "no_agent": ""}.items():
         (folder / name).mkdir(parents=True)
         (folder / name / ("notes.py" if not source else "agent.py")).write_text(source, "utf-8")
     return folder
@@ -97,7 +113,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end, "it did not come to that"
         time.sleep(0.02)
@@ -105,7 +121,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 class TestSessions:
     def test_the_agents_are_listed(self, server: ApiServer) -> None:
-        assert server.apps == server.ask("GET", "/list-apps").json == ["broken", "my_resumable_agent"]
+        assert server.apps == server.ask("GET", "/list-apps").json == ["broken", "my_resumable_agent", "waits"]
 
     def test_a_session_is_created_read_listed_changed_and_deleted(self, server: ApiServer, sessions: str) -> None:
         created = server.ask("POST", f"{sessions}/s1", {"k": 1, "user:u": 2, "nothing": None}).json
@@ -135,7 +151,7 @@ class TestSessions:
             ("PATCH", "{sessions}/s_abc", {}, 422, "stateDelta"),
             ("POST", "{sessions}/s3", [1], 422, "JSON object"),
             ("POST", "{sessions}", {"events": []}, 422, "events"),
-            ("GET", "/apps/nobody/users/u/sessions", None, 404, "Served are: broken, my_resumable_agent"),
+            ("GET", "/apps/nobody/users/u/sessions", None, 404, "Served are: broken, my_resumable_agent, waits"),
             ("GET", "/apps/../users/u/sessions", None, 404, "There is no agent"),
             ("GET", "/apps/..%2F..%2Fetc/users/u/sessions", None, 404, "Not Found"),
             ("GET", "/nothing", None, 404, "Not Found"),
@@ -180,6 +196,19 @@ class TestRunning:
         assert resumed.events[-1]["actions"]["endOfAgent"] is True
         again = server.ask("POST", "/run_sse", body(sessions, invocation_id=invocation_id))
         assert (again.status, "is finished" in again.json["detail"]) == (400, True)
+
+    @pytest.mark.parametrize("with_invocation", [True, False])
+    def test_a_function_response_resumes_what_waits(self, server: ApiServer, with_invocation: bool) -> None:
+        key = {"appName": "waits", "userId": "u", "sessionId": f"s{with_invocation}"}
+        server.ask("POST", f"/apps/waits/users/u/sessions/s{with_invocation}", {})
+        call, pending = server.ask("POST", "/run_sse", {**key, "newMessage": message("go")}).events
+        (call_id,) = call["longRunningToolIds"]
+        assert pending["content"]["parts"][0]["functionResponse"]["response"] == {"status": "pending"}
+        response = {"functionResponse": {"id": call_id, "name": "ask", "response": {"status": "yes"}}}
+        more = {"invocationId": call["invocationId"]} if with_invocation else {}
+        answered = server.ask("POST", "/run_sse", {**key, **more, "newMessage": {"role": "user", "parts": [response]}}).events
+        assert answered[0]["content"]["parts"][0]["text"] == "Thank you."
+        assert {event["invocationId"] for event in answered} == {call["invocationId"]}
 
     def test_a_failed_run_is_a_500_that_names_the_error(self, server: ApiServer, sessions: str) -> None:
         answer = server.ask("POST", "/run", body(sessions, new_message=message("fail once")))

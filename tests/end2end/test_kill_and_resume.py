@@ -66,13 +66,41 @@ def test_a_killed_story_is_finished_by_resume(whole_story: Path, tmp_path: Path,
     assert answer("state", str(database), *STORY_SESSION) == answer("state", str(whole_story), *STORY_SESSION)
 
 
-def test_a_story_that_is_killed_twice(whole_story: Path, tmp_path: Path) -> None:
+@pytest.mark.sweep
+@pytest.mark.parametrize("kills", range(count(quick=2, full=60)))
+def test_a_story_that_is_killed_twice(whole_story: Path, tmp_path: Path, kills: int) -> None:
     database = tmp_path / "story.db"
-    run_and_kill(3, *TELL, "--db", str(database), delay=0.1)
-    run_and_kill(5, "resume", STORY, "--db", str(database), "--session", "s1", "--json", delay=0.1)
+    printed = len(stored_events(whole_story, STORY_SESSION)) - 1
+    chance = random.Random(kills)
+    first, second = ((3, 5), (printed - 6, 1))[kills] if kills < 2 else (chance.randrange(1, printed - 4), 0)
+    # A killed run may have committed a few events more than were read; those are not printed by the next one.
+    second = second or chance.randrange(1, max(2, (printed - first) // 2))
+    run_and_kill(first, *TELL, "--db", str(database), delay=0.1)
+    run_and_kill(second, "resume", STORY, "--db", str(database), "--session", "s1", "--json", delay=0.1)
+    (invocation,) = answer("invocations", str(database), *STORY_SESSION)
+    assert invocation["status"] == "interrupted"
     assert agent_inspector("resume", STORY, "--db", str(database), "--session", "s1").returncode == 0
     assert work_in(stored_events(database, STORY_SESSION)) == work_in(stored_events(whole_story, STORY_SESSION))
     assert answer("state", str(database), *STORY_SESSION) == answer("state", str(whole_story), *STORY_SESSION)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kills", range(count(quick=1, full=20)))
+def test_an_order_that_is_killed_twice_before_its_approval_and_once_after(tmp_path: Path, kills: int) -> None:
+    chance = random.Random(kills)
+    database = tmp_path / "order.db"
+    resume = ("resume", ORDERS, "--db", str(database), "--session", "s1", "--json")
+    run_and_kill(chance.randrange(1, 4), *ORDER, "--db", str(database), delay=0.1)
+    run_and_kill(chance.randrange(1, 3), *resume, delay=0.1)
+    assert agent_inspector(*resume).returncode == 3
+    run_and_kill(1, *resume, "--response", '{"status": "approved", "by": "Maria"}', delay=0.1)
+    done = agent_inspector(*resume)
+    assert (done.returncode, done.stderr) == (0, "")
+    state = answer("state", str(database), *ORDER_SESSION)
+    assert state["user"]["user:orders"] == [{"number": 1041, "total": 168.0}]
+    results = [part for event in stored_events(database, ORDER_SESSION) for part in event.get("content", {}).get("parts", [])]
+    calls = [part["function_call"]["id"] for part in results if "function_call" in part]
+    assert len(calls) == len(set(calls)) == 6
 
 
 def test_an_order_that_is_killed_then_approved(tmp_path: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+
+import pytest
 
 from runtime.sessions.convert import convert
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, manifest
 from tests.interop.google_adk import run_adk
+from tests.sweep import count
 
 APPEND_TO_ALL = """
     import pathlib
@@ -25,9 +29,11 @@ APPEND_TO_ALL = """
 """
 
 
+@pytest.mark.sweep
 def test_google_adk_opens_and_continues_what_was_converted(tmp_path: Path) -> None:
     expected: dict[str, list[str]] = {}
-    files = [fixtures_dir() / "open" / entry["file"] for entry in manifest()][::3] + list((fixtures_dir() / "hand").glob("*.db"))
+    files = [fixtures_dir() / "open" / entry["file"] for entry in manifest()][:: count(quick=3, full=1)]
+    files += (fixtures_dir() / "hand").glob("*.db")
     for number, old in enumerate(files):
         new = tmp_path / f"{number}.db"
         convert(str(old), str(new))
@@ -40,3 +46,4 @@ def test_google_adk_opens_and_continues_what_was_converted(tmp_path: Path) -> No
     assert run_adk(APPEND_TO_ALL, str(tmp_path)) == expected
     with StoredDatabase.open(str(tmp_path / "0.db")) as database:
         assert database.state(database.sessions()[0].key)["theirs"] == 1
+    sys.stderr.write(f"{len(files)} databases converted: google-adk opens and continues all {len(expected)} sessions\n")

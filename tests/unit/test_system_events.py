@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent
 from runtime.debugger import ToolCall
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events import Event
 from runtime.events.kinds import kind_of
+from runtime.flows.contents import Conversation
 from runtime.history.invocations import invocations
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
-from runtime.system_events import CANCELLED_TEXT, StateEditError, is_state_edit
+from runtime.system_events import CANCELLED_TEXT, ProgressError, StateEditError, is_state_edit
 from runtime.tools import LongRunningFunctionTool
 from tests.agent_specs import Emit
 from tests.seeds.running import run, runner_for, scripted, stored, texts
@@ -201,3 +203,87 @@ async def test_editing_a_session_that_does_not_exist_says_so() -> None:
     runner.auto_create_session = False
     with pytest.raises(Exception, match="Session not found"):
         await runner.edit_state(**IDS, changes={"x": 1})
+
+
+def print_job() -> dict[str, Any]:
+    """Start printing."""
+    return {"status": "pending", "ticket": "T-1"}
+
+
+def printing(service: BaseSessionService, *, resumable: bool) -> Any:
+    agent = LlmAgent(
+        name="printer", model=ScriptedLlm(replies=[{"calls": [["print_job", {}]]}, "printed"]), tools=[LongRunningFunctionTool(print_job)]
+    )
+    return runner_for(agent, service, resumable=resumable)
+
+
+def answer_to(call_id: str, response: dict[str, Any]) -> types.Content:
+    return types.Content(
+        role="user", parts=[types.Part(function_response=types.FunctionResponse(id=call_id, name="print_job", response=response))]
+    )
+
+
+async def call_of(runner: Any) -> str:
+    return next(call.id for event in (await stored(runner)).events for call in event.get_function_calls() if call.id)
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_progress_leaves_a_long_running_call_open_until_it_is_answered(service: BaseSessionService, resumable: bool) -> None:
+    runner = printing(service, resumable=resumable)
+    await run(runner)
+    call_id = await call_of(runner)
+    before = (await stored(runner)).events
+    (waiting,) = invocations(before)[0].pending
+    assert (waiting.kind, waiting.call_id, waiting.so_far) == ("long_running", call_id, {"status": "pending", "ticket": "T-1"})
+    for done in (0.4, 0.9):
+        event = await runner.report_progress(**IDS, call_id=call_id, response={"status": "pending", "done": done})
+        assert (event.author, event.invocation_id, kind_of(event)) == ("printer", before[0].invocation_id, "tool result")
+        assert event.custom_metadata == {"inspector_progress": [call_id]}
+    (waiting,) = invocations((await stored(runner)).events)[0].pending
+    assert (waiting.call_id, waiting.so_far) == (call_id, {"status": "pending", "done": 0.9})
+    assert len((await stored(runner)).events) == len(before) + 2, "no agent ran"
+
+    said_now = [event async for event in runner.run_async(**IDS, new_message=answer_to(call_id, {"status": "done", "pages": 3}))]
+    assert texts(said_now) == ["printed"]
+    session = await stored(runner)
+    assert [entry.status for entry in invocations(session.events)] == (["finished"] if resumable else ["finished", "finished"])
+    seen = Conversation("printer", None).contents(session.events[:-1])
+    responses = [part.function_response.response for content in seen for part in content.parts or [] if part.function_response]
+    assert responses == [{"status": "done", "pages": 3}], "the model sees the answer, in the place of all that was reported"
+    with pytest.raises(ProgressError, match="answered already"):
+        await runner.report_progress(**IDS, call_id=call_id, response={})
+
+
+async def test_a_model_that_is_called_meanwhile_sees_the_newest_progress(service: BaseSessionService) -> None:
+    runner = printing(service, resumable=False)
+    await run(runner)
+    await runner.report_progress(**IDS, call_id=await call_of(runner), response={"done": 0.4})
+    seen = Conversation("printer", None).contents((await stored(runner)).events)
+    assert [part.function_response.response for content in seen for part in content.parts or [] if part.function_response] == [
+        {"done": 0.4}
+    ]
+
+
+async def test_a_paused_invocation_with_progress_is_not_resumed_without_an_answer(service: BaseSessionService) -> None:
+    runner = printing(service, resumable=True)
+    await run(runner)
+    invocation = (await stored(runner)).events[0].invocation_id
+    await runner.report_progress(**IDS, call_id=await call_of(runner), response={"done": 0.4})
+    assert await run(runner, None, invocation_id=invocation) == []
+    assert invocations((await stored(runner)).events)[0].status == "paused"
+
+
+async def test_progress_is_refused_of_what_is_no_open_long_running_call(service: BaseSessionService) -> None:
+    def quick() -> dict[str, Any]:
+        """Be quick."""
+        return {}
+
+    agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[{"calls": [["quick", {}]]}, "done"]), tools=[quick])
+    runner = runner_for(agent, service)
+    await run(runner)
+    count = len((await stored(runner)).events)
+    with pytest.raises(ProgressError, match="quick is no long-running call"):
+        await runner.report_progress(**IDS, call_id=await call_of(runner), response={})
+    with pytest.raises(ProgressError, match="has the id nobody"):
+        await runner.report_progress(**IDS, call_id="nobody", response={})
+    assert len((await stored(runner)).events) == count

@@ -11,6 +11,7 @@ from typing import Any
 from runtime.history.state_at import History, SharedWrite
 from runtime.sessions.column_values import load_json_object, read_time, to_epoch
 from runtime.sessions.commit_record import delta_of
+from runtime.sessions.lineage import read_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of
 from runtime.sessions.stored.event_pages import EventPages
@@ -76,15 +77,19 @@ class _LongPast:
         # Events and their records are committed together: the two are in the same order.
         numbers = array("q", sorted(number for (number,) in own))
         rows = connection.execute(
-            f"SELECT seq, user_id, session_id, event_id, baseline, shared FROM {COMMITS} WHERE app_name = ?"
+            f"SELECT seq, user_id, session_id, event_id, baseline, shared, temp FROM {COMMITS} WHERE app_name = ?"
             " AND (seq = ? OR (shared IS NOT NULL AND NOT (user_id = ? AND session_id = ?))) ORDER BY seq",
             (key.app_name, begin, *self._parts[1:]),
         )
-        for number, user_id, session_id, event_id, baseline, shared in rows:
+        for number, user_id, session_id, event_id, baseline, shared, temp in rows:
             delta = load_json_object(shared) if shared else {}
             place = -1 if begin is None or number <= begin else bisect_left(numbers, number)
             if number == begin:
-                self.baseline = load_json_object(baseline)
+                self.baseline = load_json_object(baseline) if baseline else None
+                origin = read_origin(temp)
+                if origin is not None:
+                    self.shared = [SharedWrite(*write) for write in origin[1]]
+                    continue
             if session_id == "" and event_id is None:
                 if user_id in ("", key.user_id):
                     self._write(place, user_id, delta, complete="user" if user_id else "app")

@@ -8,6 +8,7 @@ from typing import Any
 from runtime.events.event import Event
 from runtime.history.state_at import History, SharedWrite, explain
 from runtime.sessions.column_values import load_json_object, read_time, to_epoch
+from runtime.sessions.lineage import Lineage, read_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of
 from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, Written, parts
@@ -49,6 +50,24 @@ def read_past(
     )
 
 
+def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
+    """Return where each fork in a database of ours comes from.
+
+    Args:
+        connection: in a transaction.
+    """
+    rows = connection.execute(
+        f"SELECT s.app_name, s.user_id, s.id, s.create_time, c.at, c.temp FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
+        " AND c.user_id = s.user_id AND c.session_id = s.id AND c.event_id IS NULL AND c.temp IS NOT NULL ORDER BY c.seq"
+    )
+    found = {}
+    for *key, created, at, temp in rows:
+        origin = read_origin(temp)
+        if origin is not None and at == _micros(created):
+            found[SessionKey(*key)] = origin[0]
+    return found
+
+
 class _Walk:
     """Goes through an app's commits in order and sees, beside the session's own events, who wrote to what it shares."""
 
@@ -77,8 +96,12 @@ class _Walk:
             delta = load_json_object(shared) if shared else {}
             own = user_id == key.user_id and session_id == key.session_id
             if own and event_id is None and at == created:
-                self._write(user_id, delta)
-                self.baseline = load_json_object(baseline)
+                origin = read_origin(temp)
+                if origin is None:
+                    self._write(user_id, delta)
+                else:
+                    self.shared = [SharedWrite(*write) for write in origin[1]]
+                self.baseline = load_json_object(baseline) if baseline else None
                 self._next = 0
             elif own and event_id in self._index_of:
                 self._own(event_id)

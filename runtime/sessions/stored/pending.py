@@ -86,7 +86,8 @@ class _Invocation:
         if seen.author == "user":
             self.is_odd |= seen.is_open or seen.is_end
             return
-        self.root = self.root or seen.author
+        if self.root is None:
+            self.root = seen.author
         self.ended = seen.is_end and seen.author == self.root
         self.has_steps |= seen.is_end or seen.is_open
         self.failed = seen.failed

@@ -13,11 +13,13 @@ from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
+from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import read_state, read_time, to_epoch
 from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
-from runtime.sessions.state import merge_scopes
+from runtime.sessions.state import merge_scopes, scope_of
 from runtime.sessions.stored.copied_events import CopiedEvents, Readable
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
@@ -26,10 +28,11 @@ from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingCon
 from runtime.sessions.stored.file_kind import not_sqlite
 from runtime.sessions.stored.local_times import offset_text
 from runtime.sessions.stored.long_past import read_long_past
-from runtime.sessions.stored.past import read_past
+from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.pending import PendingRows
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.sqlite_file import SqliteFile
+from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
@@ -147,6 +150,23 @@ class StoredDatabase:
 
         return self._file.read(lambda connection: _merged_state(connection, key))
 
+    def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds; 0.0 if that cannot be read.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        def read(connection: ReadingConnection) -> float:
+            _stored_state(connection, key)
+            return epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
+
+        return self._file.read(read)
+
+    def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork in this database comes from."""
+        return self._file.read(read_lineages) if self.layout.ours else {}
+
     def history(self, key: SessionKey) -> History:
         """Return a session's past: its events and what can be known of its state after each of them.
 
@@ -160,6 +180,22 @@ class StoredDatabase:
             return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
+
+    def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """Return every write of a state key, the oldest first; of a `user:` or `app:` key also other sessions'.
+
+        Args:
+            key: the session that has it.
+            name: with its scope prefix.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        if scope_of(name) not in ("user", "app"):
+            return writes_of(self.history(key), key, name)
+        self._file.read(lambda connection: _stored_state(connection, key))
+        commits = self._file.read(lambda connection: read_shared_commits(connection, self._rows, key, name, ours=self.layout.ours))
+        return shared_writes(key, name, commits, self.events)
 
     def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
         """Return what waits for a person, by session, the newest last; a session without events may be left out.
@@ -224,6 +260,11 @@ class StoredDatabase:
     def _has_json(self) -> bool:
         """Whether the events stand there as JSON that SQLite can search."""
         return self._is_file and self.layout.kind != "v0"
+
+    def stop(self) -> None:
+        """Break off what another thread reads just now; nothing can be read after that. (Of a server, what is being read is read.)"""
+        if isinstance(self._file, SqliteFile):
+            self._file.stop()
 
     def close(self) -> None:
         """Let go of the file."""

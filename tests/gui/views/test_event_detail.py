@@ -18,7 +18,7 @@ from runtime.history.state_at import ScopedState
 from runtime.sessions.state import Change
 from tests.gui.events import said
 
-CONTENT, STATE, JSON = range(3)
+CONTENT, STATE, REQUEST, JSON = range(4)
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
     changes = [Change("a", 1, None, "changed"), Change("b", None, 1, "added")]
     for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
         theme.apply(qapp, choice)
-        for tab in (CONTENT, STATE, JSON):
+        for tab in (CONTENT, STATE, REQUEST, JSON):
             detail.tabs.setCurrentIndex(tab)
             detail.show_event(0, call_event())
             detail.set_state(state, changes)

@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -262,6 +272,54 @@ def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbo
     pane.list.setCurrentItem(pane.list.topLevelItem(0))
     qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
     assert pane.rows == []
+
+
+def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:
+    pane = orders.window.workbench.breakpoints
+    pane.findChild(QSpinBox, "breakpoint_every").setValue(2)
+    add_breakpoint(orders, qtbot, "kind == 'tool call'")
+    assert pane.list.topLevelItem(0).text(1) == "stops at each 2nd hit"
+    write(orders, "a desk lamp", qtbot)
+    wait_until_held(orders, qtbot)
+    assert [bool(event.get_function_calls()) for event in events_of(orders)].count(True) == 2
+    assert "(2nd hit)" in orders.window.workbench.held.text
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
+def test_arguments_that_do_not_fit_the_tool_are_named_while_they_are_typed(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "", "before tool", "add_to_cart")
+    write(orders, "40 boxes of A4 paper", qtbot)
+    wait_until_held(orders, qtbot)
+    card = orders.window.workbench.held
+    call, problem = card.findChild(QPushButton, "held_call"), card.findChild(QLabel, "held_editor_problem")
+    for text, expected in (
+        ('{"sku": "PA4-80", "quantity": "four"}', 'quantity: a whole number is expected, not "four".'),
+        ('{"sku": "PA4-80"}', "quantity: is missing."),
+        ('{"sku": "PA4-80", "quantitiy": 4, "quantity": 4}', "quantitiy: there is no such argument. Known: sku, quantity."),
+    ):
+        editor(orders).setPlainText(text)
+        assert problem.isVisible() and problem.text() == expected
+        assert not call.isEnabled()
+        orders.window.commands.step.trigger()
+        assert orders.run.phase == "paused"
+    editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4}')
+    assert not problem.isVisible()
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        press(orders, "held_call", qtbot)
+    assert results(orders, "add_to_cart")[0]["total"] == pytest.approx(16.8)
+
+
+@pytest.mark.parametrize("how", ["F1", "breakpoint_help", "filter_help"])
+def test_how_conditions_are_written_is_told_in_the_window(orders: Inspector, qtbot: QtBot, how: str) -> None:
+    orders.window.workbench.raise_pane("breakpoints")
+    if how == "F1":
+        qtbot.keyClick(orders.window, Qt.Key.Key_F1)
+    else:
+        qtbot.mouseClick(orders.window.findChild(QAbstractButton, how), Qt.MouseButton.LeftButton)
+    text = orders.window.findChild(QPlainTextEdit, "full_text")
+    assert "call.pay.args.amount > 5000" in text.toPlainText() and "comparison = " in text.toPlainText()
+    orders.window.findChild(QDialog, "text_dialog").accept()
 
 
 def test_a_logpoint_writes_to_the_log_and_does_not_stop(orders: Inspector, qtbot: QtBot) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QListWidget, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.cursor import MEMORY
+from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
+from inspector_app.settings import Settings
 from inspector_app.views.value_form import ValueForm
 from tests.gui.window.test_debugging import results, write
 from tests.gui.window.test_held_branches import agent  # noqa: F401
@@ -93,6 +95,17 @@ def test_the_inbox_holds_what_waits_in_every_open_database(
     qtbot.waitUntil(lambda: asked.cursor.session is not None and asked.cursor.session.database == str(story_db))
 
 
+def test_an_answer_goes_to_the_session_that_asked_whichever_is_on_show(asked: Inspector, qtbot: QtBot) -> None:
+    asking = asked.cursor.session
+    asked.window.commands.new_session.trigger()
+    qtbot.waitUntil(lambda: asked.cursor.session not in (asking, None) and not asked.tasks.running, timeout=10_000)
+    pane = asked.window.workbench.pending
+    with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
+        qtbot.mouseClick(pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
+    assert ended.args[0].error is None and ended.args[0].address == asking == asked.cursor.session
+    assert results(asked, "transfer")[-1]["confirmed"] is True
+
+
 def test_a_form_keeps_the_kinds_of_its_values(qtbot: QtBot) -> None:
     form = ValueForm("form", "A form")
     qtbot.addWidget(form)
@@ -107,3 +120,125 @@ def test_a_form_keeps_the_kinds_of_its_values(qtbot: QtBot) -> None:
     assert form.problem == "" and form.value == {"count": 3, "name": "3", "free": "three", "ok": True, "share": 0.5}
     form.set_value([1, {"deep": []}])
     assert form.value == [1, {"deep": []}]
+
+
+PRINTER = '''
+from typing import Literal
+from google.genai import types
+from pydantic import BaseModel
+from runtime.agents import LlmAgent
+from runtime.apps import App, ResumabilityConfig
+from runtime.auth import AuthConfig
+from runtime.models import ScriptedLlm
+from runtime.models.scripted_llm import Reply, Rule
+from runtime.tools import LongRunningFunctionTool, ToolContext
+
+
+class Report(BaseModel):
+    status: Literal["printed", "jammed"]
+    pages: int
+    note: str = ""
+
+
+def print_it(title: str) -> Report | None:
+    """Start printing."""
+
+
+def look_up(tool_context: ToolContext) -> dict:
+    """Look something up."""
+    config = AuthConfig(auth_scheme={"type": "apiKey", "in": "header", "name": "X-Key"})
+    given = tool_context.get_auth_response(config)
+    if given is None:
+        tool_context.request_credential(config)
+        return {"status": "asked"}
+    return {"key_length": len(given.api_key)}
+
+
+root_agent = LlmAgent(
+    name="office",
+    model=ScriptedLlm(
+        rules=[
+            Rule(when="^print$", reply=Reply(calls=[("print_it", {"title": "A"})])),
+            Rule(when="^look$", reply=Reply(calls=[("look_up", {})])),
+            Rule(reply="Done."),
+        ]
+    ),
+    tools=[LongRunningFunctionTool(print_it), look_up],
+)
+app = App(name="copy_shop", root_agent=root_agent, resumability_config=ResumabilityConfig(is_resumable=True))
+'''
+
+
+@pytest.fixture
+def shop(agent: Callable[[str, str], Inspector]) -> Inspector:  # noqa: F811
+    return agent("copy_shop", PRINTER)
+
+
+def wait_for(shop: Inspector, text: str, kind: str, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(shop.run.run_ended, timeout=10_000) as ended:
+        write(shop, text, qtbot)
+    assert ended.args[0].error is None
+    assert [row.item.kind for row in shop.window.workbench.pending.rows] == [kind]
+
+
+def test_a_long_running_call_tells_progress_and_is_answered_in_a_form_of_its_schema(shop: Inspector, qtbot: QtBot) -> None:
+    wait_for(shop, "print", "long_running", qtbot)
+    pane = shop.window.workbench.pending
+    qtbot.keyClick(shop.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
+    status, pages = pane.findChild(QComboBox, "pending_payload_status"), pane.findChild(QLineEdit, "pending_payload_pages")
+    assert status.hasFocus() and not pane.findChild(QPlainTextEdit, "pending_answer").isVisible()
+    progress, respond = pane.findChild(QPushButton, "pending_progress"), pane.findChild(QPushButton, "pending_respond")
+    status.setCurrentText("jammed")
+    assert not respond.isEnabled() and "pages" in respond.toolTip()
+    qtbot.keyClicks(pages, "1")
+    count = shop.controller.events.event_count
+    qtbot.keyClick(pages, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: shop.controller.events.event_count == count + 1, timeout=10_000)
+    assert results(shop, "print_it") == [{"status": "jammed", "pages": 1}]
+    so_far = pane.findChild(QLabel, "pending_so_far")
+    qtbot.waitUntil(lambda: so_far.isVisible() and "jammed" in so_far.text(), timeout=10_000)
+    assert shop.run.phase == "idle" and progress.isVisible()
+    pane.findChild(QComboBox, "pending_payload_status").setCurrentText("printed")
+    qtbot.keyClicks(pane.findChild(QLineEdit, "pending_payload_pages"), "3")
+    with qtbot.waitSignal(shop.run.run_ended, timeout=10_000) as ended:
+        qtbot.mouseClick(respond, Qt.MouseButton.LeftButton)
+    assert ended.args[0].error is None
+    assert results(shop, "print_it")[-1] == {"status": "printed", "pages": 3}
+    assert pane.rows == []
+
+
+def test_a_key_is_given_in_a_form_and_never_shown(shop: Inspector, settings: Settings, qtbot: QtBot) -> None:
+    wait_for(shop, "look", "credential", qtbot)
+    pane = shop.window.workbench.pending
+    key = pane.findChild(QLineEdit, "pending_payload_apiKey")
+    assert key.echoMode() == QLineEdit.EchoMode.Password
+    key.setFocus()
+    qtbot.keyClicks(key, "hush-hush")
+    with qtbot.waitSignal(shop.run.run_ended, timeout=10_000) as ended:
+        qtbot.keyClick(key, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert ended.args[0].error is None
+    assert {"key_length": 9} in results(shop, "look_up")
+    window, model = shop.window, shop.controller.events
+    answer = next(index for index in range(model.event_count) if "hush-hush" in model.committed(index).model_dump_json())
+    window.workbench.stream.select_event(answer)
+    detail = window.workbench.detail
+    for number in range(detail.tabs.count()):
+        detail.tabs.setCurrentIndex(number)
+    shown = [text.toPlainText() for text in window.findChildren(QPlainTextEdit)]
+    shown += [line.text() for line in window.findChildren(QLineEdit)]
+    shown += [model.stream_row(row).summary for row in range(model.rowCount())]
+    shown += [str(node.value) for node in _nodes(detail.content.model)]
+    assert not any("hush-hush" in text for text in shown)
+    assert any("•••" in text for text in shown)
+    settings._store.sync()
+    kept = Path(settings._store.fileName())
+    assert not kept.exists() or "hush-hush" not in kept.read_text()
+
+
+def _nodes(model: ValueTreeModel) -> list[ValueNode]:
+    found, left = [], list(model._root.children)
+    while left:
+        node = left.pop()
+        found.append(node)
+        left += node.children
+    return found

@@ -98,7 +98,7 @@ def shown(event: Any) -> dict[str, Any]:
         "parts": parts_of(event.content),
         "branch": event.branch,
         "partial": event.partial,
-        "error": event.error_code or event.error_message,
+        "error": [event.error_code, event.error_message] if event.error_code else None,
         "long_running": len(event.long_running_tool_ids or ()),
         "state": without_ids(actions.state_delta),
         "artifacts": actions.artifact_delta,
@@ -162,5 +162,6 @@ async def run_all() -> dict[str, Any]:
                 result = await function()
         except Exception as error:
             result = {"failed": f"{type(error).__name__}: {error}"}
-        results[name] = {"result": result, "asked": list(ASKED)}
+        # Which of two parallel agents asks first is chance.
+        results[name] = {"result": result, "asked": sorted(ASKED, key=lambda request: request["agent"])}
     return results

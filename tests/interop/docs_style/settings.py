@@ -218,3 +218,25 @@ async def what_is_final() -> Any:
 
 
 assert text("x").role == "user"
+
+
+@scenario
+async def the_conversation_in_an_instruction() -> Any:
+    seen: list[Any] = []
+
+    def provider(context: ReadonlyContext) -> str:
+        seen.append([context.agent_name, context.user_content.parts[0].text, dict(context.state), context.invocation_id[:2]])
+        return "Be brief."
+
+    REPLIES["told"] = ["x"]
+    await Talk(LlmAgent(name="told", model=MODEL, instruction=provider), state={"k": 1}).say("hello")
+    return seen
+
+
+@scenario
+async def an_error_of_the_model_as_a_response() -> Any:
+    def blocked(callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse:
+        return LlmResponse(error_code="SAFETY", error_message="Blocked.")
+
+    talk = Talk(LlmAgent(name="told", model=MODEL, before_model_callback=blocked))
+    return [await talk.say("hello"), await talk.end()]

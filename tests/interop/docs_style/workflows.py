@@ -227,3 +227,77 @@ async def every_scope() -> Any:
     other = await talk.service.create_session(app_name="docs", user_id="u", session_id="other")
     stranger = await talk.service.create_session(app_name="docs", user_id="v", session_id="other")
     return [said, (await talk.end())["state"], other.state, stranger.state]
+
+
+class FinancialAdvisor(BaseAgent):
+    """Ends the invocation where an account is closed."""
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        words = ctx.user_content.parts[0].text if ctx.user_content else ""
+        told = f"{ctx.agent.name} {ctx.session.id} {ctx.session.app_name} {ctx.branch} {len(ctx.session.events)} {words}"
+        yield Event(author=self.name, content=types.ModelContent(told))
+        if "closed" in words:
+            ctx.end_invocation = True
+
+
+@scenario
+async def what_a_context_tells_and_an_end() -> Any:
+    REPLIES["after"] = ["went on", "went on again"]
+    pipe = SequentialAgent(name="pipe", sub_agents=[FinancialAdvisor(name="advisor"), LlmAgent(name="after", model=MODEL)])
+    talk = Talk(pipe)
+    return [await talk.say("open"), await talk.say("closed")]
+
+
+@scenario
+async def a_tool_ends_the_invocation() -> Any:
+    def stop(tool_context: ToolContext) -> str:
+        """Stops everything."""
+        tool_context._invocation_context.end_invocation = True
+        return "stopped"
+
+    REPLIES["stopper"] = [[("stop", {})], "not said"]
+    REPLIES["after"] = ["went on"]
+    stopper = LlmAgent(name="stopper", model=MODEL, tools=[stop])
+    return await Talk(SequentialAgent(name="pipe", sub_agents=[stopper, LlmAgent(name="after", model=MODEL)])).say("go")
+
+
+@scenario
+async def a_transfer_to_a_workflow_and_the_turn_after_it() -> Any:
+    REPLIES["coordinator"] = [[("transfer_to_agent", {"agent_name": "report_pipeline"})], "Anything else?"]
+    REPLIES["drafter"] = ["draft"]
+    REPLIES["polisher"] = ["polished"]
+    steps = [LlmAgent(name=name, model=MODEL, output_key=name) for name in ("drafter", "polisher")]
+    pipeline = SequentialAgent(name="report_pipeline", sub_agents=steps, description="Writes reports.")
+    talk = Talk(LlmAgent(name="coordinator", model=MODEL, sub_agents=[pipeline]))
+    return [await talk.say("a report"), await talk.say("thanks"), (await talk.end())["state"]]
+
+
+@scenario
+async def a_tool_that_raises() -> Any:
+    def breaks() -> None:
+        """Breaks."""
+        raise LookupError("nothing there")
+
+    REPLIES["fragile"] = [[("breaks", {})]]
+    talk = Talk(LlmAgent(name="fragile", model=MODEL, tools=[breaks]))
+    try:
+        await talk.say("go")
+    except LookupError as error:
+        return [str(error), (await talk.end())["events"]]
+    return None
+
+
+@scenario
+async def parallel_agents_with_tools_and_state() -> Any:
+    def note(words: str, tool_context: ToolContext) -> dict[str, Any]:
+        """Notes words."""
+        tool_context.state[f"note_{tool_context.agent_name}"] = words
+        return {"noted": words}
+
+    names = ("left", "right")
+    for name in names:
+        REPLIES[name] = [[("note", {"words": name})], f"{name} done"]
+    agents = [LlmAgent(name=name, model=MODEL, tools=[note], output_key=f"said_{name}") for name in names]
+    talk = Talk(ParallelAgent(name="both", sub_agents=agents))
+    said = await talk.say("go")
+    return [sorted(said, key=str), sorted((await talk.end())["state"].items())]

@@ -31,8 +31,8 @@ def met(breakpoints: Breakpoints, times: int) -> list[bool]:
 def test_hit_counts() -> None:
     assert met(counting(), 3) == [True, True, True]
     assert met(counting(after=2), 4) == [False, False, True, True]
-    assert met(counting(every=2), 5) == [True, False, True, False, True]
-    assert met(counting(after=1, every=3), 6) == [False, True, False, False, True, False]
+    assert met(counting(every=2), 5) == [False, True, False, True, False]
+    assert met(counting(after=1, every=3), 6) == [False, False, False, True, False, False]
     assert met(counting(enabled=False), 2) == [False, False]
     breakpoints = counting(after=1)
     met(breakpoints, 3)

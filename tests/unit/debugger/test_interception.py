@@ -137,7 +137,7 @@ async def test_the_whole_request_is_seen_and_edited() -> None:
 
 
 async def test_an_answer_is_given_in_the_models_place() -> None:
-    async with watching(payer(), breakpoints=before("before model", every=99)) as run:
+    async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
         hold.call.answer("by hand")
@@ -147,7 +147,7 @@ async def test_an_answer_is_given_in_the_models_place() -> None:
 
 
 async def test_a_call_is_answered_in_the_models_place() -> None:
-    async with watching(payer(), breakpoints=before("before model", every=99)) as run:
+    async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
         hold.call.answer({"content": {"role": "model", "parts": [{"function_call": {"name": "pay", "args": {"amount": 3}}}]}})
@@ -156,12 +156,13 @@ async def test_a_call_is_answered_in_the_models_place() -> None:
 
 
 async def test_what_is_taken_back_is_not_marked() -> None:
-    async with watching(payer(), breakpoints=before("before model", every=99)) as run:
+    async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
         hold.call.answer("by hand")
         hold.call.reset()
         assert hold.call.edits == {}
+        run.debugger.breakpoints.clear()
         run.debugger.breakpoints.add(when="before tool")
         hold = await run.then(run.debugger.resume)
         assert isinstance(hold.call, ToolCall)

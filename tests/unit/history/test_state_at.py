@@ -9,7 +9,7 @@ import pytest
 
 from runtime.events import Event, EventActions
 from runtime.history import state_at
-from runtime.history.state_at import SOMEBODY_ELSE, History, SharedWrite, explain, merge_patch
+from runtime.history.state_at import SOMEBODY_ELSE, History, SharedWrite, differences, explain, merge_patch
 from runtime.history.steps import StepsOfEvents
 from runtime.sessions.state import Change
 
@@ -168,16 +168,18 @@ def test_explaining_present_values() -> None:
 
 def test_two_moments_are_compared_in_either_direction() -> None:
     history = History([event(k=1), event(k=2, new=3), event(k=1)], baseline={"k": 0}, present={"k": 1, "new": 3})
-    assert history.changes_between(0, 1) == [Change("k", 1, 2, "changed"), Change("new", None, 3, "added")]
-    assert history.changes_between(1, 0) == [Change("k", 2, 1, "changed"), Change("new", 3, None, "removed")]
-    assert history.changes_between(0, 2) == [Change("new", None, 3, "added")]
-    assert history.changes_between(-1, 2) == [Change("k", 0, 1, "changed"), Change("new", None, 3, "added")]
+    start, first, second, third = map(history.state_at, (-1, 0, 1, 2))
+    assert differences(first, second) == [Change("k", 1, 2, "changed"), Change("new", None, 3, "added")]
+    assert differences(second, first) == [Change("k", 2, 1, "changed"), Change("new", 3, None, "removed")]
+    assert differences(first, third) == [Change("new", None, 3, "added")]
+    assert differences(start, third) == [Change("k", 0, 1, "changed"), Change("new", None, 3, "added")]
 
 
 def test_a_comparison_guesses_nothing() -> None:
     history = History([event(), event(k=1), event(k=2)], baseline=None, present={"k": 2})
-    assert history.changes_between(0, 1) == [Change("k", None, 1, "written")]
-    assert history.changes_between(1, 0) == []
+    first, second = map(history.state_at, (0, 1))
+    assert differences(first, second) == [Change("k", None, 1, "written")]
+    assert differences(second, first) == []
 
 
 def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> None:

@@ -1,0 +1,189 @@
+"""The subcommands for forks: making one, running an agent in it, and the tree of all there are."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.commands import stdout
+from inspector_app.commands.output import local_time, print_json, print_line
+from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.running import drive, open_artifacts, open_runner
+from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.values import visible
+from runtime.errors import NotFoundError
+from runtime.events import Event
+from runtime.events.kinds import text_of
+from runtime.forks.fork import Cut, Files, Fork, fork_session
+from runtime.forks.recording import Recording, RecordingError, alterable, recording_until
+from runtime.forks.rerun import Rerun
+from runtime.forks.tree import ForkNode, fork_trees
+from runtime.runners import Runner
+from runtime.sessions.lineage import Changed, Lineage
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.session import SessionKey
+
+
+def fork(options: argparse.Namespace) -> int:
+    """Fork a session, and run an agent in the fork if one is named."""
+    with stdout.kept_for_answers():
+        artifacts = open_artifacts(options.artifacts)
+        loaded = load_agent(options.agent) if options.agent else None
+        with opened(options.db) as database:
+            key = existing_key(database, options)
+            events = database.events(key)
+        recording = _recording(events, options) if options.rerun else None
+        cut = _cut(events, options, recording)
+        files = Files(artifacts) if artifacts else None
+        made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
+        _print_fork(made, recording.notes if recording else [], options.json)
+        if loaded is None:
+            return 0
+        return asyncio.run(_run(loaded, made, recording, files, options))
+
+
+async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: argparse.Namespace) -> int:
+    service = open_session_service(options.into or options.db)
+    async with service, open_runner(loaded, made.key.app_name, service, files.source if files else None) as runner:
+        session = await service.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
+        earlier = {event.invocation_id for event in session.events} if session else set()
+        if recording is None:
+            return await drive(_send(runner, made.key, options.message), service, made.key, options, earlier)
+        rerun = Rerun(runner, made.key, recording)
+        return await drive(_told(rerun, options.json), service, made.key, options, earlier)
+
+
+def _send(runner: Runner, key: SessionKey, text: str) -> AsyncGenerator[Event, None]:
+    message = types.Content(role="user", parts=[types.Part(text=text)])
+    return runner.run_async(user_id=key.user_id, session_id=key.session_id, new_message=message)
+
+
+async def _told(rerun: Rerun, as_json: bool) -> AsyncGenerator[Event, None]:
+    """Yield the events of a run made again, and print at its end how much of it was recorded."""
+    try:
+        async with aclosing(rerun.events()) as events:
+            async for event in events:
+                yield event
+    finally:
+        replay = rerun.replay
+        if as_json:
+            counts = {"model_calls": replay.model_calls, "tool_calls": replay.tool_calls}
+            print_json({"rerun": {"answered_from_the_recording": counts, "divergences": replay.divergences}})
+        else:
+            print_line(f"answered from the recording: {replay.model_calls} model calls, {replay.tool_calls} tool calls")
+            for sentence in replay.divergences:
+                print_line(visible(f"Another way: {sentence}"))
+
+
+def _recording(events: Sequence[Event], options: argparse.Namespace) -> Recording:
+    if not events:
+        raise RecordingError("The session has no events: there is nothing to run again.")
+    recording = recording_until(events, options.at or events[-1].id)
+    if options.answer is None and options.result is None:
+        return recording
+    wanted = "answer" if options.answer is not None else "result"
+    if alterable(recording.last) != wanted:
+        what = "a model's answer" if wanted == "answer" else "a tool's result"
+        raise RecordingError(f"Event {recording.last.id} is not {what}: --{wanted} cannot change it.")
+    if options.answer is not None:
+        return recording.altered(types.Content(role="model", parts=[types.Part(text=options.answer)]))
+    return recording.altered(_with_result(recording.last, options))
+
+
+def _with_result(event: Event, options: argparse.Namespace) -> types.Content:
+    """Return a tool result's content with what the options say in place of one result."""
+    ids = [response.id for response in event.get_function_responses()]
+    if options.call is None and len(ids) > 1:
+        raise RecordingError(f"Event {event.id} has the results of several calls: name one with --call ({', '.join(filter(None, ids))}).")
+    if options.call is not None and options.call not in ids:
+        raise NotFoundError(f"Event {event.id} has no result of a call {options.call!r}.")
+    assert event.content is not None  # it has results
+    content = event.content.model_copy(deep=True)
+    for part in content.parts or []:
+        if part.function_response and options.call in (None, part.function_response.id):
+            part.function_response.response = options.result
+    return content
+
+
+def _cut(events: Sequence[Event], options: argparse.Namespace, recording: Recording | None) -> Cut:
+    name = options.new_session
+    if recording is not None:
+        return Cut(before=recording.first_event_id, session_id=name, files_at=recording.last.id, changed=_changed(events, recording))
+    if options.before is None:
+        changed = Changed("message", after=options.message) if options.message is not None else None
+        return Cut(at=options.at, session_id=name, changed=changed)
+    first = next((event for event in events if event.invocation_id == options.before), None)
+    if first is None:
+        raise NotFoundError(f"The session has no invocation {options.before!r}. `agent-inspector invocations` lists those there are.")
+    changed = Changed("message", first.id, text_of(first), options.message) if options.message is not None else None
+    return Cut(before=first.id, session_id=name, changed=changed)
+
+
+def _changed(events: Sequence[Event], recording: Recording) -> Changed:
+    if not recording.is_altered:
+        return Changed("rerun", recording.last.id)
+    old = next(event for event in events if event.id == recording.last.id)
+    before, after = (each.content and each.content.model_dump(mode="json", exclude_none=True) for each in (old, recording.last))
+    return Changed("result" if old.get_function_responses() else "answer", old.id, before, after)
+
+
+def _print_fork(made: Fork, more_notes: Sequence[str], as_json: bool) -> None:
+    notes = [*made.notes, *more_notes]
+    if as_json:
+        print_json({"fork": {**_key_json(made.key), "database": made.database, **_lineage_json(made.lineage), "notes": notes}})
+        return
+    lineage = made.lineage
+    until = f"with its first {lineage.event_count} events" if lineage.event_count else "with none of its events"
+    print_line(f"session {visible(made.key.session_id)} in {made.database}: a fork of {visible(lineage.parent.session_id)} {until}")
+    for note in notes:
+        print_line(visible(note))
+
+
+def _key_json(key: SessionKey) -> dict[str, Any]:
+    return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
+
+
+def _lineage_json(lineage: Lineage) -> dict[str, Any]:
+    return {
+        "parent": {**_key_json(lineage.parent), "database": lineage.database},
+        "event_id": lineage.event_id,
+        "event_count": lineage.event_count,
+        "forked_at": lineage.at,
+        "changed": asdict(lineage.changed) if lineage.changed else None,
+    }
+
+
+def forks(options: argparse.Namespace) -> int:
+    """Show the fork trees of a database."""
+    with opened(options.db) as database:
+        trees = fork_trees([summary.key for summary in database.sessions()], database.lineages())
+    if options.json:
+        print_json([_node_json(tree) for tree in trees])
+        return 0
+    for tree in trees:
+        _print_node(tree, 0)
+    return 0
+
+
+def _node_json(node: ForkNode) -> dict[str, Any]:
+    lineage = _lineage_json(node.lineage) if node.lineage else {}
+    children = [_node_json(child) for child in node.children]
+    return {**_key_json(node.key), "database": node.database, "exists": node.exists, **lineage, "children": children}
+
+
+def _print_node(node: ForkNode, depth: int) -> None:
+    name = "/".join(node.key.parts) if depth == 0 else node.key.session_id
+    words = [name if node.database is None else f"{name} in {Path(node.database)}", "" if node.exists else "(deleted)"]
+    if node.lineage:
+        changed = node.lineage.changed
+        words += [f"after {node.lineage.event_count} events, {local_time(node.lineage.at)}", f"another {changed.what}" if changed else ""]
+    print_line(visible("  " * depth + "  ".join(filter(None, words))))
+    for child in node.children:
+        _print_node(child, depth + 1)

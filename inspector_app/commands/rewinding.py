@@ -1,0 +1,78 @@
+"""The subcommand that takes invocations back: what it will do is said first."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from dataclasses import asdict
+from typing import Any
+
+from inspector_app.commands.output import print_json, print_line
+from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.running import open_artifacts
+from inspector_app.values import preview, visible
+from runtime.agents.base_agent import BaseAgent
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.errors import StorageError
+from runtime.rewind_plan import RewindPlan, rewind_plan
+from runtime.runners import Runner
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.session import SessionKey
+
+
+def rewind(options: argparse.Namespace) -> int:
+    """Say what a rewind takes back, and do it unless it was only asked."""
+    artifacts = open_artifacts(options.artifacts)
+    with opened(options.db) as database:
+        key = existing_key(database, options)
+        plan = rewind_plan(database.history(key), key, database.state(key), options.before)
+        ours = database.layout.ours
+    if not options.json:
+        _print_plan(plan, options)
+    if not options.dry_run and not ours and not options.in_place:
+        raise StorageError(
+            f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it), or fork the"
+            " session into a database of ours: agent-inspector fork … --into NEW."
+        )
+    event_id = None if options.dry_run else asyncio.run(_rewind(options, key, artifacts))
+    if options.json:
+        print_json({"rewind": {**_plan_json(plan), "done": event_id is not None, "event_id": event_id}})
+    elif event_id is not None:
+        print_line(f"Done, by event {visible(event_id)}.")
+    return 0
+
+
+async def _rewind(options: argparse.Namespace, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
+    """Rewind, and return the id of the event that says so."""
+    async with open_session_service(options.db) as service:
+        nobody = BaseAgent(name="nobody")
+        async with Runner(app_name=key.app_name, agent=nobody, session_service=service, artifact_service=artifacts) as runner:
+            before = options.before
+            await runner.rewind_async(user_id=key.user_id, session_id=key.session_id, rewind_before_invocation_id=before)
+        session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        assert session is not None  # it was rewound
+        return session.events[-1].id
+
+
+def _plan_json(plan: RewindPlan) -> dict[str, Any]:
+    state = [{"key": change.key, "before": change.before, "after": change.after} for change in plan.state]
+    plain = {name: getattr(plan, name) for name in ("invocation_id", "first_event_id", "unknown", "stays", "tools")}
+    return {**plain, "undone": [asdict(each) for each in plan.undone], "state": state, "files": [asdict(file) for file in plan.files]}
+
+
+def _print_plan(plan: RewindPlan, options: argparse.Namespace) -> None:
+    print_line("This takes back:")
+    for each in plan.undone:
+        print_line(visible(f"  invocation {each.invocation_id}, {each.status}, {each.events} events: {each.message}"))
+    for change in plan.state:
+        after = "cleared, as nobody recorded what it was" if change.key in plan.unknown else preview(change.after)
+        print_line(visible(f"  {change.key}: {preview(change.before)} → {after}"))
+    for file in plan.files:
+        then = "an empty file, as there was none" if file.then is None else f"version {file.then} again"
+        kept = "" if options.artifacts else "; not done, as --artifacts does not say where files are"
+        print_line(visible(f"  file {file.name}, version {file.now} → {then}{kept}"))
+    print_line("It does not take back:")
+    print_line(visible(f"  shared with other sessions: {', '.join(plan.stays) or 'nothing was written'}"))
+    tools = ", ".join(f"{name} (×{count})" if count > 1 else name for name, count in plan.tools.items())
+    print_line(visible(f"  what tools did to the world: {tools or 'none returned'}"))
+    print_line(f"To keep the session as it is, fork it instead: agent-inspector fork {options.db} … --before {visible(plan.invocation_id)}")

@@ -1,0 +1,70 @@
+"""Events that a person commits to a session by hand, while its agent is held or between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.run import RunController
+from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.messages import MessageBus
+from inspector_app.tasks import Tasks
+from runtime.events.event import Event
+
+
+class HandCommits:
+    """Commits to the session on show, through the engine that runs it if one does.
+
+    Args:
+        agents, browse, run, tasks, messages: of the window.
+    """
+
+    def __init__(self, agents: AgentController, browse: BrowseController, run: RunController, tasks: Tasks, messages: MessageBus) -> None:
+        self._agents = agents
+        self._browse = browse
+        self._run = run
+        self._tasks = tasks
+        self._messages = messages
+
+    def blocked(self) -> str | None:
+        """Return why nothing can be committed now, as a sentence; None if it can."""
+        session = self._browse.session
+        if session is None:
+            return "No session is selected."
+        if not session.source.writing_allowed:
+            return f"{session.source.title} is open read only: allow writing first."
+        if self._run.phase in ("running", "stopping") and self._run.address == session.address:
+            return "The agent is running: pause it first (F6)."
+        return None
+
+    def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+        """Commit an event, unless that is blocked.
+
+        Args:
+            title: what is done, for messages.
+            work: makes the event and commits it.
+        """
+        session = self._browse.session
+        if session is not None and self.blocked() is None:
+            self._tasks.spawn(self._commit(title, session, work), title)
+
+    async def _commit(self, title: str, session: OpenSession, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+        running = self._run.engine if self._run.address == session.address else None
+        try:
+            await work(running or await self._idle_engine(session), session)
+        except Exception as error:
+            self._messages.error(title, error)
+            return
+        if running is None:
+            await self._browse.refresh_session(session.address)
+
+    async def _idle_engine(self, session: OpenSession) -> EmbeddedEngine:
+        def on_commit(event: Event, temp: dict[str, Any]) -> None:
+            self._browse.add_committed(session.address, [Committed(event, temp)])
+
+        service, loaded, name = await session.source.service(), self._agents.loaded, session.address.key.app_name
+        if loaded is not None and loaded.name == name:
+            return EmbeddedEngine(loaded.app, service, on_commit)
+        return EmbeddedEngine.without_agent(name, service, on_commit)

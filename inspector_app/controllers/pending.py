@@ -1,0 +1,103 @@
+"""What waits for a person: which form its answer has, and how far long-running calls are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.hand_commits import HandCommits
+from inspector_app.controllers.run import RunController
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from runtime.agents.llm_agent import LlmAgent
+from runtime.history.invocations import PendingItem
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.response_schema import response_schema
+
+
+class PendingController(QObject):
+    """Behind the pane that lists what waits.
+
+    Args:
+        window: whose pane and command it answers.
+        agents: the loaded agent's tools say what they return.
+        cursor, browse, run, tasks: of the window.
+        commits: commits progress.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        agents: AgentController,
+        cursor: Cursor,
+        browse: BrowseController,
+        run: RunController,
+        tasks: Tasks,
+        commits: HandCommits,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._workbench = window.workbench
+        self._commands = window.commands
+        self._agents = agents
+        self._cursor = cursor
+        self._browse = browse
+        self._run = run
+        self._tasks = tasks
+        self._commits = commits
+        pane = self._workbench.pending
+        pane.set_schemas(self.schema_of)
+        pane.answered.connect(self._on_answered)
+        pane.resume_asked.connect(self._on_resume_asked)
+        pane.progress_given.connect(self._on_progress_given)
+        agents.agent_loaded.connect(pane.refresh_form)
+        window.commands.answer_pending.triggered.connect(self._on_answer_pending)
+
+    def schema_of(self, address: SessionAddress, item: PendingItem) -> Mapping[str, Any] | None:
+        """Return what the answer to a long-running call looks like, as JSON schema; None where nobody says."""
+        asked = item.args.get("response_schema")
+        if item.kind != "long_running" or isinstance(asked, dict):
+            return asked if isinstance(asked, dict) else None
+        loaded = self._agents.loaded
+        if loaded is None or loaded.name != address.key.app_name:
+            return None
+        agent = loaded.app.root_agent.find_agent(item.author or "")
+        tools = agent.tools if isinstance(agent, LlmAgent) else []
+        found = next((tool for tool in tools if isinstance(tool, BaseTool) and tool.name == item.name), None)
+        return response_schema(found) if found is not None else None
+
+    def _on_progress_given(self, item: PendingItem, response: dict[str, Any]) -> None:
+        call_id = item.call_id or ""
+        self._there(
+            lambda: self._commits.commit(
+                "Reporting progress", lambda engine, session: engine.report_progress(session.address.key, call_id, response)
+            )
+        )
+
+    def _on_answered(self, item: PendingItem, response: dict[str, Any]) -> None:
+        self._there(lambda: self._run.respond(item, response))
+
+    def _on_resume_asked(self, _item: PendingItem) -> None:
+        self._there(self._commands.resume.trigger)
+
+    def _there(self, then: Callable[[], None]) -> None:
+        """Do something in the session of the selected item: another one may be on show."""
+        address = self._workbench.pending.selected_session
+        if address is None or address == self._cursor.session:
+            then()
+        else:
+            self._tasks.spawn(self._go_there(address, then), "Going to the session that waits")
+
+    async def _go_there(self, address: SessionAddress, then: Callable[[], None]) -> None:
+        self._cursor.select_session(address)
+        await self._browse.wait_until_loaded()
+        then()
+
+    def _on_answer_pending(self) -> None:
+        self._workbench.raise_pane("pending")
+        self._workbench.pending.focus()

@@ -1,0 +1,138 @@
+"""Two sessions compared event by event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.genai import types
+
+from runtime.compare.alignment import Item, align
+from runtime.compare.differences import call_ids, content_of
+from runtime.events.event import Event
+from runtime.events.kinds import kind_of, tokens_of
+from runtime.flows.contents import Conversation
+from runtime.history.state_at import History, differences
+from runtime.sessions.state import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two events that stand for each other, or one that nothing stands for.
+
+    Attributes:
+        left, right: indices in the two sessions.
+        same: they say and do the same.
+    """
+
+    left: int | None
+    right: int | None
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a session amounts to.
+
+    Attributes:
+        events, invocations: how many.
+        model_answers: events that a model counted tokens for.
+        tool_calls: function calls.
+        prompt_tokens, answer_tokens, tokens: as the models counted them; answers include thoughts.
+        seconds: from the first event of each invocation to its last, added up.
+    """
+
+    events: int
+    invocations: int
+    model_answers: int
+    tool_calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sessions side by side.
+
+    Attributes:
+        rows: all events of both, each once, in order.
+        differing: numbers of the rows that are not the same, for going to the next and previous one.
+        left, right: what each session amounts to.
+        call_ids: the function call ids of both, for `differences_of`.
+    """
+
+    rows: list[Row]
+    differing: list[int]
+    left: Totals
+    right: Totals
+    call_ids: frozenset[str]
+
+    @property
+    def first_difference(self) -> int | None:
+        """The number of the first row that is not the same."""
+        return self.differing[0] if self.differing else None
+
+
+def compare(left: Sequence[Event], right: Sequence[Event]) -> Comparison:
+    """Align two sessions' events and say which are the same; ids, times and token counts make no difference.
+
+    Args:
+        left, right: all events of each, in commit order.
+    """
+    ids = call_ids(left) | call_ids(right)
+    one, other = ([_item(event, ids) for event in events] for events in (left, right))
+    rows = [Row(i, j, i is not None and j is not None and one[i].content == other[j].content) for i, j in align(one, other)]
+    differing = [number for number, row in enumerate(rows) if not row.same]
+    return Comparison(rows, differing, totals(left), totals(right), ids)
+
+
+def totals(events: Sequence[Event]) -> Totals:
+    """Return what a session amounts to."""
+    usages = [event.usage_metadata for event in events if event.usage_metadata]
+    spans: dict[str, tuple[float, float]] = {}
+    for event in events:
+        first, _ = spans.get(event.invocation_id, (event.timestamp, 0.0))
+        spans[event.invocation_id] = (first, event.timestamp)
+    return Totals(
+        events=len(events),
+        invocations=len(spans),
+        model_answers=len(usages),
+        tool_calls=sum(len(event.get_function_calls()) for event in events),
+        prompt_tokens=sum(usage.prompt_token_count or 0 for usage in usages),
+        answer_tokens=sum((usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0) for usage in usages),
+        tokens=sum(map(tokens_of, events)),
+        seconds=sum(max(0.0, last - first) for first, last in spans.values()),
+    )
+
+
+def state_differences(left: History, left_index: int, right: History, right_index: int) -> list[Change]:
+    """Return what is different in the state of two sessions, each after one of its events; before is the left one's.
+
+    Args:
+        left, right: the sessions' pasts.
+        left_index, right_index: of the events; -1 for the sessions' creations.
+    """
+    return differences(left.state_at(left_index), right.state_at(right_index))
+
+
+def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:
+    """Return the conversation that an event's agent had before it said that, as its model was sent it.
+
+    The instruction and the tools are stored nowhere; an agent that sees only its present turn (`include_contents="none"`) saw less.
+
+    Args:
+        events: the session's, in commit order.
+        index: of the event.
+    """
+    event = events[index]
+    return Conversation(event.author, event.branch).contents(events[:index])
+
+
+def _item(event: Event, ids: frozenset[str]) -> Item:
+    content = content_of(event, ids)
+    names = [*content["call"], *(name for name, _ in content["result"])]
+    outline = (event.author, event.branch, kind_of(event), *names)
+    return Item(json.dumps(content, sort_keys=True, default=repr), outline)

@@ -1,0 +1,80 @@
+"""What each model event was answered to: the requests of a run, kept while somebody may want to look at them.
+
+Requests are not stored (google-adk's layouts have no place for them, and they repeat the whole conversation), so they are known for runs
+that were watched, as long as the process lives.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from runtime.events.event import Event
+from runtime.models.llm_response import LlmResponse
+from runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from runtime.agents.callback_context import CallbackContext
+    from runtime.agents.invocation_context import InvocationContext
+    from runtime.models.llm_request import LlmRequest
+
+NAME = "inspector_requests"
+
+MOST_CONTENTS = 20_000
+"""Kept of all requests together: each holds the whole conversation up to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request as it was sent.
+
+    Attributes:
+        model: the model's name.
+        config: system instruction, tools and settings.
+        contents: the conversation that the model saw.
+    """
+
+    model: str | None
+    config: types.GenerateContentConfig
+    contents: tuple[types.Content, ...]
+
+
+class RequestRecorder(BasePlugin):
+    """Remembers which request led to which event; one recorder may serve many runs.
+
+    Args:
+        most_contents: how many contents are kept, of all requests together; the oldest requests go first, the latest stays.
+    """
+
+    def __init__(self, most_contents: int = MOST_CONTENTS) -> None:
+        super().__init__(NAME)
+        self._most_contents = most_contents
+        self._contents = 0
+        self._sent: dict[tuple[str, str, str | None], LlmRequest] = {}
+        self._kept: OrderedDict[str, RecordedRequest] = OrderedDict()
+
+    def request_of(self, event_id: str) -> RecordedRequest | None:
+        """Return the request that an event answers, None if none is known."""
+        return self._kept.get(event_id)
+
+    async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
+        """See `BasePlugin`. Callbacks after this one may still change the request: it is looked at once the answer is there."""
+        ctx = callback_context._invocation_context
+        self._sent[ctx.invocation_id, callback_context.agent_name, ctx.branch] = llm_request
+        return None
+
+    async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
+        """See `BasePlugin`."""
+        if event.partial or event.get_function_responses():
+            return None
+        request = self._sent.pop((invocation_context.invocation_id, event.author, event.branch), None)
+        if request is not None:
+            self._kept[event.id] = RecordedRequest(request.model, request.config, tuple(request.contents))
+            self._contents += len(request.contents)
+        while self._contents > self._most_contents and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            self._contents -= len(oldest.contents)
+        return None

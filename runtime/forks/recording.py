@@ -1,0 +1,122 @@
+"""What a run said and did up to one of its events, for making it again. Pure.
+
+The recording is what was committed: what models answered and what tools returned. What an agent that ran as a tool did inside its call is
+stored nowhere, only what it returned; so such a call is repeated whole or made anew whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from google.genai import types
+
+from runtime.errors.known_error import KnownError
+from runtime.errors.not_found_error import NotFoundError
+from runtime.events.event import Event
+from runtime.events.kinds import REQUEST_TOOLS
+from runtime.events.marks import is_progress, is_state_edit
+from runtime.sessions.state import scope_of
+
+
+class RecordingError(KnownError):
+    """A run cannot be made again from that event, or not with that change; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One invocation up to one of its events.
+
+    Attributes:
+        invocation_id: which.
+        messages: the user's events: what began it, then the answers to its calls.
+        answers: all other events, in commit order.
+        is_altered: a person changed the last of them.
+    """
+
+    invocation_id: str
+    messages: tuple[Event, ...]
+    answers: tuple[Event, ...]
+    is_altered: bool = False
+
+    @property
+    def first_event_id(self) -> str:
+        """The event before which the fork is made that the run is made in again."""
+        return self.messages[0].id
+
+    @property
+    def last(self) -> Event:
+        """The last event of the recording."""
+        return self.answers[-1] if self.answers else self.messages[-1]
+
+    def altered(self, content: types.Content) -> Recording:
+        """Return the recording with another content in its last event; what comes after it was not recorded and happens live.
+
+        Args:
+            content: of a model's answer; or function responses to the same calls.
+
+        Raises:
+            RecordingError: the last event is neither a model's answer nor a tool's result, or the responses are to other calls.
+        """
+        last = self.last
+        what = alterable(last)
+        if what is None:
+            raise RecordingError(f"Event {last.id} is neither a model's answer nor a tool's result: there is nothing in it to change.")
+        if what == "result":
+            given = [part.function_response.id for part in content.parts or [] if part.function_response]
+            if given != [response.id for response in last.get_function_responses()]:
+                raise RecordingError("The changed result must answer the same calls as the recorded one.")
+        changed = last.model_copy(update={"content": content, "error_code": None, "error_message": None})
+        return replace(self, answers=(*self.answers[:-1], changed), is_altered=True)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before the run is made again, sentences."""
+        shared = sorted({key for event in self.answers for key in event.actions.state_delta if scope_of(key) in ("user", "app")})
+        if not shared:
+            return []
+        return [f"The run writes these keys again, which other sessions share: {', '.join(shared)}."]
+
+
+def recording_until(events: Sequence[Event], event_id: str) -> Recording:
+    """Return the recording of an event's invocation up to and with that event.
+
+    Args:
+        events: the session's, in commit order.
+        event_id: the last event that is repeated.
+
+    Raises:
+        NotFoundError: there is no such event.
+        RecordingError: its invocation has no user message: it is a summary, a rewind, or an edit by hand.
+    """
+    last = next((index for index, event in enumerate(events) if event.id == event_id), None)
+    if last is None:
+        raise NotFoundError(f"The session has no event {event_id!r}.")
+    invocation_id = events[last].invocation_id
+    own = [event for event in events[: last + 1] if event.invocation_id == invocation_id and not _is_by_hand(event)]
+    messages = tuple(event for event in own if event.author == "user" and event.content)
+    if not messages or messages[0] is not own[0]:
+        raise RecordingError(f"The invocation {invocation_id} did not begin with a message: there is nothing to run again.")
+    return Recording(invocation_id, messages, tuple(event for event in own if event.author != "user"))
+
+
+def _is_by_hand(event: Event) -> bool:
+    """Return whether an event is neither what an agent nor what its user did: state edited, or progress told, from outside."""
+    return is_state_edit(event) or is_progress(event)
+
+
+def alterable(event: Event) -> Literal["answer", "result"] | None:
+    """Return what of an event can be changed in a run made again; None if nothing can."""
+    if event.author == "user":
+        return None
+    if event.get_function_responses():
+        return "result"
+    return "answer" if is_said(event) else None
+
+
+def is_said(event: Event) -> bool:
+    """Return whether an event is what an agent said or called, and neither a result nor a question to a person."""
+    if event.get_function_responses() or any(call.name in REQUEST_TOOLS for call in event.get_function_calls()):
+        return False
+    return bool((event.content and event.content.parts) or event.error_code)

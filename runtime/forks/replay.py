@@ -1,0 +1,222 @@
+"""A run made again: models and tools are answered from what was recorded, and from where that ends they are asked.
+
+What one agent did on one branch is one stream of recorded events. Each event that the run commits takes its counterpart from there, and a
+model's answer is taken when the agent asks for it. A call is known by its id, which the recorded answer brought along. When an agent does
+something else than was recorded, its stream is worth nothing any more, nor is that of any agent that can see it; agents on other branches
+see nothing of it and go on from the recording.
+
+Only models and tools are answered. Callbacks of agents and the code of custom agents run; callbacks round a model or tool do not, as
+what they changed is part of the recorded answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.events.kinds import kind_of
+from runtime.events.marks import EDITED, REPLAYED, RESUMED
+from runtime.forks.recording import Recording, alterable, is_said
+from runtime.models.llm_response import LlmResponse
+from runtime.plugins.base_plugin import BasePlugin
+from runtime.plugins.plugin_manager import NoResult
+from runtime.resume import CALLED_WITHOUT_RESULT
+from runtime.sessions.state import scope_of
+
+if TYPE_CHECKING:
+    from runtime.agents.callback_context import CallbackContext
+    from runtime.agents.invocation_context import InvocationContext
+    from runtime.agents.tool_context import ToolContext
+    from runtime.models.llm_request import LlmRequest
+    from runtime.tools.base_tool import BaseTool
+
+NAME = "inspector_replay"
+_OWN_MARKS = (RESUMED, EDITED, REPLAYED)
+Stream = tuple[str, str | None]
+"""An agent's name and its branch."""
+
+
+class Replay(BasePlugin):
+    """Answers a run from a recording.
+
+    Attributes:
+        model_calls: how many model calls were answered from it.
+        tool_calls: how many tools were.
+        divergences: where the run went another way than the recorded one, sentences; from there on it is live.
+
+    Args:
+        recording: what to repeat.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(NAME)
+        self.model_calls = 0
+        self.tool_calls = 0
+        self.divergences: list[str] = []
+        self._left: dict[Stream, list[Event]] = {}
+        self._results: dict[str, list[Event]] = {}
+        self._given: set[str] = set()
+        self._altered = recording.last if recording.is_altered else None
+        self._gone: list[str | None] = []
+        for event in recording.answers:
+            self._left.setdefault((event.author, event.branch), []).append(event)
+            for call_id in _answered(event):
+                self._results.setdefault(call_id, []).append(event)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether nothing recorded is left to repeat."""
+        return not any(left and self._holds(stream[1]) for stream, left in self._left.items())
+
+    async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
+        """See `BasePlugin`."""
+        ctx = callback_context._invocation_context
+        stream = (ctx.agent.name, ctx.branch)
+        if ctx.shared.outer is not None or not self._holds(ctx.branch):
+            return None
+        event = next((event for event in self._left.get(stream, ()) if not _answered(event)), None)
+        if event is None or not is_said(event):
+            self._check_nothing_left(ctx, f"{ctx.agent.name} called its model once more than was recorded")
+            return None
+        self.model_calls += 1
+        self._given.add(event.id)
+        _take_over(event.actions, callback_context, None)
+        return _response(event)
+
+    async def after_model_callback(self, *, callback_context: CallbackContext, llm_response: LlmResponse) -> LlmResponse | None:
+        """See `BasePlugin`; what the agent's own callback changed stands in the recorded answer already."""
+        return llm_response if isinstance(llm_response, _Recorded) else None
+
+    async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
+        """See `BasePlugin`."""
+        ctx, call_id = tool_context._invocation_context, tool_context.function_call_id
+        if ctx.shared.outer is not None or not self._holds(ctx.branch):
+            return None
+        results = self._results.get(call_id or "")
+        if not results:
+            self._check_nothing_left(ctx, f"{tool.name} was called, of which no result was recorded", own=True)
+            return None
+        event = results.pop(0)
+        self.tool_calls += 1
+        self._given.add(event.id)
+        _take_over(event.actions, tool_context, call_id)
+        response = next((response for response in event.get_function_responses() if response.id == call_id), None)
+        if response is None:
+            raise NoResult
+        return _RecordedResult(response.response or {})
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """See `BasePlugin`; as `after_model_callback`."""
+        return dict(result) if isinstance(result, _RecordedResult) else None
+
+    async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
+        """See `BasePlugin`: takes the event's counterpart out of what is left."""
+        if event.partial or invocation_context.shared.outer is not None or not self._holds(event.branch):
+            return None
+        left = self._left.get((event.author, event.branch), [])
+        counterpart = _counterpart(event, left)
+        if counterpart is None:
+            if any(not _answered(other) for other in left):
+                self._diverge(event.branch, f"{event.author} committed something else ({kind_of(event)}) than was recorded")
+            return None
+        left.remove(counterpart)
+        if alterable(counterpart) is None and counterpart.long_running_tool_ids:
+            # A question to a person: the recorded answer names the recorded call.
+            event.content = counterpart.content and counterpart.content.model_copy(deep=True)
+            event.long_running_tool_ids = set(counterpart.long_running_tool_ids)
+        if counterpart.id in self._given:
+            marks: dict[str, Any] = {REPLAYED: counterpart.id}
+            if counterpart is self._altered:
+                marks[EDITED] = _edits(counterpart)
+            event.custom_metadata = {**(event.custom_metadata or {}), **marks}
+        return None
+
+    def _check_nothing_left(self, ctx: InvocationContext, what: str, *, own: bool = False) -> None:
+        """Note a divergence if the agents that see this one have recorded work left.
+
+        Args:
+            ctx: where something happens that was not recorded.
+            what: a phrase that says what.
+            own: only this agent's own answers count: other calls of its turn are answered meanwhile.
+        """
+        here = (ctx.agent.name, ctx.branch)
+        streams = [here] if own else [stream for stream in self._left if _sees(stream[1], ctx.branch)]
+        left = [event for stream in streams for event in self._left.get(stream, ())]
+        if any(is_said(event) if own else not _answered(event) for event in left):
+            self._diverge(ctx.branch, what)
+
+    def _diverge(self, branch: str | None, what: str) -> None:
+        self._gone.append(branch)
+        self.divergences.append(f"{what}; from there on the run is live.")
+
+    def _holds(self, branch: str | None) -> bool:
+        return not any(_sees(branch, gone) for gone in self._gone)
+
+
+class _Recorded(LlmResponse):
+    """A model's answer that was recorded."""
+
+
+class _RecordedResult(dict[str, Any]):
+    """A tool's result that was recorded."""
+
+
+def _sees(branch: str | None, other: str | None) -> bool:
+    """Return whether agents on two branches see each other's events, one way or the other."""
+    if branch is None or other is None or branch == other:
+        return True
+    return branch.startswith(other + ".") or other.startswith(branch + ".")
+
+
+def _answered(event: Event) -> list[str]:
+    """Return the ids of the calls that an event has the results of, those that returned nothing included."""
+    without: list[str] = (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, [])
+    return [*(response.id or "" for response in event.get_function_responses()), *without]
+
+
+def _counterpart(event: Event, left: list[Event]) -> Event | None:
+    answered = _answered(event)
+    if answered:
+        return next((other for other in left if set(answered) & set(_answered(other))), None)
+    other = next((other for other in left if not _answered(other)), None)
+    return other if other is not None and _shape(other) == _shape(event) else None
+
+
+def _shape(event: Event) -> tuple[Any, ...]:
+    return kind_of(event), [call.name for call in event.get_function_calls()]
+
+
+def _edits(event: Event) -> dict[str, Any]:
+    """Return what a person changed in an answer, as `runtime.debugger.interception` marks it."""
+    results = {response.id or "": {"tool": response.name, "result": response.response} for response in event.get_function_responses()}
+    return {"calls": results} if results else {"model": {"answer": True}}
+
+
+def _response(event: Event) -> LlmResponse:
+    fields = {name: getattr(event, name) for name in LlmResponse.model_fields if name in event.model_fields_set}
+    content = fields.get("content")
+    if content is not None:
+        fields["content"] = content.model_copy(deep=True)  # the flow numbers its calls
+    metadata = {key: value for key, value in (event.custom_metadata or {}).items() if key not in _OWN_MARKS}
+    return _Recorded(**{**fields, "custom_metadata": metadata or None})
+
+
+def _take_over(recorded: EventActions, context: CallbackContext, call_id: str | None) -> None:
+    """Do what a recorded answer did besides answering.
+
+    Args:
+        recorded: of the event.
+        context: of the callback in its place.
+        call_id: the call whose result it is; None of a model's answer.
+    """
+    context.state.update({key: value for key, value in recorded.state_delta.items() if scope_of(key) != "temp"})
+    actions = context.actions
+    actions.artifact_delta.update(recorded.artifact_delta)
+    for name in ("transfer_to_agent", "escalate", "skip_summarization"):
+        if getattr(recorded, name) is not None:
+            setattr(actions, name, getattr(recorded, name))
+    for name in ("requested_auth_configs", "requested_tool_confirmations"):
+        getattr(actions, name).update({key: value for key, value in getattr(recorded, name).items() if key == call_id})

@@ -1,0 +1,68 @@
+"""Making a recorded run again in a fork: with its answers as far as they were recorded, and live from there on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from runtime.agents.run_config import RunConfig
+from runtime.events.event import Event
+from runtime.forks.recording import Recording
+from runtime.forks.replay import Replay
+from runtime.invocation_start import answered_calls, call_event
+from runtime.runners import Runner
+from runtime.sessions.session import SessionKey
+
+
+class Rerun:
+    """One run made again.
+
+    Attributes:
+        replay: what was answered from the recording, and where the run went another way.
+
+    Args:
+        runner: of the app; its session service keeps the fork.
+        key: the fork, made before `recording.first_event_id`.
+        recording: what to repeat.
+        run_config: settings of the run.
+    """
+
+    def __init__(self, runner: Runner, key: SessionKey, recording: Recording, run_config: RunConfig | None = None) -> None:
+        self.replay = Replay(recording)
+        self._runner = runner
+        self._key = key
+        self._recording = recording
+        self._run_config = run_config
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Run it; as `Runner.run_async`.
+
+        Answers that the person gave to calls are given again. If the run went another way before, and does not wait for one, it ends there.
+        """
+        plugins = self._runner.plugin_manager
+        plugins.register_plugin(self.replay, first=True)
+        try:
+            for number, message in enumerate(self._recording.messages):
+                if number and not await self._is_asked(message):
+                    self.replay.divergences.append("The run does not wait for the answer that was recorded; it was not given.")
+                    return
+                async with aclosing(self._run(message)) as events:
+                    async for event in events:
+                        yield event
+        finally:
+            plugins.remove_plugin(self.replay)
+
+    def _run(self, message: Event) -> AsyncGenerator[Event, None]:
+        key = self._key
+        return self._runner.run_async(
+            user_id=key.user_id,
+            session_id=key.session_id,
+            new_message=message.content and message.content.model_copy(deep=True),
+            state_delta=dict(message.actions.state_delta) or None,
+            run_config=self._run_config,
+        )
+
+    async def _is_asked(self, answer: Event) -> bool:
+        key = self._key
+        session = await self._runner.session_service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        return session is not None and call_event(session.events, answered_calls(answer.content)) is not None

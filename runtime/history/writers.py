@@ -1,0 +1,183 @@
+"""Who wrote a state key: every event that did, what overwrote what at the same time, and which prompts read it. Pure.
+
+`StoredDatabase.writes` and `writes_of` collect the writes. A tool is known by the event that carries its result: what it wrote is in that
+event's delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from runtime.events.event import Event
+from runtime.events.kinds import REQUEST_TOOLS
+from runtime.history.state_at import History
+from runtime.sessions.session import SessionKey
+from runtime.utils.instructions_utils import keys_in
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write of one key.
+
+    Attributes:
+        session: whose event it was.
+        event_id: the event; None: the session's creation.
+        author: the agent, `user`, or `system` for an edit by hand; empty for a creation.
+        branch: the agent's.
+        tools: names of the tools whose results the event carries.
+        invocation_id: of the event.
+        timestamp: epoch seconds; 0.0 for a creation.
+        before, after: the values; `before` is None where `known` is False.
+        known: it is recorded what was there before, or that nothing was (then `is_new`).
+        is_new: the key did not exist.
+        parallel: event ids of writes to this key by agents that ran at the same time and do not see each other: who was last, won.
+    """
+
+    session: SessionKey
+    event_id: str | None
+    author: str
+    branch: str | None
+    tools: tuple[str, ...]
+    invocation_id: str
+    timestamp: float
+    before: Any
+    after: Any
+    known: bool = True
+    is_new: bool = False
+    parallel: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A model call whose instruction the key was filled into.
+
+    Attributes:
+        event_id: of the model's answer.
+        index: of it in the session.
+        agent: whose instruction names the key.
+        write: the number of the write whose value it read, in the list of writes; None: another session's, or from before all of them.
+    """
+
+    event_id: str
+    index: int
+    agent: str
+    write: int | None
+
+
+def write_by(event: Event, key: SessionKey, after: Any) -> Write:
+    """Return an event's write of a state key; what was there before is not known yet.
+
+    Args:
+        event: that wrote it.
+        key: the event's session.
+        after: the value it wrote.
+    """
+    tools = tuple(dict.fromkeys(one.name or "?" for one in event.get_function_responses() if one.name not in REQUEST_TOOLS))
+    return Write(key, event.id, event.author, event.branch, tools, event.invocation_id, event.timestamp, None, after, known=False)
+
+
+def writes_of(history: History, key: SessionKey, name: str) -> list[Write]:
+    """Return a session's own writes of a state key, the oldest first.
+
+    Args:
+        history: of the session.
+        key: the session.
+        name: with its scope prefix; `temp:` keys are known as far as they were recorded.
+    """
+    writes = []
+    if history.baseline is not None and name in history.baseline:
+        writes.append(Write(key, None, "", None, (), "", 0.0, None, history.baseline[name], is_new=True))
+    for index, event in enumerate(history.events):
+        if name in event.actions.state_delta or name in history.temp_of(event.id):
+            change = next(change for change in history.delta_at(index) if change.key == name)
+            known, is_new = change.kind != "written", change.kind == "added"
+            writes.append(replace(write_by(event, key, change.after), before=change.before, known=known, is_new=is_new))
+    return with_parallel(writes)
+
+
+def in_order(writes: Iterable[Write], *, complete: bool) -> list[Write]:
+    """Return writes of a shared key with what each of them overwrote.
+
+    Args:
+        writes: in commit order.
+        complete: the first of them is known to be the first ever.
+    """
+    found: list[Write] = []
+    for write in writes:
+        last = found[-1] if found else None
+        if last is not None:
+            write = replace(write, before=last.after, known=True)
+        elif complete:
+            write = replace(write, known=True, is_new=True)
+        found.append(write)
+    return with_parallel(found)
+
+
+def with_parallel(writes: Sequence[Write]) -> list[Write]:
+    """Return the writes, those marked that agents made at the same time without seeing each other."""
+    by_invocation: dict[tuple[SessionKey, str], list[Write]] = {}
+    for write in writes:
+        if write.branch is not None:
+            by_invocation.setdefault((write.session, write.invocation_id), []).append(write)
+    return [
+        replace(write, parallel=tuple(other.event_id or "" for other in together if _blind(write.branch, other.branch)))
+        if (together := by_invocation.get((write.session, write.invocation_id))) and write.branch is not None
+        else write
+        for write in writes
+    ]
+
+
+def _blind(branch: str | None, other: str | None) -> bool:
+    """Return whether agents on two branches of one invocation do not see each other's events."""
+    if branch is None or other is None or branch == other:
+        return False
+    return not (branch.startswith(other + ".") or other.startswith(branch + "."))
+
+
+def reading_agents(root: BaseAgent, name: str) -> dict[str, bool]:
+    """Return the agents whose instruction may read a state key: whether it names the key, or a function makes it (which cannot be seen).
+
+    Args:
+        root: of the agent tree.
+        name: the state key.
+    """
+    found: dict[str, bool] = {}
+    for agent in (root, *root.descendants()):
+        if not hasattr(agent, "instruction"):
+            continue
+        instructions = [agent.instruction, getattr(root, "global_instruction", "")]
+        named = any(isinstance(text, str) and name in keys_in(text) for text in instructions)
+        if named or not all(isinstance(text, str) for text in instructions):
+            found[agent.name] = named
+    return found
+
+
+def readings_of(history: History, root: BaseAgent, name: str, writes: Sequence[Write]) -> list[Reading]:
+    """Return the model calls of a session whose instruction the key was filled into, in order.
+
+    Args:
+        history: of the session.
+        root: the agent tree.
+        name: the state key.
+        writes: of the key, as `writes_of` or `StoredDatabase.writes` returned them.
+    """
+    agents = {agent for agent, named in reading_agents(root, name).items() if named}
+    numbers = {write.event_id: number for number, write in enumerate(writes)}
+    found = []
+    for index, event in enumerate(history.events):
+        if event.author not in agents or event.get_function_responses() or not event.content or not event.content.parts:
+            continue
+        found.append(Reading(event.id, index, event.author, _write_seen(history, name, index - 1, numbers)))
+    return found
+
+
+def _write_seen(history: History, name: str, index: int, numbers: dict[str | None, int]) -> int | None:
+    writer = history.writers_at(index).get(name)
+    if writer is None:
+        return numbers.get(None)
+    return numbers.get(history.events[writer].id) if writer >= 0 else None

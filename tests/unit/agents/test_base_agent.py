@@ -1,0 +1,84 @@
+"""Agent trees: one parent each, names, finding, copying (issue 3, "Agents"; google-adk's public surface, 5)."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from pydantic import ValidationError
+
+from runtime.agents import BaseAgent, LlmAgent, SequentialAgent
+from runtime.models.scripted_llm import ScriptedLlm
+from tests.seeds.running import run, runner_for, stored
+
+
+def test_an_agent_has_one_parent() -> None:
+    leaf = BaseAgent(name="leaf")
+    root = BaseAgent(name="root", sub_agents=[leaf])
+    assert leaf.parent_agent is root
+    assert leaf.root_agent is root.root_agent is root
+    with pytest.raises(ValueError, match="'leaf' already has the parent 'root'"):
+        BaseAgent(name="other", sub_agents=[leaf])
+
+
+def test_sub_agents_of_one_name_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        root = BaseAgent(name="root", sub_agents=[BaseAgent(name="twin"), BaseAgent(name="twin")])
+    assert "'root' has several sub-agents named 'twin'" in caplog.text
+    assert root.find_agent("twin") is root.sub_agents[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("two words", "no agent name"), ("1st", "no agent name"), ("", "no agent name"), ("user", "user")]
+)
+def test_names_that_are_refused(name: str, why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        BaseAgent(name=name)
+
+
+def test_finding() -> None:
+    leaf = BaseAgent(name="leaf")
+    middle = BaseAgent(name="middle", sub_agents=[leaf])
+    root = BaseAgent(name="root", sub_agents=[middle])
+    assert (root.find_agent("root"), root.find_sub_agent("root")) == (root, None)
+    assert root.find_agent("leaf") is root.find_sub_agent("leaf") is leaf
+    assert middle.find_agent("root") is None
+    assert list(leaf.ancestors()) == [middle, root]
+    assert list(root.descendants()) == [middle, leaf]
+
+
+def test_a_clone_is_a_tree_of_its_own() -> None:
+    root = SequentialAgent(name="root", sub_agents=[LlmAgent(name="leaf", model=ScriptedLlm(replies=["x"]), instruction="Do.")])
+    copy = root.clone(update={"name": "copy"})
+    assert (type(copy), copy.name, copy.parent_agent) == (SequentialAgent, "copy", None)
+    (leaf,) = copy.sub_agents
+    assert leaf is not root.sub_agents[0]
+    assert isinstance(leaf, LlmAgent)
+    assert (leaf.parent_agent, leaf.instruction) == (copy, "Do.")
+    assert root.sub_agents[0].parent_agent is root
+
+
+def test_a_clone_takes_no_unknown_fields_and_no_parent() -> None:
+    for update in ({"parent_agent": BaseAgent(name="p")}, {"no_such_field": 1}):
+        with pytest.raises(ValueError, match=next(iter(update))):
+            BaseAgent(name="a").clone(update=update)
+
+
+async def test_an_agent_without_work_says_so() -> None:
+    with pytest.raises(NotImplementedError, match="_run_async_impl"):
+        await run(runner_for(BaseAgent(name="idle")))
+
+
+async def test_callbacks_in_lists_sync_and_async_with_their_changes_in_one_event() -> None:
+    def first(callback_context: object) -> None:
+        callback_context.state["first"] = True  # type: ignore[attr-defined]
+
+    async def second(callback_context: object) -> None:
+        callback_context.state["second"] = True  # type: ignore[attr-defined]
+
+    agent = LlmAgent(name="agent", model=ScriptedLlm(replies=["x"]), before_agent_callback=[first, second])
+    runner = runner_for(agent)
+    before, answer = await run(runner)
+    assert (before.author, before.content, before.actions.state_delta) == ("agent", None, {"first": True, "second": True})
+    assert answer.actions.state_delta == {}
+    assert (await stored(runner)).state == {"first": True, "second": True}

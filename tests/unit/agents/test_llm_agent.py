@@ -1,0 +1,132 @@
+"""What an LlmAgent puts into its requests, and which settings it refuses (google-adk's public surface, 10 and 14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel, ValidationError
+
+from runtime.agents import LlmAgent, RunConfig, SequentialAgent
+from runtime.errors import UnknownLlmError
+from runtime.models import Gemini, LlmRequest
+from runtime.models.scripted_llm import Reply, ScriptedLlm
+from tests.seeds.running import run, runner_for, stored
+
+
+def noting(seen: list[LlmRequest], *replies: Any) -> ScriptedLlm:
+    """Return a model that keeps its requests."""
+
+    def note(number: int) -> Any:
+        def reply(request: LlmRequest) -> Any:
+            seen.append(request.model_copy(update={"contents": list(request.contents)}))
+            return replies[number]
+
+        return reply
+
+    return ScriptedLlm(replies=[note(number) for number in range(len(replies))])
+
+
+def texts_of(request: LlmRequest) -> list[str]:
+    return [part.text for content in request.contents for part in content.parts or [] if part.text]
+
+
+async def test_instructions_in_their_order() -> None:
+    seen: list[LlmRequest] = []
+    leaf = LlmAgent(name="leaf", model=noting(seen, "x"), instruction="Be {tone}.", description="A leaf.")
+    root = LlmAgent(name="root", sub_agents=[leaf], global_instruction="All of you: {tone}.", model=ScriptedLlm(replies=[_to("leaf")]))
+    runner = runner_for(root)
+    await runner.session_service.create_session(app_name="app", user_id="u", session_id="s", state={"tone": "kind"})
+    await run(runner)
+    paragraphs = str(seen[0].config.system_instruction).split("\n\n")
+    assert paragraphs[:4] == [
+        "All of you: kind.",
+        "Be kind.",
+        'You are an agent. Your internal name is "leaf".',
+        'The description about you is "A leaf.".',
+    ]
+
+
+def _to(name: str) -> Reply:
+    return Reply(calls=[("transfer_to_agent", {"agent_name": name})])
+
+
+async def test_a_static_instruction_stays_and_the_other_goes_into_the_conversation() -> None:
+    seen: list[LlmRequest] = []
+    agent = LlmAgent(name="agent", model=noting(seen, "x"), static_instruction="Never changes: {k}.", instruction="Now: {k}.")
+    runner = runner_for(agent)
+    await runner.session_service.create_session(app_name="app", user_id="u", session_id="s", state={"k": 1})
+    await run(runner)
+    assert str(seen[0].config.system_instruction).startswith("Never changes: {k}.")
+    assert texts_of(seen[0]) == ["Now: 1.", "go"]
+
+
+async def test_include_contents_none_sees_the_present_turn_only() -> None:
+    seen: list[LlmRequest] = []
+    agent = LlmAgent(name="agent", model=noting(seen, "one", "two"), include_contents="none")
+    runner = runner_for(agent)
+    await run(runner, "first")
+    agent.model = noting(seen, "two")
+    await run(runner, "second")
+    assert [texts_of(request) for request in seen] == [["first"], ["second"]]
+
+
+async def test_the_runs_and_the_agents_settings_reach_the_model() -> None:
+    seen: list[LlmRequest] = []
+    config = types.GenerateContentConfig(temperature=0.2, max_output_tokens=7)
+    agent = LlmAgent(name="agent", model=noting(seen, "x"), generate_content_config=config)
+    await run(runner_for(agent), run_config=RunConfig(response_modalities=["TEXT", "IMAGE"]))
+    sent = seen[0].config
+    assert (sent.temperature, sent.max_output_tokens, sent.response_modalities) == (0.2, 7, ["TEXT", "IMAGE"])
+    assert config.response_modalities is None
+    assert config.system_instruction is None
+
+
+@pytest.mark.parametrize("taken", ["tools", "system_instruction", "response_schema"])
+def test_what_the_agent_itself_sets_is_refused_in_its_config(taken: str) -> None:
+    value: Any = {"tools": [types.Tool()], "system_instruction": "Be.", "response_schema": {"type": "STRING"}}[taken]
+    with pytest.raises(ValidationError, match=taken):
+        LlmAgent(name="agent", generate_content_config=types.GenerateContentConfig(**{taken: value}))
+
+
+def test_a_code_executor_is_refused() -> None:
+    with pytest.raises(ValidationError, match="not supported"):
+        LlmAgent(name="agent", code_executor=object())
+
+
+def test_the_model_is_inherited() -> None:
+    leaf = LlmAgent(name="leaf")
+    scripted = ScriptedLlm(replies=["x"])
+    LlmAgent(name="root", model=scripted, sub_agents=[SequentialAgent(name="middle", sub_agents=[leaf])])
+    assert leaf.canonical_model is scripted
+    assert isinstance(LlmAgent(name="alone").canonical_model, Gemini)
+    with pytest.raises(UnknownLlmError, match="no-such-model"):
+        _ = LlmAgent(name="odd", model="no-such-model").canonical_model
+
+
+class Weather(BaseModel):
+    city: str
+    degrees: int
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "kept"),
+    [
+        (Weather, '{"city": "Oslo", "degrees": 3}', {"city": "Oslo", "degrees": 3}),
+        (list[Weather], '[{"city": "Oslo", "degrees": 3}]', [{"city": "Oslo", "degrees": 3}]),
+        (None, "plain", "plain"),
+    ],
+    ids=["model", "list", "none"],
+)
+async def test_the_output_key_keeps_the_answer_in_its_shape(schema: Any, answer: str, kept: Any) -> None:
+    runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=[answer]), output_schema=schema, output_key="weather"))
+    await run(runner)
+    assert (await stored(runner)).state == {"weather": kept}
+
+
+async def test_thoughts_are_kept_as_parts_and_are_no_part_of_the_output() -> None:
+    runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=[Reply(thought="Hm.", text="Yes.")]), output_key="said"))
+    (event,) = await run(runner)
+    assert [(part.text, bool(part.thought)) for part in event.content.parts] == [("Hm.", True), ("Yes.", False)]
+    assert event.actions.state_delta == {"said": "Yes."}

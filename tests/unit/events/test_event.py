@@ -1,0 +1,84 @@
+"""Every field of an event survives a round trip (issue 3, "Events"; google-adk's public surface, 9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.events import Event, EventActions
+from runtime.sessions import DatabaseSessionService, InMemorySessionService
+from runtime.tools.tool_confirmation import ToolConfirmation
+
+PARTS: list[types.Part] = [
+    types.Part(text="said"),
+    types.Part(text="thought", thought=True, thought_signature=b"\x00\xff"),
+    types.Part(function_call=types.FunctionCall(id="c", name="f", args={"a": [1, None, {"b": "ü"}]})),
+    types.Part(function_response=types.FunctionResponse(id="c", name="f", response={"r": 1.5})),
+    types.Part(executable_code=types.ExecutableCode(code="1+1", language=types.Language.PYTHON)),
+    types.Part(code_execution_result=types.CodeExecutionResult(outcome=types.Outcome.OUTCOME_OK, output="2")),
+    types.Part(inline_data=types.Blob(data=b"\x89PNG\x00", mime_type="image/png")),
+    types.Part(file_data=types.FileData(file_uri="gs://bucket/file", mime_type="text/plain")),
+]
+
+FIELDS: dict[str, Any] = {
+    "branch": "p.a",
+    "partial": False,
+    "turn_complete": True,
+    "interrupted": True,
+    "error_code": "SAFETY",
+    "error_message": "blocked",
+    "usage_metadata": types.GenerateContentResponseUsageMetadata(prompt_token_count=3, total_token_count=5),
+    "grounding_metadata": types.GroundingMetadata(web_search_queries=["cats"]),
+    "citation_metadata": types.CitationMetadata(citations=[types.Citation(uri="https://x.example")]),
+    "input_transcription": types.Transcription(text="heard", finished=True),
+    "output_transcription": types.Transcription(text="spoken"),
+    "long_running_tool_ids": {"c", "d"},
+    "custom_metadata": {"k": [1, {"n": None}]},
+    "finish_reason": types.FinishReason.STOP,
+}
+
+ACTIONS: dict[str, Any] = {
+    "state_delta": {"k": None, "user:k": 1},
+    "artifact_delta": {"f": 2},
+    "transfer_to_agent": "bob",
+    "escalate": True,
+    "skip_summarization": True,
+    "requested_tool_confirmations": {"c": ToolConfirmation(hint="?", payload={"n": 1})},
+    "end_of_agent": True,
+    "agent_state": {"step": 3},
+    "rewind_before_invocation_id": "i0",
+}
+
+
+@pytest.mark.parametrize("by_alias", [False, True])
+def test_all_fields_together(by_alias: bool) -> None:
+    event = Event(
+        author="a", invocation_id="i", content=types.Content(role="model", parts=PARTS), actions=EventActions(**ACTIONS), **FIELDS
+    )
+    again = Event.model_validate_json(event.model_dump_json(by_alias=by_alias, exclude_none=True))
+    assert again == event
+    for name, value in FIELDS.items():
+        assert getattr(again, name) == value
+    for name, value in ACTIONS.items():
+        assert getattr(again.actions, name) == value
+
+
+@pytest.mark.parametrize("service", [InMemorySessionService, lambda: DatabaseSessionService("sqlite://")], ids=["memory", "sqlite"])
+async def test_all_fields_are_stored(service: Any) -> None:
+    actions = {name: value for name, value in ACTIONS.items() if name != "rewind_before_invocation_id"}
+    async with service() as kept:
+        session = await kept.create_session(app_name="app", user_id="u", session_id="s")
+        event = Event(
+            author="a", invocation_id="i", content=types.Content(role="model", parts=PARTS), actions=EventActions(**actions), **FIELDS
+        )
+        await kept.append_event(session, event)
+        stored = await kept.get_session(app_name="app", user_id="u", session_id="s")
+        assert stored.events == [event]
+
+
+def test_ids_are_new_and_times_now() -> None:
+    one, two = Event(author="a"), Event(author="a")
+    assert one.id != two.id != Event.new_id()
+    assert one.timestamp <= two.timestamp

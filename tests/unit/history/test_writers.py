@@ -1,0 +1,116 @@
+"""Who wrote a key: agents, tools and other sessions, what was there before, and who overwrote whom without seeing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.agents import LlmAgent, ParallelAgent, ReadonlyContext, SequentialAgent, ToolContext
+from runtime.events import Event, EventActions
+from runtime.forks.fork import fork_session
+from runtime.history.writers import reading_agents, readings_of, writes_of
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.sessions import BaseSessionService, DatabaseSessionService, SqliteSessionService
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.fixture_paths import copy_of
+from tests.seeds.running import run, runner_for
+
+KEY = SessionKey("app", "u", "s")
+
+
+def note(number: int, tool_context: ToolContext) -> dict[str, int]:
+    """Notes a number."""
+    tool_context.state.update({"n": number, "user:n": number, "temp:n": number})
+    return {"noted": number}
+
+
+def noting(name: str, number: int, **more: Any) -> LlmAgent:
+    return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": [["note", {"number": number}]]}, "ok"]), tools=[note], **more)
+
+
+@pytest.fixture(params=["v1", "adk_web"])
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> BaseSessionService:
+    return DatabaseSessionService(str(tmp_path / "s.db")) if request.param == "v1" else SqliteSessionService(tmp_path / "s.db")
+
+
+async def test_every_write_with_its_tool_and_what_was_there(service: BaseSessionService, tmp_path: Path) -> None:
+    branches = ParallelAgent(name="both", sub_agents=[noting("left", 1), noting("right", 2)])
+    root = SequentialAgent(name="root", sub_agents=[branches, noting("last", 3)])
+    async with service:
+        await service.create_session(app_name="app", user_id="u", session_id="s", state={"n": 0})
+        await run(runner_for(root, service), "go")
+        await runner_for(root, service).edit_state(user_id="u", session_id="s", changes={"n": 9})
+    with StoredDatabase.open(str(tmp_path / "s.db")) as database:
+        writes = database.writes(KEY, "n")
+        temp = database.writes(KEY, "temp:n")
+    assert [(write.author, write.branch, write.tools, write.before, write.after, write.is_new) for write in writes] == [
+        ("", None, (), None, 0, True),
+        ("left", "both.left", ("note",), 0, 1, False),
+        ("right", "both.right", ("note",), 1, 2, False),
+        ("last", None, ("note",), 2, 3, False),
+        ("system", None, (), 3, 9, False),
+    ]
+    assert all(write.known for write in writes)
+    assert [write.parallel for write in writes] == [(), (writes[2].event_id,), (writes[1].event_id,), (), ()]
+    assert [(write.author, write.after) for write in temp] == [("left", 1), ("right", 2), ("last", 3)]
+
+
+async def test_other_sessions_write_shared_keys_and_forks_have_written_nothing(service: BaseSessionService, tmp_path: Path) -> None:
+    path = str(tmp_path / "s.db")
+    async with service:
+        for user, session_id in (("u", "s"), ("u", "other"), ("v", "foreign")):
+            session = await service.create_session(app_name="app", user_id=user, session_id=session_id, state={"user:n": session_id})
+            delta = {"user:n": f"{session_id}!", "app:n": session_id}
+            await service.append_event(session, Event(author="me", invocation_id="i", actions=EventActions(state_delta=delta)))
+        await service.delete_session(app_name="app", user_id="v", session_id="foreign")
+    fork = await fork_session(path, KEY)
+    with StoredDatabase.open(path) as database:
+        users, apps = database.writes(fork.key, "user:n"), database.writes(KEY, "app:n")
+    assert [(write.session.session_id, write.author, write.before, write.after, write.is_new) for write in users] == [
+        ("s", "", None, "s", True),
+        ("s", "me", "s", "s!", False),
+        ("other", "", "s!", "other", False),
+        ("other", "me", "other", "other!", False),
+    ]
+    assert [(write.session.session_id, write.before, write.after) for write in apps] == [
+        ("s", None, "s"),
+        ("other", "s", "other"),
+        ("", "other", "foreign"),
+    ]
+
+
+def test_in_another_programs_database_the_first_value_is_unknown(tmp_path: Path) -> None:
+    for name in ("adk2.13.0-v1-shared_state", "adk1.18.0-v0-shared_state", "adk2.13.0-sqlite-shared_state"):
+        with StoredDatabase.open(str(copy_of(f"open/{name}.db", tmp_path))) as database:
+            for summary in database.sessions():
+                for key, present in database.state(summary.key).items():
+                    writes = database.writes(summary.key, key)
+                    assert not writes or not key.startswith(("user:", "app:")) or not writes[0].known
+                    if writes and key.startswith(("user:", "app:")):
+                        assert writes[-1].after == present
+
+
+async def test_the_prompts_that_read_a_key(tmp_path: Path) -> None:
+    def made(context: ReadonlyContext) -> str:
+        return "x"
+
+    reader = LlmAgent(name="reader", model=ScriptedLlm(replies=["read"]), instruction="Say {n} and {other?} and {{n}}.")
+    maker = LlmAgent(name="maker", model=ScriptedLlm(replies=["made"]), instruction=made)
+    escaped = LlmAgent(name="escaped", model=ScriptedLlm(replies=["no"]), instruction="Say {{n}}, {n.x} and n.")
+    root = SequentialAgent(name="root", sub_agents=[noting("one", 1), reader, maker, escaped, noting("two", 2)])
+    assert reading_agents(root, "n") == {"reader": True, "maker": False}
+    assert reading_agents(root, "other") == {"reader": True, "maker": False}
+    async with DatabaseSessionService(str(tmp_path / "s.db")) as service:
+        await service.create_session(app_name="app", user_id="u", session_id="s", state={"n": 0})
+        for text in ("go", "again"):
+            await run(runner_for(root, service), text)
+    with StoredDatabase.open(str(tmp_path / "s.db")) as database:
+        history = database.history(KEY)
+    writes = writes_of(history, KEY, "n")
+    assert [write.after for write in writes] == [0, 1, 2]
+    readings = readings_of(history, root, "n", writes)
+    assert [(reading.agent, reading.write) for reading in readings] == [("reader", 1), ("reader", 2)]
+    assert all(history.events[reading.index].id == reading.event_id for reading in readings)

@@ -1,0 +1,93 @@
+"""How a Runner is made and asked (google-adk's public surface, 6, 7 and 10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.agents import LlmAgent, RunConfig
+from runtime.apps import App
+from runtime.errors import SessionNotFoundError
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.plugins import BasePlugin
+from runtime.runners import InMemoryRunner, Runner
+from runtime.sessions import InMemorySessionService
+from tests.agent_specs import message
+from tests.seeds.running import texts
+
+
+def agent() -> LlmAgent:
+    return LlmAgent(name="agent", model=ScriptedLlm(replies=["hello"]))
+
+
+def app() -> App:
+    return App(name="shop", root_agent=agent())
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"app": app()}, "shop"),
+        ({"app": app(), "app_name": "other"}, "other"),
+        ({"app_name": "plain", "agent": agent()}, "plain"),
+    ],
+    ids=["app", "app and name", "name and agent"],
+)
+def test_what_it_is_made_of(given: dict[str, Any], name: str) -> None:
+    runner = Runner(session_service=InMemorySessionService(), **given)
+    assert (runner.app_name, runner.agent.name) == (name, "agent")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"app_name": "x"}, {"agent": agent()}, {"app": app(), "agent": agent()}, {"app": app(), "plugins": [BasePlugin("p")]}],
+    ids=["nothing", "only a name", "only an agent", "app and agent", "app and plugins"],
+)
+def test_what_makes_no_runner(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="app"):
+        Runner(session_service=InMemorySessionService(), **given)
+
+
+def test_the_in_memory_runner_has_a_name_of_its_own() -> None:
+    assert InMemoryRunner(agent=agent()).app_name == "InMemoryRunner"
+    assert InMemoryRunner(agent=agent(), app_name="mine").app_name == "mine"
+    assert InMemoryRunner(app=app()).app_name == "shop"
+
+
+async def test_a_session_is_made_only_where_that_is_wanted() -> None:
+    service = InMemorySessionService()
+    key: dict[str, Any] = {"user_id": "u", "session_id": "s"}
+    with pytest.raises(SessionNotFoundError, match="Session not found: s"):
+        await anext(Runner(app=app(), session_service=service).run_async(**key, new_message=message("hi")))
+    async with Runner(app=app(), session_service=service, auto_create_session=True) as runner:
+        assert texts([event async for event in runner.run_async(**key, new_message=message("hi"))]) == ["hello"]
+    assert await service.get_session(app_name="shop", **key) is not None
+
+
+async def test_the_messages_delta_and_the_runs_metadata() -> None:
+    service = InMemorySessionService()
+    runner = Runner(app=app(), session_service=service, auto_create_session=True)
+    run = runner.run_async(
+        user_id="u",
+        session_id="s",
+        new_message=message("hi"),
+        state_delta={"k": 1, "user:k": 2},
+        run_config=RunConfig(custom_metadata={"trace": "t"}),
+    )
+    events = [event async for event in run]
+    assert [event.custom_metadata for event in events] == [{"trace": "t"}]
+    session = await service.get_session(app_name="shop", user_id="u", session_id="s")
+    assert session is not None
+    assert session.events[0].actions.state_delta == session.state == {"k": 1, "user:k": 2}
+
+
+async def test_a_message_without_parts_is_refused_and_nothing_is_stored() -> None:
+    service = InMemorySessionService()
+    runner = Runner(app=app(), session_service=service, auto_create_session=True)
+    with pytest.raises(ValueError, match="no parts"):
+        await anext(runner.run_async(user_id="u", session_id="s", new_message=types.Content(role="user", parts=[])))
+    session = await service.get_session(app_name="shop", user_id="u", session_id="s")
+    assert session is not None
+    assert session.events == []

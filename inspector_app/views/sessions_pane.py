@@ -29,6 +29,9 @@ from runtime.sessions.session import SessionKey
 _OPEN_AT_MOST = 200
 """Nodes with more children stay closed until the user opens them."""
 
+_OPEN_ALL_AT_MOST = 2_000
+"""If there are more sessions, those of a user stay closed, too."""
+
 
 class SessionTree(QTreeView):
     """The tree; Enter opens the session it stands on."""
@@ -200,12 +203,13 @@ class SessionsPane(QWidget):
         self._show_page()
 
     def _open_branches(self, parent: QModelIndex) -> None:
+        if self._model.node(parent).kind == "user":
+            return
+        many = self._model.shown_sessions > _OPEN_ALL_AT_MOST
         for row in range(self._model.rowCount(parent)):
             index = self._model.index(row, 0, parent)
             node = self._model.node(index)
-            if node.kind == "session":
-                return
-            few = len(node.children) <= _OPEN_AT_MOST
+            few = len(node.children) <= _OPEN_AT_MOST and not (many and node.kind == "user")
             if node.path not in self._closed and (few or node.path in self._opened):
                 self.tree.setExpanded(index, True)
                 self._open_branches(index)
@@ -241,7 +245,7 @@ class SessionsPane(QWidget):
             menu.popup(self.tree.viewport().mapToGlobal(position))
 
     def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
-        keys = _sessions_of(node)
+        keys = node.sessions
         if node.kind == "database":
             prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
             prune.triggered.connect(partial(self.prune_asked.emit, node.database))
@@ -265,10 +269,6 @@ class SessionsPane(QWidget):
         self._add_deletion(menu, node)
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
         return menu
-
-
-def _sessions_of(node: TreeNode) -> list[SessionKey]:
-    return [node.session] if node.session is not None else [key for child in node.children for key in _sessions_of(child)]
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

@@ -57,6 +57,7 @@ def _measure(commits: int, mode: str) -> dict[str, float]:
     async def live(inspector: Any) -> int:
         inspector.show((1280, 800))
         await _run(inspector, str(file), commits, mode, figures)
+        inspector.controller.tail.close()
         return 0
 
     with tempfile.TemporaryDirectory() as folder:

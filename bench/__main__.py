@@ -1,69 +1,67 @@
-"""Runs the same work by both runtimes in turn, and prints medians and ratios beside the goals.
+"""The runtime's figures beside google-adk's and the physical limit, in one run: `python -m bench [--scale N] [--rounds N] [--adk PYTHON]`.
 
-`python -m bench [--scale 1.0] [--rounds N] [--adk PYTHON]`; without a Python that has google-adk only ours is measured.
+Without a Python that has google-adk only ours and the limit are measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
-import subprocess
+import os
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from bench.runtime_limits import runtime_limits
+from bench.runtime_work import STEPS
+from bench.table import Figures, figures_of, headline, medians, table
 
-# figure of runtime_work.py → what it is, and the ratio that numbers.md sets as the goal
-FIGURES = {
-    "event_us_2000": ("one of 2,000 events in memory, built and committed, µs", 6),
-    "event_us_200": ("one of 200 events in memory, built and committed, µs", None),
-    "partial_us": ("one partial event, built and passed on, µs", None),
-    "durable_us": ("one durable event, SQLite file, µs", 12),
-    "turn_ms_fresh": ("model → tool → model, fresh session, ms", 10),
-    "turn_ms_after_100": ("the same after 100 turns, ms", None),
-    "turn_ms_after_1000": ("the same after 1,000 turns, ms", 300),
-    "import_ms": ("import Runner and LlmAgent, ms", None),
+STARTS = 5
+GOALS = {
+    "an event, its content made once, µs": "16.7 (60,000/s)",
+    "an event made beforehand, µs": "6",
+    "an event made beforehand, of 200, µs": "as of 2,000",
+    "a partial event, its content made once, µs": "11.8 (85,000/s)",
+    "a partial event made beforehand, µs": "1.5",
+    "memory: turn, fresh session, CPU ms": "0.25; 10×",
+    "memory: turn after 1,000 turns, CPU ms": "1.5 × fresh; 300×",
+    "database: turn, fresh session, ms": "0.8; 15×",
+    "database: turn after 1,000 turns, ms": "1.5 × fresh; 300×",
+    "import Runner and LlmAgent, CPU ms": "400",
+    "import and first event, CPU ms": "420",
 }
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure in turn, print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench")
-    parser.add_argument("--scale", type=float, default=1.0, help="shrinks the counts, for a quick look")
+    parser.add_argument("--scale", type=float, default=1.0, help="1: 2,000 events, 1,000 earlier turns; less is a quick look")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--adk", metavar="PYTHON", help="a Python that has google-adk")
+    parser.add_argument("--adk", metavar="PYTHON", default=os.environ.get("INSPECTOR_ADK_PYTHON"), help="a Python that has google-adk")
     options = parser.parse_args()
-    ours: list[dict[str, float]] = []
-    theirs: list[dict[str, float]] = []
+    began = headline(options.rounds)
+    ours, theirs, limits = [], [], []
     for _ in range(options.rounds):
-        ours.append(_measure(sys.executable, "runtime", options.scale))
+        limits.append(runtime_limits(options.scale) | _start(sys.executable, "google.genai"))
+        ours.append(figures_of(sys.executable, "runtime_work.py", "runtime", str(options.scale)) | _start(sys.executable, "runtime"))
         if options.adk:
-            theirs.append(_measure(options.adk, "google.adk", options.scale))
-    sys.stdout.write(f"{'':58}{'ours':>10}{'google-adk':>12}{'ratio':>9}{'goal':>8}\n")
-    for name, (what, goal) in FIGURES.items():
-        mine = _median(ours, name)
-        line = f"{what:58}{mine:10,.2f}"
-        if theirs:
-            peer = _median(theirs, name)
-            line += f"{peer:12,.2f}{peer / mine:8,.1f}×" + (f"{goal:7}×" if goal else "")
-        sys.stdout.write(line + "\n")
-    own = _median(ours, "event_us_2000") - _median(ours, "build_us")
-    partial = _median(ours, "partial_us") - _median(ours, "partial_build_us")
-    sys.stdout.write(f"the Runner's own cost, µs: {own:.1f} an event (goal 6), {partial:.1f} a partial event (goal 1.5)\n")
+            theirs.append(figures_of(options.adk, "runtime_work.py", "google.adk", str(options.scale)) | _start(options.adk, "google.adk"))
+    sys.stdout.write(f"# Runtime\n\n{began}{table(medians(ours), medians(theirs), medians(limits), GOALS)}\n")
+    for name, figures in (("ours", medians(ours)), ("google-adk", medians(theirs))):
+        if figures:
+            sys.stdout.write(f"{name}: {_relations(figures)}\n\n")
 
 
-def _median(rounds: list[dict[str, float]], name: str) -> float:
-    return statistics.median(figures[name] for figures in rounds)
+def _start(python: str, package: str) -> Figures:
+    return medians([figures_of(python, "first_event.py", package) for _ in range(STARTS)])
 
 
-def _measure(python: str, package: str, scale: float) -> dict[str, float]:
-    command = [python, "-W", "ignore", str(ROOT / "bench" / "runtime_work.py"), "--package", package, "--scale", str(scale)]
-    done = subprocess.run(command, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{package}: {done.stderr}")
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+def _relations(figures: Figures) -> str:
+    """Return what follows from the figures: what grows with length, and what checkpoints cost."""
+    grown = figures["an event made beforehand, µs"] / figures["an event made beforehand, of 200, µs"]
+    found = [f"an event of 2,000 costs {grown:.2f} × one of 200"]
+    for kind in ("memory", "database"):
+        turn = figures[f"{kind}: turn after 1,000 turns, CPU ms"] / figures[f"{kind}: turn, fresh session, CPU ms"]
+        plain, resumable = (figures[f"{kind}: an event of {STEPS} steps, {which}, CPU µs"] for which in ("plain", "resumable"))
+        found.append(f"{kind}: a turn after 1,000 costs {turn:.2f} × a fresh one, resumability {resumable / plain - 1:+.0%} an event")
+    return "; ".join(found) + ". (Goals: flat; 1.5 × at most; +10 % at most.)"
 
 
 if __name__ == "__main__":

@@ -1,120 +1,109 @@
-"""Storage figures beside google-adk's and raw sqlite3's limit, in one run: `python -m bench.storage [--scale N] [--rounds N] [--out FILE]`.
+"""The storage's figures beside google-adk's and raw sqlite3's: `python -m bench.storage [--scale N] [--rounds N] [--adk PYTHON]`.
 
-google-adk runs in the Python that `$INSPECTOR_ADK_PYTHON` names; without it only ours and the limit are measured.
+Without a Python that has google-adk only ours and the limit are measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.generated import event_data
+from bench.table import Figures, figures_of, headline, medians, table
 
-ROOT = Path(__file__).resolve().parents[1]
 BATCH = 100
-Figures = dict[str, float]
+_OF_ALL = {
+    "append to a held session of 50,000, CPU µs": "1.2 × of 100",
+    "last 50 of 50,000, ms": "0.5",
+    "get_session of 10,000, ms": "25; 20×",
+    "resume at step 25 of 50 after 10,000, to the first event, ms": "5; 100×",
+    "list_sessions of 10,000, ms": "20",
+}
+GOALS = {
+    **{f"{kind}: {name}": goal for kind in ("memory", "database", "sqlite") for name, goal in _OF_ALL.items()},
+    "memory: append to a held session of 50,000, CPU µs": "10; 1.2 × of 100",
+    "database: append to a held session of 50,000, CPU µs": "120; 1.2 × of 100",
+    "database: appends/s, FULL": "3,000; 12×",
+    "database: appends/s, NORMAL": "8,000",
+}
 
 
 def main() -> None:
     """Measure in turn, print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.storage")
     parser.add_argument("--scale", type=float, default=1.0, help="1: 10,000 and 50,000 events")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="also write the table here")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--adk", metavar="PYTHON", default=os.environ.get("INSPECTOR_ADK_PYTHON"), help="a Python that has google-adk")
     options = parser.parse_args()
-    adk = os.environ.get("INSPECTOR_ADK_PYTHON")
+    began = headline(options.rounds)
     ours, theirs, raw = [], [], []
     for _ in range(options.rounds):
         raw.append(limits(options.scale))
-        ours.append(_measure(sys.executable, "runtime", options.scale))
-        if adk:
-            theirs.append(_measure(adk, "google.adk", options.scale))
-    table = _table(_medians(ours), _medians(theirs), _medians(raw))
-    sys.stdout.write(table)
-    if options.out:
-        machine = f"{os.cpu_count()} cores, Python {sys.version.split()[0]}"
-        options.out.write_text(f"{datetime.now(UTC):%Y-%m-%d}, {machine}, medians of {options.rounds} rounds.\n\n{table}")
+        ours.append(figures_of(sys.executable, "storage_work.py", "runtime", str(options.scale)))
+        if options.adk:
+            theirs.append(figures_of(options.adk, "storage_work.py", "google.adk", str(options.scale)))
+    sys.stdout.write(f"# Storage\n\n{began}{table(medians(ours), medians(theirs), medians(raw), GOALS)}\n")
 
 
 def limits(scale: float) -> Figures:
-    """Return what raw sqlite3 does of the same work, with nothing round it."""
+    """Return what raw sqlite3 does of the same work: one table, one thread, one hop into it a commit."""
     figures: Figures = {}
+    appended, rows = max(BATCH, int(3000 * scale)), max(60, int(10_000 * scale))
     for mode in ("FULL", "NORMAL"):
         with tempfile.TemporaryDirectory(dir="/var/tmp" if Path("/var/tmp").is_dir() else None) as folder:
-            connection = sqlite3.connect(Path(folder) / "raw.db", isolation_level=None)
+            # It is used by one thread at a time.
+            connection = sqlite3.connect(Path(folder) / "raw.db", isolation_level=None, check_same_thread=False)
             connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = {mode};")
-            connection.execute("CREATE TABLE events (id TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID")
-            figures |= {f"{name}, {mode}": value for name, value in _raw_appends(connection, max(BATCH, int(3000 * scale))).items()}
+            connection.execute("CREATE TABLE kept (number INTEGER PRIMARY KEY, data TEXT)")
+            rate, cpu = asyncio.run(_appends(connection, appended))
+            figures |= {f"database: appends/s, {mode}": rate, f"database: append CPU µs, {mode}": cpu}
             if mode == "FULL":
-                figures["rows of 10,000, ms"] = _raw_rows(connection, max(60, int(10_000 * scale)))
+                _fill(connection, [json.dumps(event_data(number)) for number in range(rows)])
+                figures["database: get_session of 10,000, ms"] = _read(connection, "ORDER BY number")
+                figures["database: last 50 of 50,000, ms"] = _read(connection, "ORDER BY number DESC LIMIT 50")
+                _fill(connection, [json.dumps({"step": number, "total": 4.2}) for number in range(rows)])
+                figures["database: list_sessions of 10,000, ms"] = _read(connection, "ORDER BY number")
             connection.close()
     return figures
 
 
-def _raw_appends(connection: sqlite3.Connection, count: int) -> Figures:
-    rates, cpu = [], []
-    for start in range(0, count, BATCH):
-        rows = [(f"{number}", json.dumps(event_data(number))) for number in range(start, start + BATCH)]
-        began, used = time.perf_counter(), time.process_time()
-        for row in rows:
-            connection.execute("INSERT INTO events VALUES (?, ?)", row)
-        rates.append(BATCH / (time.perf_counter() - began))
-        cpu.append((time.process_time() - used) / BATCH * 1e6)
-    return {"appends/s": statistics.median(rates), "append CPU µs": statistics.median(cpu)}
+async def _appends(connection: sqlite3.Connection, count: int) -> tuple[float, float]:
+    """Return the commits a second and the CPU time of one in µs: medians of batches."""
+    loop, rates, cpu = asyncio.get_running_loop(), [], []
+    with ThreadPoolExecutor(1) as thread:
+        for start in range(0, count, BATCH):
+            rows = [(json.dumps(event_data(number)),) for number in range(start, start + BATCH)]
+            began, used = time.perf_counter(), time.process_time()
+            for row in rows:
+                await loop.run_in_executor(thread, connection.execute, "INSERT INTO kept (data) VALUES (?)", row)
+            rates.append(BATCH / (time.perf_counter() - began))
+            cpu.append((time.process_time() - used) / BATCH * 1e6)
+    return statistics.median(rates), statistics.median(cpu)
 
 
-def _raw_rows(connection: sqlite3.Connection, count: int) -> float:
-    connection.execute("DELETE FROM events")
+def _fill(connection: sqlite3.Connection, texts: list[str]) -> None:
+    connection.execute("DELETE FROM kept")
     connection.execute("BEGIN")
-    connection.executemany("INSERT INTO events VALUES (?, ?)", ((f"{number}", json.dumps(event_data(number))) for number in range(count)))
+    connection.executemany("INSERT INTO kept (data) VALUES (?)", ((text,) for text in texts))
     connection.execute("COMMIT")
+
+
+def _read(connection: sqlite3.Connection, order: str) -> float:
     took = []
-    for _ in range(5):
+    for _ in range(9):
         began = time.perf_counter()
-        connection.execute("SELECT id, data FROM events ORDER BY id").fetchall()
+        connection.execute(f"SELECT number, data FROM kept {order}").fetchall()
         took.append(time.perf_counter() - began)
     return statistics.median(took) * 1e3
-
-
-def _measure(python: str, package: str, scale: float) -> Figures:
-    command = [python, "-W", "ignore", str(ROOT / "bench" / "storage_work.py"), package, str(scale)]
-    done = subprocess.run(command, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{package}: {done.stderr}")
-    figures: Figures = json.loads(done.stdout.splitlines()[-1])
-    return figures
-
-
-def _medians(runs: list[Figures]) -> Figures:
-    return {name: statistics.median(run[name] for run in runs) for name in (runs[0] if runs else {})}
-
-
-def _table(ours: Figures, theirs: Figures, raw: Figures) -> str:
-    lines = ["| work | ours | google-adk | ratio |", "|---|---|---|---|"]
-    for name, mine in ours.items():
-        peer = theirs.get(name)
-        ratio = "" if peer is None else f"{mine / peer if '/s' in name else peer / mine:.1f}×"
-        lines.append(f"| {name} | {mine:,.2f} | {'' if peer is None else f'{peer:,.2f}'} | {ratio} |")
-    lines += [
-        "",
-        "Raw sqlite3, one insert a commit in one thread, one table, nothing round it:",
-        "",
-        "| work | limit | ours |",
-        "|---|---|---|",
-    ]
-    beside = {"rows of 10,000, ms": "get_session of 10,000, ms"}
-    for name, limit in raw.items():
-        lines.append(f"| {name} | {limit:,.2f} | {ours[f'database: {beside.get(name, name)}']:,.2f} |")
-    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ from inspector_app.tasks import Tasks
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
 
+SWITCH_SECONDS = 0.001
+"""After which a tool that computes on a thread gives way to the window's, which asks several times in each turn of its loop."""
+
 FIRST_SIZE = QSize(1560, 960)
 FIRST_SHARE = 0.9
 """Of the screen that a first window takes at most: it is to look like a window, with all of it in sight."""
@@ -223,6 +226,7 @@ def _closing(inspector: Inspector) -> asyncio.Future[None]:
 
 def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], settings: Settings, trust: bool, theme: str | None) -> int:
     """Run `work` in a Qt application with an asyncio loop, and leave nothing behind."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Agent Inspector")
     app.setDesktopFileName("agent-inspector")

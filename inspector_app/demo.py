@@ -16,6 +16,7 @@ from google.genai import types
 
 from inspector_app import system_check
 from inspector_app.commands.window import check_machine
+from inspector_app.data_folder import data_folder
 from inspector_app.engines.agent_loader import load_agent
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
@@ -45,7 +46,7 @@ def main() -> int:
     try:
         check_machine(off_screen=off_screen)
         app = importlib.import_module("inspector_app.app")
-        paths = [str(STORY), str(interrupted_story(_data_folder() / "story.db"))]
+        paths = [str(STORY), str(interrupted_story(data_folder() / "story.db"))]
         if not off_screen:
             status: int = app.run_window(paths, trust=True)
             return status
@@ -107,12 +108,6 @@ def _instant_story() -> App:
         if isinstance(agent, LlmAgent):
             agent.model = script.story_script(delay=0)
     return app
-
-
-def _data_folder() -> Path:
-    from PySide6.QtCore import QStandardPaths
-
-    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)) / "agent-inspector"
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def _check_can_resume(session: Session, invocation_id: str) -> None:
         raise ResumeError(f"Session {session.id} has no events to resume.")
     if first_message(session.events, invocation_id) is None:
         why = f"Session {session.id} has no such invocation."
-    elif all(event.invocation_id != invocation_id for event in without_rewound(session.events)):
+    elif not events_of(without_rewound(session.events), invocation_id):
         why = "It was taken back by a rewind."
     else:
         return

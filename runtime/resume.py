@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.events.event import Event
-from runtime.events.marks import is_state_edit
+from runtime.events.marks import CALLBACK, is_state_edit
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -35,12 +35,14 @@ class Checkpoints:
         ended: agent name → whether its end is committed; False if it began.
         escalated: names of the loops that were told to stop.
         seen: agent name → every checkpoint it committed since it was called, for telling replayed ones.
+        called_back: agent name → its agent callbacks whose event is committed since it was called, and whether that event says anything.
     """
 
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
     ended: dict[str, bool] = field(default_factory=dict)
     escalated: set[str] = field(default_factory=set)
     seen: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    called_back: dict[str, dict[str, bool]] = field(default_factory=dict)
 
     def forget(self, agent_name: str) -> None:
         """Drop what is known of an agent: it begins anew."""
@@ -48,6 +50,7 @@ class Checkpoints:
         self.ended.pop(agent_name, None)
         self.escalated.discard(agent_name)
         self.seen.pop(agent_name, None)
+        self.called_back.pop(agent_name, None)
 
 
 def read_checkpoints(events: Iterable[Event], root: BaseAgent | None) -> Checkpoints:
@@ -67,6 +70,8 @@ def _read_event(found: Checkpoints, event: Event, root: BaseAgent | None) -> Non
     name, actions = event.author, event.actions
     if name == "user" or is_replayed_checkpoint(event):
         return
+    if hook := (event.custom_metadata or {}).get(CALLBACK):
+        found.called_back.setdefault(name, {})[hook] = event.content is not None
     if actions.end_of_agent:
         found.states.pop(name, None)
         found.escalated.discard(name)
@@ -151,6 +156,8 @@ class Turn:
     Attributes:
         to_run: calls without a committed result; they are executed, maybe once more.
         answers: call id → what a person answered to the request that call made; such a call is executed again.
+        to_ask: results whose tools asked for a confirmation or credential, and the request to a person is not committed.
+        calls: what the model called last.
         waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
         pauses: the turn cannot go on before an answer from outside, also if everything in `to_run` returns.
         answered: the agent's final response is committed: no model call is needed.
@@ -159,6 +166,8 @@ class Turn:
 
     to_run: list[types.FunctionCall] = field(default_factory=list)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    to_ask: list[Event] = field(default_factory=list)
+    calls: list[types.FunctionCall] = field(default_factory=list)
     waiting: list[types.FunctionCall] = field(default_factory=list)
     pauses: bool = False
     answered: bool = False
@@ -178,9 +187,10 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
     turn = Turn()
     start = _last_call_event(events, agent_name)
     if start is None:
-        turn.answered = bool(events) and _is_answer(events[-1], agent_name)
+        turn.answered = _has_answered(events, agent_name)
         return turn
-    calls = {call.id: call for call in events[start].get_function_calls()}
+    turn.calls = events[start].get_function_calls()
+    calls = {call.id: call for call in turn.calls}
     long_running = set(events[start].long_running_tool_ids or ())
     given: set[str | None] = set()  # ids with a result by the agent
     from_outside: dict[str | None, dict[str, Any]] = {}
@@ -205,8 +215,9 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
         elif call_id in long_running and call_id not in from_outside:
             turn.waiting.append(call)
     turn.waiting.extend(requests.values())
-    turn.pauses = bool(turn.waiting) or any(call.id in long_running for call in turn.to_run)
-    turn.answered = not turn.to_run and not turn.waiting and _is_answer(events[-1], agent_name)
+    turn.to_ask = without_request(events[start:])
+    turn.pauses = bool(turn.waiting or turn.to_ask) or any(call.id in long_running for call in turn.to_run)
+    turn.answered = not turn.to_run and not turn.pauses and _has_answered(events[start:], agent_name)
     turn.set_answer = next(filter(None, map(answer_set, events[start + 1 :])), None)
     return turn
 
@@ -230,6 +241,26 @@ def answer_set(event: Event) -> str | None:
     return None
 
 
+def without_request(events: Iterable[Event]) -> list[Event]:
+    """Return the results whose tools asked for a confirmation or credential, and the request to a person is not committed.
+
+    A request is committed after the result that asks for it: nobody can answer before what the tool changed is committed.
+
+    Args:
+        events: of one invocation, in commit order.
+    """
+    asking: dict[str, Event] = {}
+    for event in events:
+        for response in event.get_function_responses():
+            asking.pop(response.id or "", None)
+        for call_id in (*event.actions.requested_tool_confirmations, *event.actions.requested_auth_configs):
+            asking[call_id] = event
+        for call in event.get_function_calls():
+            if call.name in REQUEST_CALLS:
+                asking.pop(requested_call_id(call) or "", None)
+    return list({event.id: event for event in asking.values()}.values())
+
+
 def requested_call_id(request: types.FunctionCall) -> str | None:
     """Return the id of the call that a request for a confirmation or credential was made for."""
     args = request.args or {}
@@ -246,5 +277,10 @@ def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
     return None
 
 
-def _is_answer(event: Event, agent_name: str) -> bool:
-    return event.author == agent_name and event.content is not None and event.is_final_response()
+def _has_answered(events: Sequence[Event], agent_name: str) -> bool:
+    """Return whether the last that was said by the agent, or to it by a person, is the agent's final response.
+
+    What others said does not count: a custom agent without checkpoints that starts over repeats its own words first.
+    """
+    said = [event for event in events if event.content and event.author in (agent_name, "user")]
+    return bool(said) and said[-1].author == agent_name and said[-1].is_final_response()

@@ -17,6 +17,7 @@ from runtime.agents.sequential_agent import SequentialAgent
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.resume import Checkpoints, events_of_call, read_checkpoints, read_turn, transferred_to
+from runtime.tree_changes import has_tool, misfits, tree_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,12 @@ def plan_resume(
     marks = [event for event in own if event.actions.agent_state is not None or event.actions.end_of_agent]
     plan.last_checkpoint = marks[-1] if marks else None
     plan.waits_for = [item for item in summary.pending if item.kind != "interrupted"]
-    plan.blocks = _blocks(summary, is_resumable)
     found = read_checkpoints(own, root)
+    plan.blocks = _blocks(summary, is_resumable)
     plan.finished = [name for name, ended in found.ended.items() if ended]
-    plan.changed = _changed(own, root)
+    plan.changed = tree_changes(own, found, root)
     if summary.status not in ("finished", "rewound"):
+        plan.blocks += misfits(found, root)
         walk = _Walk(plan, found, own)
         walk.visit(root, None)
         if not walk.can_go_on:
@@ -109,11 +111,6 @@ def _blocks(summary: Invocation, is_resumable: bool) -> list[str]:
     if not is_resumable:
         blocks.append("The app is not resumable: make it with ResumabilityConfig(is_resumable=True).")
     return blocks
-
-
-def _changed(events: Sequence[Event], root: BaseAgent) -> list[str]:
-    authors = dict.fromkeys(event.author for event in events if event.author not in ("user", "model", "system"))
-    return [f"{author} took part and is no longer in the agent tree." for author in authors if root.find_agent(author) is None]
 
 
 class _Walk:
@@ -174,9 +171,16 @@ class _Walk:
             self.visit(target, branch)
             return
         turn = read_turn(events, agent.name)
-        self._plan.runs_again += [_tool_run(agent, call) for call in turn.to_run]
+        to_run = [call for call in turn.to_run if has_tool(agent, call.name)]
+        self._plan.runs_again += [_tool_run(agent, call) for call in to_run]
+        for call in turn.to_run:
+            if call not in to_run:
+                self._plan.changed.append(f"{agent.name} called {call.name}, which it no longer has: its model is told so.")
         if turn.to_run:
-            self._goes_on(f"{agent.name} runs {', '.join(call.name or '?' for call in turn.to_run)}.")
+            step = f"runs {', '.join(call.name or '?' for call in to_run)}" if to_run else "calls its model"
+            self._goes_on(f"{agent.name} {step}.")
+        elif turn.to_ask:
+            self._goes_on(f"{agent.name} asks for what its tools need a person for.")
         elif turn.waiting:
             self._plan.next_steps.append(f"{agent.name} waits for an answer to {', '.join(call.name or '?' for call in turn.waiting)}.")
         elif turn.answered or target is not None:

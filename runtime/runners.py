@@ -456,7 +456,8 @@ class Runner:
                 except Exception as error:
                     # Raising here would only reach the outermost generator; the agent that yielded the event is told at its own `yield`.
                     self._forget_local_writes(ctx)
-                    shared.failed_commit = (event, error)
+                    if not shared.note_failed_commit(event, error):
+                        raise  # of one of the root's callbacks: no agent's own code yielded it
                 else:
                     yield shown
 
@@ -475,16 +476,15 @@ class Runner:
 
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
         """Append an event to the session. The only place that does."""
-        if not ctx.shared.has_resumed_mark:
+        shared = ctx.shared
+        if not shared.has_resumed_mark:
             event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
-            ctx.shared.has_resumed_mark = True
-        delta = event.actions.state_delta
-        temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)}
-        async with ctx.shared.committing:
+            shared.has_resumed_mark = True
+        with_temp = dict(event.actions.state_delta)
+        async with shared.committing:
             await self.session_service.append_event(ctx.session, event)
-            committed = ctx.shared.committed_state
-            apply_delta(committed, event.actions.state_delta)
-            apply_delta(committed, temp)
+            apply_delta(shared.committed_state, with_temp)
+            apply_delta(shared.committed_state, event.actions.state_delta)  # checked copies, without what is `temp:`
         if self.feed_memory == "event":
             await remember_event(self.memory_service, ctx.session, event)
 

@@ -8,12 +8,12 @@ from contextlib import aclosing
 from typing import Any
 
 from google.genai import types
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from runtime.agents import BaseAgent, BaseAgentState, InvocationContext, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, ToolContext
 from runtime.events import Event, EventActions
 from runtime.models.scripted_llm import Reply, ScriptedLlm
-from runtime.tools import FunctionTool, LongRunningFunctionTool
+from runtime.tools import AgentTool, FunctionTool, LongRunningFunctionTool
 
 
 class StepsState(BaseAgentState):
@@ -51,6 +51,18 @@ class Steps(BaseAgent):
 def _said(agent: BaseAgent, ctx: InvocationContext, text: str, actions: EventActions) -> Event:
     content = types.Content(role="model", parts=[types.Part(text=text)])
     return Event(invocation_id=ctx.invocation_id, author=agent.name, branch=ctx.branch, content=content, actions=actions)
+
+
+class Plain(BaseAgent):
+    """Says something, runs its sub-agents one after the other, says something again; keeps no checkpoints."""
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield _said(self, ctx, f"{self.name} begins", EventActions(state_delta={f"{self.name}_began": True}))
+        for sub_agent in self.sub_agents:
+            async with aclosing(sub_agent.run_async(ctx)) as events:
+                async for event in events:
+                    yield event
+        yield _said(self, ctx, f"{self.name} is done", EventActions())
 
 
 class Emit(BaseAgent):
@@ -123,17 +135,25 @@ TOOLS: dict[str, Any] = {
 }
 
 
-def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS) -> BaseAgent:
-    """Build the agent tree that a fixture describes."""
+class Total(BaseModel):
+    """The shape of an answer."""
+
+    total: int
+
+
+def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS, llm: type[ScriptedLlm] = ScriptedLlm) -> BaseAgent:
+    """Build the agent tree that a fixture, or `tests.crash.trees`, describes."""
     kind = spec["type"]
-    common = {"name": spec["name"], "sub_agents": [build_agent(sub, tools) for sub in spec.get("sub_agents", [])]}
+    common = {"name": spec["name"], "sub_agents": [build_agent(sub, tools, llm) for sub in spec.get("sub_agents", [])]}
     if "description" in spec:
         common["description"] = spec["description"]
     if kind == "llm":
+        as_tools = {agent["name"]: AgentTool(build_agent(agent, tools, llm)) for agent in spec.get("agent_tools", [])}
         return LlmAgent(
             **common,
-            model=ScriptedLlm(replies=[_reply(reply) for reply in spec["script"]]),
-            tools=[tools[name] for name in spec.get("tools", [])],
+            model=llm(replies=[_reply(reply) for reply in spec["script"]]),
+            tools=[as_tools.get(name) or tools[name] for name in spec.get("tools", [])],
+            output_schema=Total if spec.get("shape") else None,
             instruction=spec.get("instruction", ""),
             output_key=spec.get("output_key"),
         )
@@ -145,6 +165,8 @@ def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS) -> BaseA
         return ParallelAgent(**common)
     if kind == "steps":
         return Steps(**common, steps=spec["steps"])
+    if kind == "plain":
+        return Plain(**common)
     if kind == "emit":
         return Emit(**common, lines=spec["lines"], counter=spec.get("counter"), escalate_at=spec.get("escalate_at"))
     raise ValueError(f"no agent kind {kind!r}")

@@ -53,14 +53,16 @@ class HandCommits:
     async def _commit(self, title: str, session: OpenSession, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
         running = self._run.engine if self._run.address == session.address else None
         try:
-            await work(running or await self._idle_engine(session), session)
+            await work(running or await self.engine(session), session)
         except Exception as error:
             self._messages.error(title, error)
             return
         if running is None:
             await self._browse.refresh_session(session.address)
 
-    async def _idle_engine(self, session: OpenSession) -> EmbeddedEngine:
+    async def engine(self, session: OpenSession) -> EmbeddedEngine:
+        """Return what commits into a session in which nothing runs."""
+
         def on_commit(event: Event, temp: dict[str, Any]) -> None:
             self._browse.add_committed(session.address, [Committed(event, temp)])
 

@@ -11,7 +11,7 @@ from inspector_app.cursor import Cursor
 from runtime.history.invocations import Invocation
 
 Phase = Literal["idle", "running", "paused", "stopping"]
-Action = Literal["send", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
+Action = Literal["send", "fork", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
 
 
 class Obstacles:
@@ -26,12 +26,13 @@ class Obstacles:
         self._agents = agents
         self._browse = browse
 
-    def to(self, action: Action, phase: Phase) -> str | None:
+    def to(self, action: Action, phase: Phase, invocation_id: str | None = None) -> str | None:
         """Return why an action cannot be done now; None if it can.
 
         Args:
             action: which.
             phase: what the run is doing.
+            invocation_id: which invocation to resume; that of `resumable` if None.
         """
         if action in ("pause", "stop", "continue", "step_on"):
             return _blocked_control(action, phase)
@@ -49,13 +50,20 @@ class Obstacles:
             return "The session is still being read."
         if session is None:
             return None if action == "send" else "No session is selected."
-        return self._blocked_session(session, action)
+        return self._blocked_session(session, action, invocation_id)
 
-    def resumable(self) -> Invocation | None:
-        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one."""
+    def resumable(self, invocation_id: str | None = None) -> Invocation | None:
+        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one.
+
+        Args:
+            invocation_id: this one, if it is not finished.
+        """
         session = self._browse.session
         if session is None:
             return None
+        if invocation_id is not None:
+            unfinished = (entry for entry in session.invocations if entry.status in ("interrupted", "paused"))
+            return next((entry for entry in unfinished if entry.invocation_id == invocation_id), None)
         interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
@@ -76,24 +84,24 @@ class Obstacles:
         source = self.new_session_source()
         return source is None or source.writing_allowed
 
-    def _blocked_session(self, session: OpenSession, action: Action) -> str | None:
+    def _blocked_session(self, session: OpenSession, action: Action, invocation_id: str | None = None) -> str | None:
         loaded = self._agents.loaded
         assert loaded is not None
         app_name = session.address.key.app_name
         if app_name != loaded.name:
             return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
-        if not session.source.writing_allowed:
-            return f"{session.source.title} is open read only: allow writing first."
-        if action in ("send", "respond"):
+        if not session.source.writing_allowed and action not in ("resume", "step", "fork"):  # those ask where to write
+            return f"{session.source.title} is open read only: allow writing, or work on a copy."
+        if action in ("send", "respond", "fork"):
             return None
         if action == "step":
             return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."
-        return self._blocked_resume()
+        return self._blocked_resume(invocation_id)
 
-    def _blocked_resume(self) -> str | None:
+    def _blocked_resume(self, invocation_id: str | None) -> str | None:
         loaded = self._agents.loaded
         assert loaded is not None
-        if self.resumable() is None:
+        if self.resumable(invocation_id) is None:
             waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
             return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
         config = loaded.app.resumability_config

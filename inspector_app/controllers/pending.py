@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.hand_commits import HandCommits
+from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.tasks import Tasks
@@ -27,6 +28,7 @@ class PendingController(QObject):
         window: whose pane and command it answers.
         agents: the loaded agent's tools say what they return.
         cursor, browse, run, tasks: of the window.
+        resume: asks before an invocation is resumed.
         commits: commits progress.
     """
 
@@ -37,17 +39,18 @@ class PendingController(QObject):
         cursor: Cursor,
         browse: BrowseController,
         run: RunController,
+        resume: ResumeController,
         tasks: Tasks,
         commits: HandCommits,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._workbench = window.workbench
-        self._commands = window.commands
         self._agents = agents
         self._cursor = cursor
         self._browse = browse
         self._run = run
+        self._resume = resume
         self._tasks = tasks
         self._commits = commits
         pane = self._workbench.pending
@@ -82,8 +85,8 @@ class PendingController(QObject):
     def _on_answered(self, item: PendingItem, response: dict[str, Any]) -> None:
         self._there(lambda: self._run.respond(item, response))
 
-    def _on_resume_asked(self, _item: PendingItem) -> None:
-        self._there(self._commands.resume.trigger)
+    def _on_resume_asked(self, item: PendingItem) -> None:
+        self._there(lambda: self._resume.ask(item.invocation_id))
 
     def _there(self, then: Callable[[], None]) -> None:
         """Do something in the session of the selected item: another one may be on show."""

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from inspector_app.presentation import short_id
 from inspector_app.values import preview, visible
-from inspector_app.views.preflight_card import Preflight, PreflightLine
+from inspector_app.views.decision_card import Fact
+from inspector_app.views.preflight_card import Preflight
 from runtime.resume_plan import ResumePlan, ToolRun
 
 
@@ -18,30 +19,28 @@ def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Pr
         number_of: event id → its number as the stream shows it; None where it is not known.
     """
     shown = Preflight(plan.invocation.invocation_id, _title(plan, number_of), blocked=" ".join(plan.blocks))
-    shown.lines += [PreflightLine("ban", "bad", text) for text in plan.blocks]
+    shown.lines += [Fact("ban", "bad", text) for text in plan.blocks]
     if plan.runs_again:
         what = "tool call runs" if len(plan.runs_again) == 1 else "tool calls run"
         calls = ", ".join(_call(run) for run in plan.runs_again)
         shown.lines.append(
-            PreflightLine("rotate-right", "warn", f"{len(plan.runs_again)} {what} again if it had run already (at least once): {calls}")
+            Fact("rotate-right", "warn", f"{len(plan.runs_again)} {what} again if it had run already (at least once): {calls}")
         )
     shown.lines += [
-        PreflightLine("backward-fast", "warn", f"{name} keeps no checkpoints: it starts over, and its events repeat.")
-        for name in plan.starts_over
+        Fact("backward-fast", "warn", f"{name} keeps no checkpoints: it starts over, and its events repeat.") for name in plan.starts_over
     ]
-    shown.lines += [PreflightLine("code-compare", "warn", f"Changed since: {text}") for text in plan.changed]
+    shown.lines += [Fact("code-compare", "warn", f"Changed since: {text}") for text in plan.changed]
     shown.warns = bool(shown.lines)
     if plan.lost_temp:
-        shown.lines.append(PreflightLine("eraser", "dim", f"Gone, as temp: state lives in one run: {', '.join(plan.lost_temp)}"))
+        shown.lines.append(Fact("eraser", "dim", f"Gone, as temp: state lives in one run: {', '.join(plan.lost_temp)}"))
     shown.lines += [
-        PreflightLine("hourglass-half", "dim", f"{item.name or 'A call'} still waits for an answer (see Pending).")
-        for item in plan.waits_for
+        Fact("hourglass-half", "dim", f"{item.name or 'A call'} still waits for an answer (see Pending).") for item in plan.waits_for
     ]
     if plan.finished:
         one = len(plan.finished) == 1
         names = ", ".join(plan.finished)
-        shown.lines.append(PreflightLine("check", "ok", f"Finished, {'does' if one else 'do'} not run again: {names}"))
-    shown.lines = [PreflightLine(line.icon, line.role, visible(line.text)) for line in shown.lines]
+        shown.lines.append(Fact("check", "ok", f"Finished, {'does' if one else 'do'} not run again: {names}"))
+    shown.lines = [Fact(line.icon, line.role, visible(line.text)) for line in shown.lines]
     return shown
 
 

@@ -6,11 +6,14 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.preflight import preflight_of
 from inspector_app.controllers.run import RunController
+from inspector_app.controllers.sources import Source
+from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.cursor import Cursor
 from inspector_app.tasks import Tasks
-from inspector_app.views.preflight_card import Preflight
+from inspector_app.views.preflight_card import Place, Preflight
 from runtime.resume_plan import ResumePlan, plan_resume
 from runtime.worker_threads import run_in_thread
 
@@ -35,6 +38,8 @@ class ResumeController(QObject):
         agents: AgentController,
         browse: BrowseController,
         run: RunController,
+        taking_over: TakingOverController,
+        copying: CopyController,
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
@@ -42,26 +47,45 @@ class ResumeController(QObject):
         self._agents = agents
         self._browse = browse
         self._run = run
+        self._taking_over = taking_over
+        self._copying = copying
         self._tasks = tasks
         self.plan: ResumePlan | None = None
         for signal in (cursor.session_changed, browse.session_loaded, browse.events_added, run.run_started, agents.agent_loaded):
             signal.connect(self._on_something_changed)
 
-    def ask(self, *, paused: bool = False) -> None:
+    def ask(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
         """Work out what Resume will do, and show it; nothing runs before `accept`.
 
         Args:
+            invocation_id: which invocation; that of `RunController.resumable` if None.
             paused: hold at the first event.
         """
-        if self._run.blocked("resume") is None:
-            self._tasks.spawn(self._plan(paused), "Looking at what resuming will do")
+        if self._run.blocked("resume", invocation_id) is None:
+            self._tasks.spawn(self._plan(invocation_id, paused), "Looking at what resuming will do")
 
-    def accept(self, invocation_id: str, paused: bool) -> None:
-        """Resume what was shown."""
+    def accept(self, invocation_id: str, paused: bool, place: Place) -> None:
+        """Resume what was shown.
+
+        Args:
+            invocation_id: which invocation.
+            paused: hold at the first event.
+            place: where to write what happens.
+        """
+        self._tasks.spawn(self._resume(invocation_id, paused, place), "Resuming")
+
+    async def _resume(self, invocation_id: str, paused: bool, place: Place) -> None:
+        session = self._browse.session
+        if session is None:
+            return
+        if place == "copy":
+            await self._copying.open_copy(session.source, session.address.key)
+        elif not session.source.writing_allowed:
+            await self._taking_over.allow(session.source)
         self._run.resume(invocation_id, paused=paused)
 
-    async def _plan(self, paused: bool) -> None:
-        session, invocation, loaded = self._browse.session, self._run.resumable(), self._agents.loaded
+    async def _plan(self, invocation_id: str | None, paused: bool) -> None:
+        session, invocation, loaded = self._browse.session, self._run.resumable(invocation_id), self._agents.loaded
         if session is None or invocation is None or loaded is None:
             return
         config = loaded.app.resumability_config
@@ -77,10 +101,12 @@ class ResumeController(QObject):
                 temp_keys=temp,
             )
         )
-        if plan is None or self._browse.session is not session or self._run.blocked("resume") is not None:
+        if plan is None or self._browse.session is not session or self._run.blocked("resume", invocation_id) is not None:
             return
         self.plan = plan
-        self.planned.emit(self._words(plan), paused)
+        shown = self._words(plan)
+        shown.places = _places(session.source)
+        self.planned.emit(shown, paused)
 
     def _words(self, plan: ResumePlan) -> Preflight:
         def number_of(event_id: str) -> int | None:
@@ -92,3 +118,12 @@ class ResumeController(QObject):
     def _on_something_changed(self) -> None:
         self.plan = None
         self.outdated.emit()
+
+
+def _places(source: Source) -> tuple[Place, ...]:
+    """Return where a resumed run may write, the better choice first."""
+    if source.writing_allowed:
+        return ("here",)
+    copy: tuple[Place, ...] = ("copy",) if source.can_copy else ()
+    in_place: tuple[Place, ...] = () if not source.can_write else ("backup",) if source.can_copy else ("in place",)
+    return copy + in_place

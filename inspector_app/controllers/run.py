@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,8 +30,11 @@ from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.sessions.session import SessionKey
 
 StepKind = Literal["over", "into", "out"]
+
+Begin = Callable[[EmbeddedEngine, SessionKey], AsyncGenerator[Event, None]]
 
 DEFAULT_USER = "user"
 
@@ -169,13 +173,13 @@ class RunController(QObject):
         """What drives the agent while it runs."""
         return self._engine if self.phase != "idle" else None
 
-    def blocked(self, action: Action) -> str | None:
-        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can."""
-        return self._obstacles.to(action, self.phase)
+    def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See `Obstacles.to`."""
+        return self._obstacles.to(action, self.phase, invocation_id)
 
-    def resumable(self) -> Invocation | None:
-        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one."""
-        return self._obstacles.resumable()
+    def resumable(self, invocation_id: str | None = None) -> Invocation | None:
+        """Return the invocation that Resume would go on with; see `Obstacles.resumable`."""
+        return self._obstacles.resumable(invocation_id)
 
     def send(self, text: str, *, paused: bool = False) -> None:
         """Send a message of the user, into a new session if none is selected.
@@ -185,7 +189,8 @@ class RunController(QObject):
             paused: hold the agent at the first event.
         """
         if self.blocked("send") is None:
-            self._start(types.Content(role="user", parts=[types.Part(text=text)]), None, paused)
+            message = types.Content(role="user", parts=[types.Part(text=text)])
+            self.start(lambda engine, key: engine.run(key, message), paused=paused)
 
     def resume(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
         """Go on with an interrupted invocation, from its last checkpoint.
@@ -194,9 +199,11 @@ class RunController(QObject):
             invocation_id: which; that of `resumable` if None.
             paused: hold the agent at the first event.
         """
-        invocation = self.resumable()
-        if self.blocked("resume") is None and invocation is not None:
-            self._start(None, invocation_id or invocation.invocation_id, paused)
+        invocation, session = self.resumable(invocation_id), self._browse.session
+        allowed = session is not None and session.source.writing_allowed
+        if allowed and self.blocked("resume", invocation_id) is None and invocation is not None:
+            found = invocation.invocation_id
+            self.start(lambda engine, key: engine.run(key, None, found), paused=paused)
 
     def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
         """Answer a call that waits.
@@ -209,7 +216,8 @@ class RunController(QObject):
             return
         name = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}.get(item.kind, item.name)
         answer = types.FunctionResponse(id=item.call_id, name=name, response=response)
-        self._start(types.Content(role="user", parts=[types.Part(function_response=answer)]), None, False)
+        message = types.Content(role="user", parts=[types.Part(function_response=answer)])
+        self.start(lambda engine, key: engine.run(key, message))
 
     def new_session(self) -> None:
         """Create an empty session and select it."""
@@ -253,17 +261,23 @@ class RunController(QObject):
         elif self._task is not None:  # its session is still being made
             self._task.cancel()
 
-    def _start(self, message: types.Content | None, invocation_id: str | None, paused: bool) -> None:
+    def start(self, begin: Begin, *, paused: bool = False) -> None:
+        """Run something under the debugger, in the session on show; a new one if none is.
+
+        Args:
+            begin: makes the run.
+            paused: hold the agent at the first event.
+        """
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
         self._stopped = self.pausing = False
         session = self._browse.session
         self.address = session.address if session is not None else None
-        self._task = self._tasks.spawn(self._run(message, invocation_id, paused), f"Running {loaded.name}")
+        self._task = self._tasks.spawn(self._run(begin, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self.changed.emit()
 
-    async def _run(self, message: types.Content | None, invocation_id: str | None, paused: bool) -> None:
+    async def _run(self, begin: Begin, paused: bool) -> None:
         session = self._browse.session
         address = session.address if session is not None else await self._create_session()
         source = self._browse.source(address.database)
@@ -285,7 +299,7 @@ class RunController(QObject):
         try:
             plugins = (self.requests, interception)
             engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, plugins)
-            async with aclosing(debugger.run(engine.run(address.key, message, invocation_id))) as events:
+            async with aclosing(debugger.run(begin(engine, address.key))) as events:
                 async for event in events:
                     if event.partial:
                         self._take_in(event)

@@ -8,16 +8,14 @@ from PySide6.QtCore import QObject
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.breakpoints import BreakpointController
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.held import HeldController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.window_status import WindowStatus
-from inspector_app.cursor import Cursor
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.settings import Settings
-from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.preflight_card import Preflight
 from runtime.events.kinds import kind_of
@@ -29,7 +27,9 @@ class RunCommands(QObject):
     Args:
         window, events: whose commands and gutter they are.
         status: knows the selected event.
-        settings, messages, tasks, cursor, agents, browse, run: of the window.
+        resume: asks before an invocation is resumed.
+        forks: takes a message that begins a fork.
+        settings, messages, agents, run: of the window.
     """
 
     def __init__(
@@ -37,12 +37,11 @@ class RunCommands(QObject):
         window: MainWindow,
         events: EventListModel,
         status: WindowStatus,
+        resume: ResumeController,
+        forks: ForkController,
         settings: Settings,
         messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
         agents: AgentController,
-        browse: BrowseController,
         run: RunController,
         parent: QObject | None = None,
     ) -> None:
@@ -52,7 +51,8 @@ class RunCommands(QObject):
         self._status = status
         self._run = run
         self._held = HeldController(run, window.workbench.held, self)
-        self._resume = ResumeController(cursor, agents, browse, run, tasks, self)
+        self._resume = resume
+        self._forks = forks
         self._breakpoints = BreakpointController(settings, agents, run, messages, self)
         events.set_breakpoint_marks(self._breakpoints.mark_of)
         self._connect_commands()
@@ -100,7 +100,7 @@ class RunCommands(QObject):
         if self._run.phase == "paused":
             self._held.let_go(self._run.step)
         elif text:
-            self._run.send(text, paused=True)
+            self._send(text, paused=True)
         else:
             self._resume.ask(paused=True)
 
@@ -144,4 +144,7 @@ class RunCommands(QObject):
         self.window.workbench.stream.table.setFocus()
 
     def _on_sent(self, text: str) -> None:
-        self._run.send(text)
+        self._send(text)
+
+    def _send(self, text: str, *, paused: bool = False) -> None:
+        (self._forks.send if self._forks.is_drafting else self._run.send)(text, paused=paused)

@@ -12,8 +12,10 @@ from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
+from runtime.history.writers import Write, writes_of
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
@@ -32,6 +34,7 @@ class Source(abc.ABC):
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
         can_write: whether that can be allowed; the oldest layout is only read.
+        can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
     """
 
@@ -41,6 +44,7 @@ class Source(abc.ABC):
     note: str
     ours: bool
     can_write = True
+    can_copy = False
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -56,6 +60,18 @@ class Source(abc.ABC):
     @abc.abstractmethod
     async def history(self, key: SessionKey) -> History:
         """Return a session's past."""
+
+    @abc.abstractmethod
+    async def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds."""
+
+    @abc.abstractmethod
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """Return who wrote a state key of a session, other sessions' writes of a shared key included, the oldest first."""
+
+    @abc.abstractmethod
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork in it comes from."""
 
     @abc.abstractmethod
     async def service(self) -> BaseSessionService:
@@ -92,8 +108,8 @@ class DatabaseSource(Source):
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
         self.can_write = stored.layout.kind != "v0"
+        self.can_copy = "://" not in target or target.startswith("sqlite")
         self.layout_kind = stored.layout.kind
-        self.writable = stored.layout.kind != "v0"
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None
@@ -149,6 +165,18 @@ class DatabaseSource(Source):
         """See `Source.history`."""
         return await self._worker.call(self._stored.history, key)
 
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`."""
+        return await self._worker.call(self._stored.created, key)
+
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`."""
+        return await self._worker.call(self._stored.writes, key, name)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return await self._worker.call(self._stored.lineages)
+
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
         if self._service is None:
@@ -197,6 +225,18 @@ class MemorySource(Source):
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
         return history_in_memory(self._service, key)
+
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`."""
+        return self._service.created(key)
+
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`; of other sessions in memory nothing is told."""
+        return writes_of(history_in_memory(self._service, key), key, name)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return self._service.lineages()
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""

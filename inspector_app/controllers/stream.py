@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from inspector_app.controllers.browse import BrowseController, OpenSession
-from inspector_app.cursor import Cursor
+from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
@@ -195,6 +195,21 @@ class StreamController(QObject):
             self._bar.clear()
         self._stream.set_following(index == self._events.event_count - 1)
         self._stream.select_event(index)
+
+    def show_event(self, address: SessionAddress, event_id: str) -> None:
+        """Go to an event of any session of an open database."""
+        self._tasks.spawn(self._show_event(address, event_id), "Going to an event")
+
+    async def _show_event(self, address: SessionAddress, event_id: str) -> None:
+        self._cursor.select_session(address)
+        await self._browse.wait_until_loaded()
+        session = self._browse.session
+        if session is None or session.address != address:
+            return
+        place = session.index_of(event_id)
+        if place is None and session.long is not None:
+            place = await session.long.index_of(event_id)
+        self.go_to(place)
 
     def go_to_other_half(self) -> None:
         """From a call go to its response, and from a response to its call."""

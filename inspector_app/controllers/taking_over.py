@@ -48,9 +48,14 @@ class TakingOverController(QObject):
     def _on_asked(self) -> None:
         session = self._browse.session
         if session is not None and not session.source.writing_allowed:
-            self._tasks.spawn(self._allow(session.source), f"Opening {session.source.title} for writing")
+            self._tasks.spawn(self.allow(session.source), f"Opening {session.source.title} for writing")
 
-    async def _allow(self, source: Source) -> None:
+    async def allow(self, source: Source) -> None:
+        """Let a database be written in place; or warn of others who have it open, the first time.
+
+        Raises:
+            StorageError: it can only be read.
+        """
         others = await run_in_thread(others_with_open, Path(source.target)) if "://" not in source.target else []
         if others and source.target not in self._warned:
             self._warned.add(source.target)

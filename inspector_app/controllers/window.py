@@ -8,13 +8,18 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.comparing import CompareController
+from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.requests import RequestController
+from inspector_app.controllers.resume import ResumeController
+from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.search import SearchController
@@ -25,6 +30,7 @@ from inspector_app.controllers.tail import TailController
 from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.controllers.timeline import TimelineController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
+from inspector_app.controllers.writers import WritersController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.messages import Message, MessageBus, format_traceback
 from inspector_app.qt_models.event_list import EventListModel
@@ -85,14 +91,20 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
-        PendingController(self.window, agents, cursor, browse, run, tasks, commits, self)
         TimelineController(cursor, browse, self.events, bench.timeline)
         RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
-        self._commands = RunCommands(self.window, self.events, self._status, settings, messages, tasks, cursor, agents, browse, run, self)
-        self._taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
+        taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
+        copying = CopyController(self.window, messages, tasks, cursor, browse, self)
+        resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
+        PendingController(self.window, agents, cursor, browse, run, resume, tasks, commits, self)
+        forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
+        CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
+        WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
+        RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
+        self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
@@ -129,6 +141,7 @@ class WindowController(QObject):
         bench.stream.follow_changed.connect(self._status.show_live)
         bench.sessions.session_selected.connect(self._on_session_chosen)
         bench.pending.session_asked.connect(self._cursor.select_session)
+        bench.pending.session_asked.connect(self._status.show_run)
         self._messages.posted.connect(self._on_message)
         self._browse.database_listed.connect(self._on_database_listed)
         self._browse.database_closed.connect(self._on_database_closed)
@@ -211,6 +224,7 @@ class WindowController(QObject):
         bench.resume_hint.hide()
         bench.writing_hint.hide()
         self._stream.clear()
+        self._status.show_pending()
         if address is None:
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")

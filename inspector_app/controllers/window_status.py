@@ -24,6 +24,7 @@ class WindowStatus:
 
     Attributes:
         pending: what waits for a person, by session; brought up to date by whoever finds out.
+        forking: the next message begins a fork, which needs no writing here.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class WindowStatus:
         self.events = events
         self.sessions = sessions
         self.pending: dict[SessionAddress, list[PendingItem]] = {}
+        self.forking = False
         self._cursor = cursor
         self._agents = agents
         self._browse = browse
@@ -48,7 +50,7 @@ class WindowStatus:
     def show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
         run, commands, bench = self._run, self.window.commands, self.window.workbench
-        sending = run.blocked("send")
+        sending = run.blocked("fork" if self.forking else "send")
         draft = bool(bench.composer.text)
         paused = run.phase == "paused"
         allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
@@ -64,15 +66,19 @@ class WindowStatus:
         to_kind = f"Runs to the next event that is: {describe(chosen).kind}" if chosen else ""
         allow(commands.run_to, on or (None if chosen else "Select an event of the kind first."), to_kind)
         allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
+        no_event = None if chosen else "Select an event first."
+        allow(commands.fork, no_event, "Go on from here in a new session; this one stays as it is")
+        allow(commands.rewind, no_event, "Take back this invocation and all after it; says first what that undoes")
         allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
         allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
         allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
         session = self._browse.session
         read_only = session is not None and not session.source.writing_allowed
-        allow(
-            commands.allow_writing,
-            None if read_only else "The session's database can be written already." if session else "No session is selected.",
-        )
+        writable = None if read_only else "The session's database can be written already." if session else "No session is selected."
+        old_layout = "This layout is only read: work on a copy." if session is not None and not session.source.can_write else None
+        allow(commands.allow_writing, writable or old_layout)
+        no_copy = "It is on a server; only files are copied." if session is not None and not session.source.can_copy else None
+        allow(commands.work_on_copy, writable or no_copy, "The original stays as it is")
         running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
         closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
@@ -80,7 +86,7 @@ class WindowStatus:
         loaded = self._agents.loaded
         call_waits = self._idle_words()[0] == "waiting"
         bench.composer.set_blocked(sending, loaded.name if loaded else "", call_waits=call_waits)
-        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume"))
+        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume", bench.pending.invocation_id))
         self._show_phase()
 
     def selected_event(self) -> Event | None:
@@ -143,6 +149,7 @@ class WindowStatus:
                 "Allow writing… (backup)" if session.source.can_write else "",
                 "lock",
                 "accent",
+                other="Work on a copy" if session.source.can_copy else "",
             )
         invocation = self._run.resumable()
         if invocation is not None and self._run.phase == "idle":
@@ -170,12 +177,12 @@ class WindowStatus:
         places = sorted(self.pending, key=lambda address: (address != selected, address.database, address.key))
         running = self._run.address if self._run.phase != "idle" else None
         rows = [
-            PendingRow(address, item)
+            PendingRow(address, item, source.title if (source := self._browse.source(address.database)) is not None else "")
             for address in places
             for item in self.pending[address]
             if address != running or item.kind != "interrupted"  # it is being resumed
         ]
-        self.window.workbench.pending.set_rows(rows)
+        self.window.workbench.pending.set_rows(rows, selected)
         self.window.workbench.show_pending(count=len(rows))
 
     def show_source(self, source: Source) -> None:

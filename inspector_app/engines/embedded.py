@@ -12,6 +12,8 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.apps.app import App
 from runtime.events.event import Event
+from runtime.forks.recording import Recording
+from runtime.forks.rerun import Rerun
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
@@ -70,6 +72,14 @@ class EmbeddedEngine:
             new_message=message,
             run_config=RunConfig(streaming_mode=StreamingMode.SSE),
         )
+
+    def rerun(self, key: SessionKey, recording: Recording) -> Rerun:
+        """Return a recorded run that can be made again in a fork."""
+        return Rerun(self._runner, key, recording, RunConfig(streaming_mode=StreamingMode.SSE))
+
+    async def rewind(self, key: SessionKey, invocation_id: str) -> None:
+        """Take an invocation and all after it back; see `Runner.rewind_async`."""
+        await self._runner.rewind_async(user_id=key.user_id, session_id=key.session_id, rewind_before_invocation_id=invocation_id)
 
     async def edit_state(self, key: SessionKey, changes: dict[str, Any]) -> Event:
         """Set state keys by hand; see `Runner.edit_state`."""

@@ -72,6 +72,21 @@ class DatabaseInfo:
     tooltip: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ForkInfo:
+    """Where a session was forked from, as it is shown.
+
+    Attributes:
+        parent: the session; it may be in another database, or gone.
+        text: what was changed and where, a few words.
+        tooltip: all that is known.
+    """
+
+    parent: SessionKey
+    text: str
+    tooltip: str
+
+
 @dataclass(slots=True, eq=False)
 class TreeNode:
     """A database, app, user or session.
@@ -110,10 +125,12 @@ class TreeNode:
 
     @property
     def sessions(self) -> list[SessionKey]:
-        """All sessions below."""
+        """The session it is, or all sessions below."""
         if self.session is not None:
             return [self.session]
-        return [summary.key for summary in self.summaries] + [key for branch in self.branches for key in branch.sessions]
+        nested = [child for child in self.children if child is not None and child.kind == "session"]
+        forks = [key for child in nested for below in child.children if below is not None for key in _with_forks(below)]
+        return [summary.key for summary in self.summaries] + forks + [key for branch in self.branches for key in branch.sessions]
 
     def add(self, child: TreeNode) -> TreeNode:
         """Put a child at the end."""
@@ -127,6 +144,7 @@ class _Database:
     info: DatabaseInfo
     sessions: dict[SessionKey, Summary]
     marks: dict[SessionKey, str] = field(default_factory=dict)
+    forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
 
 
 class SessionTreeModel(QAbstractItemModel):
@@ -150,6 +168,7 @@ class SessionTreeModel(QAbstractItemModel):
         self._root = _root_node()
         self._session_nodes: dict[tuple[str, SessionKey], TreeNode] = {}
         self._users: dict[tuple[str, str, str], TreeNode] = {}
+        self._nested = 0
 
     # filling it
 
@@ -164,8 +183,20 @@ class SessionTreeModel(QAbstractItemModel):
         by_key = {summary.key: summary for summary in sessions}
         before = self._databases.get(key)
         marks = {session: mark for session, mark in before.marks.items() if session in by_key} if before else {}
-        self._databases[key] = _Database(info, by_key, marks)
+        self._databases[key] = _Database(info, by_key, marks, before.forks if before else {})
         self._rebuild()
+
+    def set_forks(self, key: str, forks: Mapping[SessionKey, ForkInfo]) -> None:
+        """Show forks below the sessions they come from.
+
+        Args:
+            key: the database; nothing happens if it is not there.
+            forks: all of them in it.
+        """
+        database = self._databases.get(key)
+        if database is not None and database.forks != forks:
+            database.forks = dict(forks)
+            self._rebuild()
 
     def remove_database(self, key: str) -> None:
         """Take a database away; nothing happens if it is not there."""
@@ -190,7 +221,7 @@ class SessionTreeModel(QAbstractItemModel):
         for session in removed:
             database.sessions.pop(session, None)
             database.marks.pop(session, None)
-        if len(sessions) > MOST_ONE_BY_ONE:
+        if len(sessions) > MOST_ONE_BY_ONE or database.forks:
             self._rebuild()
             return
         self.moving.emit(True)
@@ -369,6 +400,7 @@ class SessionTreeModel(QAbstractItemModel):
         self._root = _root_node()
         self._session_nodes = {}
         self._users = {}
+        self._nested = 0
         for key, database in self._databases.items():
             self._add_database(key, database)
         self.endResetModel()
@@ -391,6 +423,30 @@ class SessionTreeModel(QAbstractItemModel):
                 user.summaries = sorted(found, key=self._rank)
                 user.children = [None] * len(found)
                 self._users[key, app_name, user_id] = user
+        self._nest_forks(key, database)
+
+    def _nest_forks(self, key: str, database: _Database) -> None:
+        """Put each fork that is shown below its parent, the oldest first."""
+        for session, fork in database.forks.items():
+            node, above = self._shown(key, session), self._shown(key, fork.parent)
+            if node is None or above is None or above is node or _is_below(above, node):
+                continue
+            parent = node.parent
+            assert parent is not None
+            del parent.children[node.row]
+            del parent.summaries[node.row : node.row + 1]
+            _number(parent, node.row)
+            above.add(node)
+            self._nested += 1
+
+    def _shown(self, key: str, session: SessionKey) -> TreeNode | None:
+        """Return a session's node, None where it is not there or filtered out."""
+        node = self._session_nodes.get((key, session))
+        database = self._databases.get(key)
+        if node is None and database is not None:
+            user, row = self._find(key, database.sessions.get(session))
+            node = self._child(user, row) if user is not None else None
+        return node
 
     def _child(self, parent: TreeNode, row: int) -> TreeNode:
         """Return a child; a session's node is made when somebody asks for it first."""
@@ -410,6 +466,8 @@ class SessionTreeModel(QAbstractItemModel):
         assert node.session is not None and node.summary is not None
         mark = self._databases[node.database].marks.get(node.session, "")
         node.icon, node.role, node.meaning = MARKS.get(mark, _NO_MARK)
+        fork = self._databases[node.database].forks.get(node.session)
+        node.name = visible(node.session.session_id) if fork is None else fork.text
         node.detail = ago(node.summary.last_update_time, self._now())
 
     def _changed(self, node: TreeNode) -> None:
@@ -427,14 +485,27 @@ class SessionTreeModel(QAbstractItemModel):
 
     def index_of(self, key: str, session: SessionKey) -> QModelIndex:
         """Return a session's index, invalid where it is not there or filtered out."""
-        database = self._databases.get(key)
-        user, row = self._find(key, database.sessions.get(session)) if database is not None else (None, -1)
-        return self.createIndex(row, 0, self._child(user, row)) if user is not None else QModelIndex()
+        node = self._shown(key, session)
+        return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
+
+    def addresses(self) -> list[tuple[str, SessionKey]]:
+        """Return every session, filtered out or not, the latest updated first."""
+        listed = [
+            (-summary.last_update_time, key, session)
+            for key, database in self._databases.items()
+            for session, summary in database.sessions.items()
+        ]
+        return [(key, session) for _, key, session in sorted(listed)]
+
+    def parent_of(self, key: str, session: SessionKey) -> SessionKey | None:
+        """Return the session that a fork comes from, if it is in the same database."""
+        fork = self._databases[key].forks.get(session) if key in self._databases else None
+        return fork.parent if fork is not None and fork.parent in self._databases[key].sessions else None
 
     @property
     def shown_sessions(self) -> int:
         """How many sessions pass the filter."""
-        return sum(len(user.summaries) for user in self._users.values())
+        return sum(len(user.summaries) for user in self._users.values()) + self._nested
 
     @property
     def database_count(self) -> int:
@@ -482,8 +553,16 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
-        lines = [f"session {node.name}", f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}", node.meaning]
+        updated = f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}"
+        lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
+        fork = self._databases[node.database].forks.get(summary.key)
+        lines.append(fork.tooltip if fork is not None else "")
         return "\n".join(filter(None, lines))
+
+
+def _with_forks(node: TreeNode) -> list[SessionKey]:
+    forks = [key for child in node.children if child is not None for key in _with_forks(child)]
+    return [node.session, *forks] if node.session is not None else forks
 
 
 def _number(parent: TreeNode, first: int) -> None:
@@ -495,6 +574,13 @@ def _number(parent: TreeNode, first: int) -> None:
 
 def _root_node() -> TreeNode:
     return TreeNode("root", "", "", "", "", "", "", ())
+
+
+def _is_below(node: TreeNode, above: TreeNode) -> bool:
+    place: TreeNode | None = node
+    while place is not None and place is not above:
+        place = place.parent
+    return place is above
 
 
 def _matches(session: SessionKey, words: list[str]) -> bool:

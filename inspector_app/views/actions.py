@@ -28,11 +28,16 @@ class Actions:
     toggle_breakpoint: QAction
     stop: QAction
     resume: QAction
+    fork: QAction
+    rewind: QAction
+    compare: QAction
+    who_wrote: QAction
     new_session: QAction
     open_agent: QAction
     open_database: QAction
     open_url: QAction
     allow_writing: QAction
+    work_on_copy: QAction
     reload: QAction
     close_database: QAction
     follow_newest: QAction
@@ -93,11 +98,16 @@ def make_actions(parent: QObject) -> Actions:
         toggle_breakpoint=action("toggle_breakpoint", "Breakpoint…", "circle", "F9", "bad"),
         stop=action("stop", "Stop", "stop", "Shift+F5", "bad"),
         resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
+        fork=action("fork", "Fork at this event…", "code-branch", "Ctrl+Shift+K"),
+        rewind=action("rewind", "Rewind to before this invocation…", "backward", "Ctrl+Shift+Backspace", "warn"),
+        compare=action("compare", "Compare with another session…", "code-compare", "Ctrl+Shift+D"),
+        who_wrote=action("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W"),
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
         open_url=action("open_url", "Open a database on a server…", "server"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
+        work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
         follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),

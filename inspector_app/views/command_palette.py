@@ -45,7 +45,6 @@ class CommandPalette(QFrame):
         self.setProperty("card", "true")
         self.setAccessibleName("Command palette")
         self._menu = menu
-        self._window = window
         self._focus_before: QWidget | None = None
         self.field = QLineEdit()
         self.field.setObjectName("command_search")
@@ -144,7 +143,8 @@ class CommandPalette(QFrame):
         self.commands.setCurrentIndex(self._rows.index(row, 0))
 
     def _place(self) -> None:
-        window = self._window
+        window = self.parentWidget()  # not kept: with the cycle that this makes, Python's exit crashes
+        assert window is not None
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
         height = 2 * _MARGIN + 8 + self.field.sizeHint().height() + min(self._rows.rowCount(), _MOST_ROWS) * _ROW_HEIGHT + 4
         self.setGeometry((window.width() - width) // 2, 52, width, min(height, window.height() - 60))

@@ -131,7 +131,7 @@ class EventDetail(QWidget):
         self.state.set_empty_text("Its state is not kept", "An agent called as a tool has a session of its own, which is not stored.")
         self.state.set_state(None, [], "state", None)
         delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
-        self.delta.set_changes(delta, "delta inside the tool")
+        self.delta.set_changes(delta, "delta")
         self.delta.set_empty_text("This event changed no key")
         self._fill()
 

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMen
 
 from inspector_app import theme
 from inspector_app.credential_form import without_secrets
-from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.qt_models.event_cells import Column
+from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
 from inspector_app.views.copying import add_copy_action
@@ -131,6 +132,7 @@ class EventStreamView(QWidget):
         filter_asked (str): show only events that meet this filter.
         other_half_asked: go from the selected call to its response, or back.
         go_to_asked (int): go to the event at this index.
+        fork_asked (int), rewind_asked (int): fork at the event at this index, or rewind to before its invocation.
         compare_asked: compare the states after other events with that after the selected one.
     """
 
@@ -141,6 +143,8 @@ class EventStreamView(QWidget):
     filter_asked = Signal(str)
     other_half_asked = Signal()
     go_to_asked = Signal(int)
+    fork_asked = Signal(int)
+    rewind_asked = Signal(int)
     compare_asked = Signal()
 
     def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
@@ -355,6 +359,11 @@ class EventStreamView(QWidget):
                 other.triggered.connect(self._on_other_half)
             menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one (Ctrl+B)").triggered.connect(self._on_compare)
             menu.addSeparator()
+            self._menu_index = self._model.index_at(row)
+            menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event… (Ctrl+Shift+K)").triggered.connect(self._on_fork)
+            rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation… (Ctrl+Shift+Backspace)")
+            rewind.triggered.connect(self._on_rewind)
+            menu.addSeparator()
         menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
         menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
         return menu
@@ -370,6 +379,12 @@ class EventStreamView(QWidget):
         action = self.sender()
         assert isinstance(action, QAction)
         self.filter_asked.emit(action.data())
+
+    def _on_fork(self) -> None:
+        self.fork_asked.emit(self._menu_index)
+
+    def _on_rewind(self) -> None:
+        self.rewind_asked.emit(self._menu_index)
 
     def _on_other_half(self) -> None:
         self.other_half_asked.emit()

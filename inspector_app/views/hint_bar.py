@@ -13,9 +13,11 @@ class HintBar(QWidget):
 
     Signals:
         accepted: the button was pressed.
+        other_accepted: the second button was pressed.
     """
 
     accepted = Signal()
+    other_accepted = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,9 +35,13 @@ class HintBar(QWidget):
         line.addWidget(self._text, 1)
         self._button = QPushButton(self)
         self._button.setObjectName(f"{name}_button")
-        self._button.setAccessibleName("Do what the hint says")
         self._button.clicked.connect(self.accepted)
-        line.addWidget(self._button)
+        self._other = QPushButton(self)
+        self._other.setObjectName(f"{name}_other_button")
+        self._other.clicked.connect(self.other_accepted)
+        for button in (self._button, self._other):
+            button.setAccessibleName("Do what the hint says")
+            line.addWidget(button)
         self.hide()
 
     @property
@@ -48,13 +54,19 @@ class HintBar(QWidget):
         """The button that does what the text says."""
         return self._button
 
-    def suggest(self, text: str, action: str, icon: str, role: str = "warn") -> None:
+    @property
+    def other_button(self) -> QPushButton:
+        """The button that does something else about it."""
+        return self._other
+
+    def suggest(self, text: str, action: str, icon: str, role: str = "warn", *, other: str = "") -> None:
         """Show a hint.
 
         Args:
             text: what the matter is.
             action: what the button says; without it there is no button.
             icon, role: of the theme.
+            other: what a second button says; without it there is none.
         """
         self._icon.show_icon(icon, role)
         urgent = role == "warn"
@@ -64,7 +76,8 @@ class HintBar(QWidget):
             widget.style().unpolish(widget)
             widget.style().polish(widget)
         self._text.setText(text)
-        self._button.setText(action)
-        self._button.setAccessibleName(action)
-        self._button.setVisible(bool(action))
+        for button, words in ((self._button, action), (self._other, other)):
+            button.setText(words)
+            button.setAccessibleName(words)
+            button.setVisible(bool(words))
         self.show()

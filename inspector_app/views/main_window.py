@@ -10,6 +10,7 @@ from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
 from inspector_app.views.command_palette import CommandPalette
+from inspector_app.views.compare_page import ComparePage
 from inspector_app.views.message_bar import MessageBar
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
@@ -28,7 +29,7 @@ class MainWindow(QMainWindow):
 
     Attributes:
         commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, workbench, palette_card: its parts.
+        run_bar, message_bar, status, welcome, trust, problem, workbench, compare, palette_card: its parts.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
@@ -55,13 +56,14 @@ class MainWindow(QMainWindow):
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
         self.workbench = Workbench(events, sessions)
+        self.compare = ComparePage()
         menu = self._make_menu()
         self.run_bar = RunBar(self.commands, menu, self)
         self.addToolBar(self.run_bar)
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self._pages = QStackedWidget()
-        for page in (self.welcome, self.trust, self.problem, self.workbench):
+        for page in (self.welcome, self.trust, self.problem, self.workbench, self.compare):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
@@ -69,7 +71,7 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of `welcome`, `trust`, `problem` and `workbench`."""
+        """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
         self._pages.setCurrentWidget(page)
 
     @property
@@ -112,7 +114,9 @@ class MainWindow(QMainWindow):
         return body
 
     def _on_condition_help(self) -> None:
-        TextDialog("How conditions are written", expressions.__doc__ or "", self).open()
+        dialog = TextDialog("How conditions are written", expressions.__doc__ or "", self)
+        dialog.resize(1140, 620)  # as wide as its lines
+        dialog.open()
 
     def _make_menu(self) -> QMenu:
         menu = QMenu("Menu", self)
@@ -126,9 +130,11 @@ class MainWindow(QMainWindow):
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
-        find.addActions([actions.other_half, actions.compare_states, actions.find_in_state, actions.condition_help])
-        database.addActions([actions.find_session, actions.search_all, actions.follow_newest])
-        database.addActions([actions.reload, actions.allow_writing, actions.close_database])
+        find.addActions([actions.other_half, actions.who_wrote, actions.compare_states, actions.find_in_state, actions.condition_help])
+        database.addActions([actions.fork, actions.rewind, actions.compare])
+        database.addSeparator()
+        database.addActions([actions.find_session, actions.search_all, actions.follow_newest, actions.reload])
+        database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()

@@ -40,7 +40,7 @@ class PendingForm(QWidget):
     Signals:
         answered(PendingItem, dict): the call's response was given.
         progress_given(PendingItem, dict): how far the call is was told.
-        resume_asked(PendingItem): the interrupted invocation shall go on.
+        resume_asked(PendingItem): the invocation shall go on as it is.
     """
 
     answered = Signal(object, object)
@@ -114,8 +114,9 @@ class PendingForm(QWidget):
         self._has_form = self._make_form(item, schema)
         self._form.setVisible(self._has_form)
         self._edit.setVisible(kind == "long_running" and not self._has_form)
-        for button, shown in ((self._approve, "confirmation"), (self._reject, "confirmation"), (self._resume, "interrupted")):
-            button.setVisible(kind == shown)
+        for button in (self._approve, self._reject):
+            button.setVisible(kind == "confirmation")
+        self._resume.setVisible(True)
         self._respond.setVisible(kind in ("long_running", "credential"))
         self._progress.setVisible(kind == "long_running")
         self._show_answer()
@@ -176,7 +177,7 @@ class PendingForm(QWidget):
         self._reject = self._button("Reject", "xmark", "pending_reject", self._on_reject)
         self._respond = self._button("Respond", "reply", "pending_respond", self._on_respond)
         self._progress = self._button("Progress", "hourglass-half", "pending_progress", self._on_progress)
-        self._resume = self._button("Resume", "clock-rotate-left", "pending_resume", self._on_resume)
+        self._resume = self._button("Resume…", "clock-rotate-left", "pending_resume", self._on_resume)
         for button in (self._approve, self._reject, self._respond, self._progress, self._resume):
             line.addWidget(button)
         self._hint = QLabel(self)
@@ -280,4 +281,4 @@ def _question(item: PendingItem) -> str:
         return f"{item.name} runs on its own. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":
         return f"{item.name or 'A tool'} asks for a credential. The session keeps the answer, as google-adk's do; it is not shown again."
-    return f"Invocation {short_id(item.invocation_id)} was interrupted. {item.hint or ''}".strip()
+    return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason}."

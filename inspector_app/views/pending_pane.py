@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QListWidget,
-    QListWidgetItem,
+    QAbstractItemView,
+    QHeaderView,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -21,7 +24,7 @@ from PySide6.QtWidgets import (
 from inspector_app import theme
 from inspector_app.cursor import SessionAddress
 from inspector_app.presentation import short_id
-from inspector_app.values import visible
+from inspector_app.values import ago, full_time, plain_tooltip, visible
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.pending_form import PendingForm
 
@@ -42,10 +45,17 @@ _TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Igno
 
 @dataclass(frozen=True, slots=True)
 class PendingRow:
-    """One thing that waits, and where."""
+    """One thing that waits, and where.
+
+    Attributes:
+        address: the session.
+        item: what waits in it.
+        database: the database's title.
+    """
 
     address: SessionAddress
     item: PendingItem
+    database: str = ""
 
 
 class PendingPane(QWidget):
@@ -68,10 +78,7 @@ class PendingPane(QWidget):
         self.setObjectName("pending_pane")
         self._rows: list[PendingRow] = []
         self._schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None] = lambda address, item: None
-        self._list = QListWidget(self)
-        self._list.setObjectName("pending_list")
-        self._list.setAccessibleName("Pending")
-        self._list.setIconSize(QSize(14, 14))
+        self._list = _UnfinishedList(self)
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._list.itemClicked.connect(self._on_current_changed)  # it may be the selected one already, and another session on show
         self._form = PendingForm(self)
@@ -87,9 +94,9 @@ class PendingPane(QWidget):
         self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)
         split.addWidget(self._form)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        split.setSizes([2_000, 3_000])  # shares, not pixels: the form's hint alone would leave it a narrow strip
+        split.setStretchFactor(0, 1)
+        split.setStretchFactor(1, 1)
+        split.setSizes([2_000, 2_000])  # shares, not pixels: the form's hint alone would leave it a narrow strip
         split.setChildrenCollapsible(False)
         split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)
@@ -109,33 +116,43 @@ class PendingPane(QWidget):
     @property
     def selected_session(self) -> SessionAddress | None:
         """Where the selected item waits."""
-        current = self._list.currentItem()
-        return current.data(_ROW).address if current is not None else None
+        row = self._list.selected()
+        return row.address if row is not None else None
 
-    def set_rows(self, rows: list[PendingRow]) -> None:
-        """Show what waits; the selection and a half-written answer stay where their item does."""
-        if rows == self._rows:
+    @property
+    def invocation_id(self) -> str | None:
+        """Of the selected item."""
+        row = self._list.selected()
+        return row.item.invocation_id if row is not None else None
+
+    def set_rows(self, rows: list[PendingRow], session: SessionAddress | None) -> None:
+        """Show what waits; the selection and a half-written answer stay where their item does.
+
+        Args:
+            rows: all of it.
+            session: on show: what waits there is selected, if anything does.
+        """
+        selected = self._list.selected()
+        here = [number for number, row in enumerate(rows) if row.address == session]
+        if rows == self._rows and selected is not None and (selected.address == session or not here):
             return
-        selected = self._list.currentItem()
-        kept = _identity(selected.data(_ROW)) if selected is not None else None
         self._rows = list(rows)
-        self._list.blockSignals(True)
-        self._list.clear()
-        for row in rows:
-            item = QListWidgetItem(theme.icon(*_ICONS[row.item.kind]), _title(row))
-            item.setData(_ROW, row)
-            self._list.addItem(item)
-        self._list.blockSignals(False)
+        self._list.fill(rows)
         self._split.setSizePolicy(_TAKES_ROOM if rows else _TAKES_NO_ROOM)
         self._stack.setCurrentIndex(1 if rows else 0)
         names = [_identity(row) for row in rows]
-        self._list.setCurrentRow(names.index(kept) if kept in names else 0)
+        kept = names.index(_identity(selected)) if selected is not None and _identity(selected) in names else None
+        chosen = kept if kept is not None and (kept in here or not here) else here[0] if here else 0 if rows else -1
+        self._list.blockSignals(True)  # only a person moves the window to another session
+        self._list.select(chosen)
+        self._list.blockSignals(False)
+        self._show_form(rows[chosen] if chosen >= 0 else None)
 
     def select(self, item: PendingItem) -> None:
         """Select an item, and put the caret into its form."""
         for index, row in enumerate(self._rows):
             if row.item == item:
-                self._list.setCurrentRow(index)
+                self._list.select(index)
                 self._form.focus()
 
     def focus(self) -> None:
@@ -148,21 +165,21 @@ class PendingPane(QWidget):
 
     def refresh_form(self, *_: object) -> None:
         """Make the selected item's form again: its schema may be known now."""
-        self._show_form(self._list.currentItem())
+        self._show_form(self._list.selected())
 
     def set_blocked(self, answering: str | None, resuming: str | None) -> None:
         """Say why nothing can be answered, or resumed, now; None where it can."""
         self._form.set_blocked(answering, resuming)
 
-    def _on_current_changed(self, current: QListWidgetItem | None) -> None:
-        row = self._show_form(current)
+    def _on_current_changed(self, *_: object) -> None:
+        row = self._list.selected()
+        self._show_form(row)
         if row:
             self.session_asked.emit(row.address)
 
-    def _show_form(self, current: QListWidgetItem | None) -> PendingRow | None:
-        row: PendingRow | None = current.data(_ROW) if current is not None else None
+    def _show_form(self, row: PendingRow | None) -> None:
         self._form.show_item(row.item if row else None, self._schema_of(row.address, row.item) if row else None)
-        return row
+        self._form.setVisible(row is not None)
 
 
 def _identity(row: PendingRow) -> tuple[object, ...]:
@@ -170,7 +187,74 @@ def _identity(row: PendingRow) -> tuple[object, ...]:
     return row.address, row.item.invocation_id, row.item.kind, row.item.call_id
 
 
-def _title(row: PendingRow) -> str:
-    item = row.item
-    what = f"interrupted: {short_id(item.invocation_id)}" if item.kind == "interrupted" else f"{item.kind.replace('_', '-')}  {item.name}"
-    return visible(f"{what}   ·   {short_id(row.address.key.session_id)}")
+class _UnfinishedList(QTreeWidget):
+    """One line for each thing that waits: what, where, and how far the invocation came."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("pending_list")
+        self.setAccessibleName("Unfinished invocations")
+        self.setHeaderLabels(["unfinished", "session", "last checkpoint", "last event"])
+        self.setIconSize(QSize(14, 14))
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionsMovable(False)
+        for column, mode in enumerate(("Stretch", "Stretch", "Stretch", "ResizeToContents")):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
+        self._clock = QTimer(self)
+        self._clock.setInterval(30_000)
+        self._clock.timeout.connect(self._show_times)
+        self._clock.start()
+
+    def fill(self, rows: list[PendingRow]) -> None:
+        """Show these lines, none of them selected."""
+        self.blockSignals(True)
+        self.clear()
+        for row in rows:
+            self._add(row)
+        self.blockSignals(False)
+
+    def _add(self, row: PendingRow) -> None:
+        checkpoint = row.item.checkpoint
+        where = " · ".join(filter(None, (short_id(row.address.key.session_id), row.database)))
+        item = QTreeWidgetItem([visible(_what(row.item)), visible(where), "", ""])
+        item.setIcon(0, theme.icon(*_ICONS[row.item.kind]))
+        item.setData(0, _ROW, row)
+        item.setToolTip(0, plain_tooltip(f"Invocation {row.item.invocation_id}: {row.item.reason}"))
+        item.setToolTip(1, plain_tooltip(f"Session {row.address.key.session_id} of {row.address.key.app_name}\n{row.address.database}"))
+        if checkpoint is not None:
+            item.setToolTip(2, plain_tooltip(f"{checkpoint.agent}, {full_time(checkpoint.timestamp)}\nevent {checkpoint.event_id}"))
+        item.setToolTip(3, plain_tooltip(full_time(row.item.last_time)))
+        self.addTopLevelItem(item)
+        self._show_time(item)
+
+    def selected(self) -> PendingRow | None:
+        """Return the row of the selected line."""
+        current = self.currentItem()
+        row: PendingRow | None = current.data(0, _ROW) if current is not None else None
+        return row
+
+    def select(self, number: int) -> None:
+        """Select a line; -1: none."""
+        self.setCurrentIndex(self.model().index(number, 0))
+
+    def _show_times(self) -> None:
+        for item in self.findItems("", Qt.MatchFlag.MatchContains):
+            self._show_time(item)
+
+    def _show_time(self, item: QTreeWidgetItem) -> None:
+        shown: PendingItem = item.data(0, _ROW).item
+        now = time.time()
+        point = shown.checkpoint
+        item.setText(2, visible(f"{point.agent} · {ago(point.timestamp, now)}") if point is not None else "none")
+        item.setText(3, ago(shown.last_time, now) if shown.last_time else "")
+
+
+def _what(item: PendingItem) -> str:
+    if item.kind == "interrupted":
+        return f"interrupted: {short_id(item.invocation_id)}"
+    return f"{item.kind.replace('_', '-')}  {item.name}"

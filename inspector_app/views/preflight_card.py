@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
-from inspector_app.views.icon_label import IconLabel
+from inspector_app.views.decision_card import Choice, DecisionCard, Fact
 
-MAX_HEIGHT = 220
-"""Pixels of the facts; more of them scroll, so that the stream stays in view."""
+Place = Literal["here", "copy", "backup", "in place"]
+"""Where a resumed run writes: where the session is, into a copy of its database, or in place (after a backup) though it was read only."""
 
-_MARGIN = 12
-
-
-@dataclass(frozen=True, slots=True)
-class PreflightLine:
-    """One fact.
-
-    Attributes:
-        icon, role: of the theme.
-        text: a sentence.
-    """
-
-    icon: str
-    role: str
-    text: str
+_RESUME = {
+    "here": "Resume",
+    "copy": "Resume in a copy",
+    "backup": "Resume in place (backup)",
+    "in place": "Resume in place",
+}
+_NAMES = ("resume", "elsewhere")
 
 
 @dataclass(slots=True)
@@ -40,54 +32,31 @@ class Preflight:
         lines: what else there is to know, what matters most first.
         warns: something is done again, lost or different.
         blocked: why it cannot be resumed; empty if it can.
+        places: where it can be resumed, the better choice first.
     """
 
     invocation_id: str
     title: str
-    lines: list[PreflightLine] = field(default_factory=list)
+    lines: list[Fact] = field(default_factory=list)
     warns: bool = False
     blocked: str = ""
+    places: tuple[Place, ...] = ("here",)
 
 
-class PreflightCard(QWidget):
+class PreflightCard(DecisionCard):
     """Shows a `Preflight` above the events.
 
     Signals:
-        accepted(str, bool): resume this invocation; whether to hold at the first event.
-        cancelled: it was put away.
+        accepted(str, bool, str): resume this invocation; whether to hold at the first event; in which `Place`.
     """
 
-    accepted = Signal(str, bool)
-    cancelled = Signal()
+    accepted = Signal(str, bool, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("preflight")
-        self.setAccessibleName("What resuming will do")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        super().__init__("preflight", "What resuming will do", parent)
         self._shown: Preflight | None = None
         self._paused = False
-        self._icon = IconLabel(16, self)
-        self._title = _text(self, "preflight_title")
-        self._resume = self._button("preflight_resume", "Resume", self._on_resume)
-        self._resume.setProperty("primary", True)
-        self._cancel = self._button("preflight_cancel", "Cancel", self._on_cancel)
-        head = QHBoxLayout()
-        head.setSpacing(9)
-        head.addWidget(self._icon)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._resume)
-        head.addWidget(self._cancel)
-        self._facts = QScrollArea(self)
-        self._facts.setWidgetResizable(True)
-        self._facts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._facts.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(_MARGIN, 8, 8, 8)
-        rows.setSpacing(6)
-        rows.addLayout(head)
-        rows.addWidget(self._facts)
-        self.hide()
+        self.chosen.connect(self._on_chosen)
 
     @property
     def shown(self) -> Preflight | None:
@@ -102,79 +71,14 @@ class PreflightCard(QWidget):
             paused: the invocation is to be held at its first event.
         """
         self._shown, self._paused = preflight, paused
+        held = ", held at the first event" if paused else ""
+        does = preflight.blocked or "Go on from the last checkpoint (Enter)"
+        choices = [
+            Choice(name, _RESUME[place] + held, does, not preflight.blocked) for name, place in zip(_NAMES, preflight.places, strict=False)
+        ]
         urgent = preflight.warns or bool(preflight.blocked)
-        self._icon.show_icon("triangle-exclamation" if urgent else "clock-rotate-left", "warn" if urgent else "accent")
-        self.setProperty("card", "held" if urgent else True)
-        self.style().unpolish(self)
-        self.style().polish(self)
-        self._title.setText(preflight.title)
-        self._resume.setText("Resume, held at the first event" if paused else "Resume")
-        self._resume.setAccessibleName(self._resume.text())
-        self._resume.setEnabled(not preflight.blocked)
-        self._resume.setToolTip(preflight.blocked or "Go on from the last checkpoint (Enter)")
-        self._fill(preflight)
-        self.show()
-        self._fit()
-        (self._cancel if preflight.blocked else self._resume).setFocus()
+        self.show_decision(preflight.title, preflight.lines, choices, icon="clock-rotate-left", urgent=urgent)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Put it away with Esc."""
-        if event.key() == Qt.Key.Key_Escape:
-            self._on_cancel()
-        else:
-            super().keyPressEvent(event)
-
-    def _fill(self, preflight: Preflight) -> None:
-        inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, 4, 0)
-        grid.setHorizontalSpacing(9)
-        grid.setVerticalSpacing(4)
-        grid.setColumnStretch(1, 1)
-        for row, line in enumerate(preflight.lines):
-            grid.addWidget(IconLabel(13, inside, name=line.icon, role=line.role), row, 0, Qt.AlignmentFlag.AlignTop)
-            text = _text(inside, f"preflight_line_{row}")
-            text.setText(line.text)
-            if line.role == "dim" or line.role == "ok":
-                text.setProperty("role", "dim")
-            grid.addWidget(text, row, 1)
-        self._facts.setWidget(inside)
-        self._facts.setVisible(bool(preflight.lines))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make the facts as high as they are at this width."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        inside = self._facts.widget()
-        grid = inside.layout() if inside is not None else None
-        if inside is not None and grid is not None:
-            inside.ensurePolished()
-            self._facts.setFixedHeight(min(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), MAX_HEIGHT))
-
-    def _button(self, name: str, text: str, slot: object) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.setAutoDefault(True)  # Enter presses it, as in a dialog
-        button.clicked.connect(slot)
-        return button
-
-    def _on_resume(self) -> None:
-        shown = self.shown
-        if shown is not None and not shown.blocked:
-            self.hide()
-            self.accepted.emit(shown.invocation_id, self._paused)
-
-    def _on_cancel(self) -> None:
-        self.hide()
-        self.cancelled.emit()
-
-
-def _text(parent: QWidget, name: str) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    return label
+    def _on_chosen(self, name: str) -> None:
+        if self._shown is not None:
+            self.accepted.emit(self._shown.invocation_id, self._paused, self._shown.places[_NAMES.index(name)])

@@ -55,11 +55,13 @@ class SessionsPane(QWidget):
     Signals:
         session_selected (str, SessionKey): the selection is on this database's session now.
         session_activated (str, SessionKey): Enter or a double click on it.
+        compare_asked (str, SessionKey, SessionKey | None): compare it with this other one of its database; None: with the one on show.
         delete_asked (str, list[SessionKey]), prune_asked (str): sessions of this database shall be deleted; those named, or old ones.
     """
 
     session_selected = Signal(str, object)
     session_activated = Signal(str, object)
+    compare_asked = Signal(str, object, object)
     delete_asked = Signal(str, list)
     prune_asked = Signal(str)
 
@@ -203,12 +205,11 @@ class SessionsPane(QWidget):
         self._show_page()
 
     def _open_branches(self, parent: QModelIndex) -> None:
-        if self._model.node(parent).kind == "user":
-            return
         many = self._model.shown_sessions > _OPEN_ALL_AT_MOST
-        for row in range(self._model.rowCount(parent)):
+        for row, node in enumerate(self._model.node(parent).children):
+            if node is None or (node.kind == "session" and not node.children):
+                continue
             index = self._model.index(row, 0, parent)
-            node = self._model.node(index)
             few = len(node.children) <= _OPEN_AT_MOST and not (many and node.kind == "user")
             if node.path not in self._closed and (few or node.path in self._opened):
                 self.tree.setExpanded(index, True)
@@ -265,10 +266,30 @@ class SessionsPane(QWidget):
         if node.session is not None:
             add_copy_action(menu, "Copy as command line", _command_line(node))
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
+            menu.addSeparator()
+            self._add_comparing(menu, node)
         menu.addSeparator()
         self._add_deletion(menu, node)
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
         return menu
+
+    def _add_comparing(self, menu: QMenu, node: TreeNode) -> None:
+        assert node.session is not None
+        parent = self._model.parent_of(node.database, node.session)
+        if (node.database, node.session) != self._selected:
+            self._compare_action(menu, "Compare with the session on show", (node.database, node.session, None))
+        if parent is not None:
+            self._compare_action(menu, "Compare with what it was forked from", (node.database, node.session, parent))
+
+    def _compare_action(self, menu: QMenu, text: str, what: tuple[str, SessionKey, SessionKey | None]) -> None:
+        action = menu.addAction(theme.icon("code-compare", "dim"), text)
+        action.setData(what)
+        action.triggered.connect(self._on_compare)
+
+    def _on_compare(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.compare_asked.emit(*action.data())
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

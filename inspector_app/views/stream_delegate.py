@@ -7,7 +7,8 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from inspector_app import theme
-from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.qt_models.event_cells import Column
+from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.event_rows import StreamRow
 
 ROW_HEIGHT = 27

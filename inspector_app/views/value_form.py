@@ -113,6 +113,7 @@ class ValueForm(QWidget):
         self._fields = []
         while (old := self._stack.widget(1)) is not None:
             self._stack.removeWidget(old)
+            old.setParent(None)  # gone at once: nobody finds it, or writes into it
             old.deleteLater()
         self._stack.setCurrentIndex(0)
 

@@ -23,10 +23,12 @@ class ValueTreeView(QTreeView):
 
     Signals:
         writer_asked (int): go to the event at this place, which wrote a value.
+        writers_asked (str): tell who wrote this state key.
         pin_asked (str): show this key of the state above all others, or no longer.
     """
 
     writer_asked = Signal(int)
+    writers_asked = Signal(str)
     pin_asked = Signal(str)
 
     def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
@@ -136,11 +138,14 @@ class ValueTreeView(QTreeView):
         add_copy_action(menu, "Copy key", node.key)
         menu.addSeparator()
         self._menu_node = node
+        self._menu_index = index
         if node.writer_index is not None:
             menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
         if node.parent is not None and node.parent.lane:
             pinned = node.parent.lane == PINNED
             menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
+        if self.selected_key(index) is not None:
+            menu.addAction(theme.icon("user-pen", "dim"), "Who wrote this key (Ctrl+Shift+W)").triggered.connect(self._on_who_wrote)
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)
         return menu
 
@@ -150,6 +155,18 @@ class ValueTreeView(QTreeView):
 
     def _on_pin(self) -> None:
         self.pin_asked.emit(self._menu_node.key)
+
+    def selected_key(self, index: QModelIndex | None = None) -> str | None:
+        """Return the state key that a row belongs to, the current one by default; None where it belongs to none."""
+        node = self._values.node(self.currentIndex() if index is None else index)
+        while node.parent is not None and not node.parent.lane:
+            node = node.parent
+        return node.key if node.parent is not None else None
+
+    def _on_who_wrote(self) -> None:
+        key = self.selected_key(self._menu_index)
+        if key is not None:
+            self.writers_asked.emit(key)
 
     def _on_open_full(self) -> None:
         self._open_full(self._menu_node)

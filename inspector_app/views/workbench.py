@@ -6,12 +6,13 @@ from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
+from inspector_app.views.decision_card import DecisionCard
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
@@ -23,8 +24,9 @@ from inspector_app.views.preflight_card import PreflightCard
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.sessions_pane import SessionsPane
 from inspector_app.views.timeline_view import TimelineView
+from inspector_app.views.writers_pane import WritersPane
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Raised when docks come or go, so that an older saved layout is not forced onto them."""
 
 _DOCKING = (
@@ -33,7 +35,7 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-_BOTTOM = ("pending", "breakpoints", "timeline", "log")
+_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log")
 """The panes below, tabs of one place, from the left."""
 
 PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
@@ -42,6 +44,8 @@ PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
 _SESSIONS_SHARE = 0.155
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
+_LEAST_STREAM = 130
+"""Pixels of the stream, whatever cards stand above it."""
 _BOTTOM_HEIGHT_EMPTY = 88
 """Of Pending while nothing waits: what its two lines need. The events get the rest."""
 
@@ -50,10 +54,11 @@ class Workbench(QMainWindow):
     """Sessions left, events in the middle, the event's detail right, Pending and Log below.
 
     Attributes:
-        stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, log: the panes.
+        stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, writers, log: the panes.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
             deletion_hint: that sessions were deleted, and can be put back.
+        fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         problem: stands in for the stream when the session could not be read.
     """
 
@@ -68,18 +73,24 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.fork_hint = HintBar("fork_hint")
         self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
+        self.fork_card = DecisionCard("fork_card", "What forking will do")
+        self.rewind_card = DecisionCard("rewind_card", "What rewinding will do")
         self.problem = ProblemPage("session_problem")
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
         self.breakpoints = BreakpointsPane()
         self.timeline = TimelineView()
+        self.writers = WritersPane()
         self.log = LogPane()
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
+        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what stands above it comes first
+        self._centre.setMinimumHeight(_LEAST_STREAM)
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
         self.setCentralWidget(self._middle())
@@ -89,6 +100,7 @@ class Workbench(QMainWindow):
             "pending": self._dock("pending", "Pending", self.pending),
             "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints),
             "timeline": self._dock("timeline", "Timeline", self.timeline),
+            "writers": self._dock("writers", "Who wrote", self.writers),
             "log": self._dock("log", "Log", self.log),
         }
         self._place_docks()
@@ -125,7 +137,7 @@ class Workbench(QMainWindow):
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
 
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending, breakpoints or log."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints, writers or log."""
         self._docks[name].show()
         self._docks[name].raise_()
 
@@ -224,9 +236,10 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint):
+        for hint in (self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
-        rows.addWidget(self.preflight)
+        for card in (self.preflight, self.fork_card, self.rewind_card):
+            rows.addWidget(card)
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
@@ -9,13 +10,15 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from runtime.agents.callback_context import CallbackContext
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
+from runtime.events.marks import CALLBACK
 from runtime.resume import REPLAYED_CHECKPOINT, Checkpoints
 
 logger = logging.getLogger(__name__)
@@ -193,19 +196,26 @@ class BaseAgent(BaseModel):
         resumed = ctx.resumed_checkpoints()
         if resumed and resumed.ended.get(self.name):
             return  # its end is committed, and its caller has not moved on since
-        before = await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback)
-        if before:
+        called_back = resumed.called_back.get(self.name, {}) if resumed else {}
+        if "before_agent_callback" in called_back:
+            ctx.end_invocation = called_back["before_agent_callback"]
+        elif before := await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback):
             yield before
         if ctx.end_invocation:
             return
+        end: Event | None = None
         async with aclosing(self._run_and_commit(ctx, resumed)) as events:
             async for event in events:
-                yield event
-        if ctx.end_invocation:
-            return
-        after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
-        if after:
-            yield after
+                if event.actions.end_of_agent and event.author == self.name and self.after_agent_callback is not None:
+                    end = event
+                else:
+                    yield event
+        if not ctx.end_invocation and "after_agent_callback" not in called_back:
+            after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
+            if after:
+                yield after
+        if end is not None:
+            yield end  # held back: an agent whose end is committed is not called again, its callback included
 
     async def _run_and_commit(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
         """Drive the implementation: fill in what its events lack, and hand a failed commit to the agent that yielded."""
@@ -225,8 +235,12 @@ class BaseAgent(BaseModel):
                         for below in self.descendants():
                             resumed.forget(below.name)
                 is_own = shared.claim(event, ctx)
-                yield event
-                failure = shared.take_failed_commit(event) if is_own else None
+                failure = None
+                try:
+                    yield event
+                finally:  # a run that is closed here leaves nothing behind
+                    if is_own:
+                        failure = shared.take_failed_commit(event)
                 event = await (anext(events, None) if failure is None else _throw(events, failure))
 
     def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:
@@ -255,6 +269,7 @@ class BaseAgent(BaseModel):
             branch=ctx.branch,
             content=cast("types.Content | None", content),
             actions=context.actions,
+            custom_metadata={CALLBACK: hook} if ctx.is_resumable else None,
         )
 
     def _load_agent_state(self, ctx: InvocationContext, state_type: type[AgentState]) -> AgentState | None:
@@ -264,12 +279,22 @@ class BaseAgent(BaseModel):
             ctx: the invocation.
             state_type: the checkpoint's class. (For anything that is no pydantic model, such as the Enum in the seed's example, an object
                 with the stored fields is returned.)
+
+        Raises:
+            ResumeError: the checkpoint is of another class; the agent was changed since.
         """
         if not ctx.is_resumable or self.name not in ctx.agent_states:
             return None
         stored = ctx.agent_states[self.name]
         if isinstance(state_type, type) and issubclass(state_type, BaseModel) and not issubclass(state_type, Enum):
-            return cast("AgentState", state_type.model_validate(stored))
+            try:
+                return cast("AgentState", state_type.model_validate(stored))
+            except ValidationError as error:
+                problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+                raise ResumeError(
+                    f"The checkpoint of {self.name!r}, {json.dumps(stored)}, does not fit {state_type.__name__} ({problems}). The agent was"
+                    " changed since its run was interrupted: put back what it was, or send a new message to begin anew."
+                ) from error
         return cast("AgentState", _StoredFields.model_validate(stored))
 
     def _create_agent_state_event(

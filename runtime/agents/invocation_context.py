@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -51,38 +52,44 @@ class Shared:
         llm_calls: model calls made so far.
         outer: the context and function call that this run is inside of, if its agent runs as a tool.
         committed_state: the state without local writes that no event has carried yet.
-        failed_commit: the event that could not be committed and why, until the agent that yielded it is told.
+        failed_commits: id() of each event that could not be committed → why, until the agent that yielded it is told; siblings that run
+            in parallel may each have one.
         yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints this run began with; None in a fresh invocation.
         has_resumed_mark: False until a resumed run has committed its first event.
         calls: agent name → how often it was called in this run.
         conversations: agent name and branch → the session as that agent's model sees it.
+        inner_calls: branch, agent, tool and arguments → how often that call was made, in the run of an agent that is a tool.
         committing: held while an event is committed: a person may edit the state while agents on other branches run on.
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
     outer: tuple[InvocationContext, str | None] | None = None
     committed_state: dict[str, Any] = field(default_factory=dict)
-    failed_commit: tuple[Event, Exception] | None = None
+    failed_commits: dict[int, Exception] = field(default_factory=dict)
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     has_resumed_mark: bool = True
     calls: Counter[str] = field(default_factory=Counter)
     conversations: dict[Any, Conversation] = field(default_factory=dict)
+    inner_calls: Counter[Any] = field(default_factory=Counter)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""
         return self.yielded_by.setdefault(id(event), context) is context
 
+    def note_failed_commit(self, event: Event, error: Exception) -> bool:
+        """Remember why an event could not be committed; False if no agent claimed it and nobody would be told."""
+        is_claimed = id(event) in self.yielded_by
+        if is_claimed:
+            self.failed_commits[id(event)] = error
+        return is_claimed
+
     def take_failed_commit(self, event: Event) -> Exception | None:
         """Return why an event that was claimed could not be committed; None if it was."""
         del self.yielded_by[id(event)]
-        failed = self.failed_commit
-        if failed is None or failed[0] is not event:
-            return None
-        self.failed_commit = None
-        return failed[1]
+        return self.failed_commits.pop(id(event), None)
 
 
 class InvocationContext(BaseModel):
@@ -105,7 +112,7 @@ class InvocationContext(BaseModel):
         end_invocation: set by a callback or tool to end everything after the present step.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
 
     invocation_id: str
     agent: Any
@@ -127,7 +134,7 @@ class InvocationContext(BaseModel):
     _depth: int = PrivateAttr(default=0)
     _runs: list[AsyncGenerator[Event, None]] = PrivateAttr(default_factory=list)
 
-    @property
+    @cached_property  # the Runner asks for every event, and pydantic's private attributes are slow
     def shared(self) -> Shared:
         """What is one for all agents of this invocation."""
         return self._shared

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from google.genai import types
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent, Callbacks
 from runtime.agents.callbacks import call
@@ -49,6 +49,8 @@ class LlmAgent(BaseAgent):
         before_model_callback, after_model_callback, on_model_error_callback: round each model call.
         before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call.
     """
+
+    model_config = ConfigDict(defer_build=True)  # see LlmResponse
 
     DEFAULT_MODEL: ClassVar[str] = "gemini-2.5-flash"
 

@@ -34,6 +34,9 @@ def is_progress(event: Event) -> bool:
 RESUMED = "inspector_resumed"
 """Set on the first event that a resumed run commits: what the interrupted run had in `temp:` is gone from there on."""
 
+CALLBACK = "inspector_callback"
+"""Which of its agent's own callbacks an event carries the words or changes of (resumable apps): a resumed run does not call it again."""
+
 TEMP_GONE = "inspector_temp_gone"
 """Stands among an event's recorded `temp:` keys where the event carries `RESUMED`."""
 

@@ -13,6 +13,7 @@ from runtime.expressions.names import View
 from runtime.expressions.parser import Operand, Reader
 
 _VALUE_LIMIT = 500
+_VALUES_LIMIT = 2_000
 
 
 class Expression:
@@ -105,11 +106,15 @@ def _operand(source: str, offset: int) -> Operand:
 
 def _shown(operand: Operand, view: View) -> str:
     texts = [_text(value) for value in operand.each(view)]
-    return ", ".join(texts) or "-"
+    shown = ", ".join(texts)
+    return (shown if len(shown) <= _VALUES_LIMIT else shown[:_VALUES_LIMIT] + "…") or "-"
 
 
 def _text(value: Any) -> str:
     if value is None:
         return "-"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, skipkeys=True, default=lambda other: "?")
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, skipkeys=True, default=lambda other: "?")
+    except (ValueError, RecursionError):  # it contains itself, is nested too deeply, or is a number of thousands of digits
+        text = "?"
     return text if len(text) <= _VALUE_LIMIT else text[:_VALUE_LIMIT] + "…"

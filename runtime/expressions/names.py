@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -39,6 +40,13 @@ class View:
             except ValueError:  # it contains itself, say
                 self._json = {}
         return self._json
+
+    def json_text(self) -> str:
+        """Return the event's JSON as a text; an empty one if it cannot be written: it is nested too deeply, or has a number too long."""
+        try:
+            return json.dumps(self.json(), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return ""
 
 
 Simple = Callable[[Event], Any]

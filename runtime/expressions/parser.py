@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -237,7 +236,7 @@ class Reader:
             return _several(name, steps, places)
         if name == "json":
             if not steps:
-                return _single(lambda view: json.dumps(view.json(), ensure_ascii=False), name)
+                return _single(View.json_text, name)
             return Operand(lambda view: walk(view.json(), steps, view.budget), None, NOTHING, name, steps)
         if name == "state":
             self.uses_state = True

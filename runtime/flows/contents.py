@@ -131,7 +131,13 @@ def copied(contents: Sequence[types.Content]) -> list[types.Content]:
 def _is_said(event: Event) -> bool:
     if not event.content or not event.content.parts or event.partial:
         return False
-    return any(part.text != "" or part.function_call or part.function_response for part in event.content.parts)
+    return any(_is_part_said(part) for part in event.content.parts)
+
+
+def _is_part_said(part: types.Part) -> bool:
+    of_function = part.function_call or part.function_response
+    # What asks a person, and the answer, no model ever sees.
+    return of_function.name not in REQUEST_CALLS if of_function else part.text != ""
 
 
 def _is_visible(event: Event, branch: str | None) -> bool:
@@ -146,7 +152,7 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
     parts = event.content.parts or []
     if event.author == "user":
         said = [part for part in parts if not part.function_response]
-        return [types.Content(role="user", parts=said)] if said else []
+        return [_content("user", said)] if said else []
     if event.author != agent_name:
         return _told(event, parts)
     said, answers = [], []
@@ -157,8 +163,13 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
         said.append(_without_client_id(part))
         if call:
             answers.append(_response_part(call, responses[call.id]))
-    contents = [types.Content(role=event.content.role or "model", parts=said)] if said else []
-    return [*contents, types.Content(role="user", parts=answers)] if answers else contents
+    contents = [_content(event.content.role or "model", said)] if said else []
+    return [*contents, _content("user", answers)] if answers else contents
+
+
+def _content(role: str, parts: list[types.Part]) -> types.Content:
+    """Return a content of parts that were checked when they were made; checking them again costs as much as making them."""
+    return types.Content.model_construct(role=role, parts=parts)
 
 
 def _without_client_id(part: types.Part) -> types.Part:
@@ -193,7 +204,7 @@ def _told(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
                 told.append(types.Part(text=f"[{event.author}] got from tool `{answer.name}`: {_json(answer.response)}"))
         else:
             told.append(part)
-    return [types.Content(role="user", parts=told)] if len(told) > 1 else []
+    return [_content("user", told)] if len(told) > 1 else []
 
 
 def _json(value: Any) -> str:

@@ -48,15 +48,15 @@ async def run_calls(
         answers: call id → what a person answered to that call's request.
 
     Yields:
-        Requests for confirmations and credentials, and the function responses.
+        The function responses, each followed by its requests for confirmations and credentials.
     """
     runs = [_run_call(agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
     if ctx.is_resumable or len(runs) == 1:
         async with aclosing(merge(runs) if len(runs) > 1 else runs[0]) as events:
             async for event in events:
-                for request in _requests(ctx, event, calls):
-                    yield request
                 yield event
+                for request in requests(ctx, event, calls):
+                    yield request
         return
     results = {}
     async with aclosing(merge(runs)) as events:
@@ -65,9 +65,9 @@ async def run_calls(
     in_order = [results[call.id] for call in calls if call.id in results]
     if in_order:
         merged = _merged(in_order)
-        for request in _requests(ctx, merged, calls):
-            yield request
         yield merged
+        for request in requests(ctx, merged, calls):
+            yield request
 
 
 async def _run_call(
@@ -143,8 +143,14 @@ async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str,
     return await first_answer(agent.on_tool_error_callback, **named) if result is None else result
 
 
-def _requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
-    """Return the events that ask a person for what the tools of a result event requested."""
+def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
+    """Return the events that ask a person for what the tools of a result event requested.
+
+    Args:
+        ctx: the invocation.
+        event: the result.
+        calls: what the model called.
+    """
     by_id = {call.id: call for call in calls}
     parts = []
     for call_id, confirmation in event.actions.requested_tool_confirmations.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,8 @@ from runtime.agents.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.ids import new_function_call_id
-from runtime.flows.function_calls import run_calls
+from runtime.events.ids import inner_function_call_id, new_function_call_id
+from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
@@ -53,6 +54,10 @@ class LlmFlow:
         """
         llm = self._agent.canonical_model
         goes_on = True
+        if turn is not None:
+            for result in turn.to_ask:
+                for asking in requests(ctx, result, turn.calls):
+                    yield asking
         if turn is not None and turn.to_run:
             tools = (await build_request(self._agent, ctx, llm)).tools_dict
             async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers)) as events:
@@ -130,7 +135,7 @@ class LlmFlow:
                     continue
                 event = self._event(ctx, response, EventActions() if response.partial else actions)
                 if not event.partial:
-                    _number_calls(event, request.tools_dict)
+                    _number_calls(ctx, event, request.tools_dict)
                     actions = EventActions()
                 yield event
 
@@ -193,11 +198,23 @@ def _ends_turn(event: Event) -> bool:
     return bool(event.actions.skip_summarization or event.actions.transfer_to_agent or answer_set(event) is not None)
 
 
-def _number_calls(event: Event, tools: dict[str, BaseTool]) -> None:
+def _id_inside(ctx: InvocationContext, agent_name: str, call: types.FunctionCall) -> str | None:
+    """Return the id of a call by an agent that runs as a tool: the same when the tool runs again and its agent makes the same call."""
+    outer_id = ctx.shared.outer[1] if ctx.shared.outer else None
+    if outer_id is None:
+        return call.id
+    what = (ctx.branch, agent_name, call.name, json.dumps(call.args, sort_keys=True, default=str))
+    ctx.shared.inner_calls[what] += 1
+    return inner_function_call_id(outer_id, *what, ctx.shared.inner_calls[what])
+
+
+def _number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseTool]) -> None:
     """Give each call an id, and list those whose answers come later."""
     calls = event.get_function_calls()
     if not calls:
         return
     for call in calls:
+        if ctx.shared.outer is not None:
+            call.id = _id_inside(ctx, event.author, call)
         call.id = call.id or new_function_call_id()
     event.long_running_tool_ids = {call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running}

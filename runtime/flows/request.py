@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -33,7 +34,8 @@ async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -
     """
     request = LlmRequest(model=llm.model, config=_config(agent, ctx))
     await _add_instructions(agent, ctx, request)
-    request.contents += _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
+    contents = _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
+    request.contents = [*request.contents, *contents] if request.contents else contents  # thousands: copied only if they must be
     if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
         request.contents = copied(request.contents)  # callbacks may change a request, but not the past
     await _add_tools(agent, ctx, request)
@@ -53,10 +55,16 @@ def _conversation(agent: LlmAgent, ctx: InvocationContext) -> Conversation:
 
 
 def _config(agent: LlmAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
-    config = agent.generate_content_config.model_copy() if agent.generate_content_config else types.GenerateContentConfig()
+    config = (agent.generate_content_config or _no_config()).model_copy()
     if ctx.run_config and ctx.run_config.response_modalities:
         config.response_modalities = list(ctx.run_config.response_modalities)
     return config
+
+
+@cache
+def _no_config() -> types.GenerateContentConfig:
+    # Only copied: google-genai's constructors look at each of forty fields.
+    return types.GenerateContentConfig()
 
 
 async def _add_instructions(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -11,10 +11,24 @@ from google.genai import types
 
 from runtime.events.event import Event
 from runtime.events.marks import is_progress, is_state_edit
-from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id
+from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL, read_checkpoints, requested_call_id, without_request
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class LastCheckpoint:
+    """Where resuming an invocation begins.
+
+    Attributes:
+        agent: who committed it last, a checkpoint or its end.
+        event_id, timestamp: the event, and when (epoch seconds).
+    """
+
+    agent: str
+    event_id: str
+    timestamp: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +45,9 @@ class PendingItem:
         event_id: the event that asks; the last one for `interrupted`.
         author: the agent that asks.
         payload: what a confirmation lets the person fill in, as it stands.
+        reason: why the invocation has not ended, a phrase.
+        last_time: when its last event was committed (epoch seconds).
+        checkpoint: the invocation's last one; None if it has none.
         so_far: the newest receipt or progress of a long-running call; None if it left none.
         auth_config: the configuration that a credential is asked with.
     """
@@ -44,6 +61,10 @@ class PendingItem:
     event_id: str | None = None
     author: str | None = None
     payload: Any = None
+    # What is told beside it does not make it another item: somebody may be writing the answer.
+    reason: str = field(default="", compare=False)
+    last_time: float = field(default=0.0, compare=False)
+    checkpoint: LastCheckpoint | None = field(default=None, compare=False)
     so_far: dict[str, Any] | None = None
     auth_config: dict[str, Any] = field(default_factory=dict)
 
@@ -130,6 +151,9 @@ def read_invocation(events: Sequence[Event], *, is_rewound: bool, answered: set[
         status, reason = _status(events, found.ended, checkpoint, waiting, answered)
     if status == "interrupted":
         waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=events[-1].author)]
+    marks = [event for event in events if event.actions.agent_state is not None or event.actions.end_of_agent]
+    last = LastCheckpoint(marks[-1].author, marks[-1].id, marks[-1].timestamp) if marks else None
+    waiting = [replace(item, reason=reason, last_time=events[-1].timestamp, checkpoint=last) for item in waiting]
     return Invocation(
         events[0].invocation_id,
         status,
@@ -181,7 +205,8 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
 
 
 def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:
-    given = answered | {response.id for event in events for response in event.get_function_responses()}
+    asking = {response.id for event in without_request(events) for response in event.get_function_responses()}
+    given = answered | {response.id for event in events for response in event.get_function_responses()} - asking
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 

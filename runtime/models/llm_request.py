@@ -21,7 +21,7 @@ class LlmRequest(BaseModel):
         tools_dict: tool name → the tool that answers calls of that name; never sent.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=(), defer_build=True)
 
     model: str | None = None
     contents: list[types.Content] = Field(default_factory=list)

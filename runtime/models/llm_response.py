@@ -26,6 +26,8 @@ class LlmResponse(BaseModel):
 
     model_config = ConfigDict(
         extra="allow",
+        # Half of what importing an agent would cost is for google-genai's types in these fields, and each program needs few of our models.
+        defer_build=True,
         alias_generator=to_camel,
         populate_by_name=True,
         ser_json_bytes="base64",

@@ -6,7 +6,7 @@ import abc
 import time
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
@@ -16,7 +16,7 @@ from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import State, apply_delta, storable
+from runtime.sessions.state import PLAIN, State, apply_delta, storable
 
 
 class GetSessionConfig(BaseModel):
@@ -37,6 +37,8 @@ class ListSessionsResponse(BaseModel):
     Attributes:
         sessions: with merged state, events left out.
     """
+
+    model_config = ConfigDict(defer_build=True)
 
     sessions: list[Session] = Field(default_factory=list)
 
@@ -172,16 +174,13 @@ class BaseSessionService(abc.ABC):
         await self.close()
 
 
-_SIMPLE = frozenset({str, int, bool, type(None)})
-
-
 def check_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return an independent, storable copy of a first state, `temp:` keys dropped.
 
     Raises:
         UnstorableValueError: a value cannot be stored.
     """
-    return {key: storable(value, f"state[{key!r}]") for key, value in state.items() if not _checked_key(key).startswith(State.TEMP_PREFIX)}
+    return {key: storable(value, ("state", key)) for key, value in state.items() if not _checked_key(key).startswith(State.TEMP_PREFIX)}
 
 
 def check_actions(event: Event) -> dict[str, Any]:
@@ -197,17 +196,17 @@ def check_actions(event: Event) -> dict[str, Any]:
     temp: dict[str, Any] = {}
     delta: dict[str, Any] = {}
     for key, value in actions.state_delta.items():
-        if type(value) in _SIMPLE and ":" not in key:
+        if type(value) in PLAIN and type(key) is str and ":" not in key:
             continue  # the common case needs neither a copy nor a check
         if _checked_key(key).startswith(State.TEMP_PREFIX):
             temp[key] = value
         else:
-            delta[key] = storable(value, f"state[{key!r}]")
+            delta[key] = storable(value, ("state", key))
     if actions.agent_state is not None:
         actions.agent_state = storable(actions.agent_state, f"agent_state of {event.author}")
     if event.custom_metadata is not None:
         event.custom_metadata = storable(event.custom_metadata, "custom_metadata")
-    actions.state_delta.update(delta)
+    apply_delta(actions.state_delta, delta)
     for key in temp:
         del actions.state_delta[key]
     return temp

@@ -72,7 +72,7 @@ def read_epoch(value: Any) -> float:
     if isinstance(value, str):
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
-            return moment.replace(tzinfo=UTC).timestamp()
+            return (moment - _EPOCH).total_seconds()
     return to_epoch(read_time(value))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from math import inf, isfinite
 from typing import Any
 
 from runtime.sessions.column_values import dump_json, load_json_object, read_state, read_time, to_micros
@@ -42,12 +43,12 @@ def record_all_shared(run: Run, writer: str) -> None:
 def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
     """Record the events that somebody else appended since the last one that we recorded, in their order.
 
-    New rows get a number above all others, so that the first recorded one from the end ends the search.
+    New rows get a number above all others, so that the first recorded one from the end ends the search. If the time of one is in a
+    column that is behind it, the database's columns are no longer known to hold UTC.
 
     Args:
         run: in a transaction.
         key: only this session's, on a server, where others may be writing the rest just now.
-
     """
     rows = []
     newest_first = run("newest_of_session", **asdict(key)) if key else run("newest_events")
@@ -56,10 +57,14 @@ def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
             break
         rows.append(row)
     newest_first.close()
-    for app_name, user_id, session_id, event_id, at, event_data in reversed(rows):
+    behind = False
+    for app_name, user_id, session_id, event_id, column, event_data in reversed(rows):
         names = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
-        shared = shared_json(delta_of(event_data))
-        run("insert_commit", **names, at=_time_or_zero(at), writer=None, baseline=None, shared=shared, temp=None)
+        stored, at = _json_of(event_data), _time_or_zero(column)
+        behind = behind or at + 1 < _time_in(stored)
+        run("insert_commit", **names, at=at, writer=None, baseline=None, shared=shared_json(_delta_in(stored)), temp=None)
+    if behind:
+        run("forget_times")
 
 
 def shared_json(delta: dict[str, Any]) -> str | None:
@@ -70,12 +75,26 @@ def shared_json(delta: dict[str, Any]) -> str | None:
 
 def delta_of(event_data: Any) -> dict[str, Any]:
     """Return the state delta in an event's stored JSON; empty if there is none to be read."""
+    return _delta_in(_json_of(event_data))
+
+
+def _json_of(event_data: Any) -> dict[str, Any]:
     try:
-        actions = load_json_object(event_data).get("actions") or {}
-        delta = actions.get("state_delta", actions.get("stateDelta"))
-    except (ValueError, AttributeError):
+        return load_json_object(event_data)
+    except ValueError:
         return {}
+
+
+def _delta_in(stored: dict[str, Any]) -> dict[str, Any]:
+    actions = stored.get("actions")
+    delta = actions.get("state_delta", actions.get("stateDelta")) if isinstance(actions, dict) else None
     return delta if isinstance(delta, dict) else {}
+
+
+def _time_in(stored: dict[str, Any]) -> float:
+    """Return an event's own time in microseconds; later than any other if it cannot be read."""
+    value = stored.get("timestamp")
+    return to_micros(value) if isinstance(value, (int, float)) and isfinite(value) else inf
 
 
 def _time_or_zero(value: Any) -> int:

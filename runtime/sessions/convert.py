@@ -99,14 +99,19 @@ def convert(old: str, new: str) -> Conversion:
                     conversion = _Writer(source, run, database.writer).convert()
             finally:
                 database.close()
-            _move(unfinished, target)
+            give_name(unfinished, target)
         finally:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
     return conversion
 
 
-def _move(unfinished: Path, target: Path) -> None:
+def give_name(unfinished: Path, target: Path) -> None:
+    """Give a file that is complete its name.
+
+    Raises:
+        StorageError: somebody has put another file there meanwhile.
+    """
     try:
         target.hardlink_to(unfinished)  # unlike a rename it never replaces what somebody else has put there meanwhile
     except FileExistsError:

@@ -58,13 +58,15 @@ class Database:
         url: with a synchronous driver.
         layout: which layout it has, or gets.
         options: for SQLAlchemy's `create_engine`.
+        backs_up: make the backup; a copy that was made to be written needs none.
     """
 
-    def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any]) -> None:
+    def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any], *, backs_up: bool = True) -> None:
         self.file = file_of(url)
         self.name = str(self.file) if self.file else shown_url(url)
         self.writer = f"process {os.getpid()} on {socket.gethostname()}"
         self._layout: WrittenLayout = layout
+        self._backs_up = backs_up
         self._tables = tables_of(layout)
         self._engine = _create_engine(url, options)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
@@ -192,6 +194,22 @@ class Database:
         version: int = run("data_version").fetchone()[0]
         return version
 
+    def has_utc_columns(self, run: Run) -> bool:
+        """Return whether no event's time column is behind the event's own time, as local times can be.
+
+        Args:
+            run: in the transaction that it is true for.
+        """
+        if self._tables.times_are_real:
+            return True
+        if not self._is_sqlite or not self.is_ours():
+            return False
+        newest = run("newest_events")
+        row = newest.fetchone()
+        newest.close()
+        is_recorded = row is None or bool(row[-1])
+        return is_recorded and run("times").fetchone() is not None
+
     def close(self) -> None:
         """Let go of the connection; the last one out of an SQLite file takes its WAL away."""
         connection, self._connection = self._connection, None
@@ -287,7 +305,7 @@ class Database:
 
     def _make_ready(self, connection: Connection) -> None:
         layout = self._find_layout(connection)
-        if layout and not layout.ours and self.file:
+        if layout and not layout.ours and self.file and self._backs_up:
             back_up(_sqlite_driver(connection), self.file)
         if self._is_sqlite:
             # Not possible while others read; then the file stays in its mode, as safe and slower.
@@ -307,6 +325,7 @@ class Database:
         run = self._runner(_driver(connection))
         self._tables.metadata.create_all(connection)
         run("insert_version", version=VERSION)
+        run("insert_times")
         if self._layout == "v1" and run("schema_version").fetchone() is None:
             run("insert_schema_version")
         if not new:

@@ -35,7 +35,7 @@ from runtime.sessions.stored.timestamps import timestamp_of
 from runtime.sessions.tables import WrittenLayout
 
 _REMEMBERED_SESSIONS = 256
-_ONE_DAY, _YEAR_9999 = 86_400.0, 253_370_764_800.0
+_ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
@@ -62,13 +62,15 @@ class _Known(NamedTuple):
 
 
 class _Commit(NamedTuple):
-    """An event, ready to be written."""
+    """An event, ready to be written; its delta by scope, that of user and app also as it is recorded."""
 
     event_id: str
     invocation_id: str
     timestamp: float
     data: str
-    delta: dict[str, Any]
+    own: dict[str, Any]
+    user: dict[str, Any]
+    app: dict[str, Any]
     shared: str | None
     temp: str | None
 
@@ -117,7 +119,7 @@ class DatabaseSessionService(BaseSessionService):
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        return ListSessionsResponse(sessions=await self._run(lambda: self._list(app_name, user_id)))
+        return ListSessionsResponse.model_construct(sessions=await self._run(lambda: self._list(app_name, user_id)))
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
@@ -149,13 +151,16 @@ class DatabaseSessionService(BaseSessionService):
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
         delta = event.actions.state_delta
+        parts = split_delta(delta)
         commit = _Commit(
             event_id=event.id,
             invocation_id=event.invocation_id,
             timestamp=event.timestamp,
             data=encode_event(event),
-            delta=delta,
-            shared=shared_json(delta),
+            own=parts["session"],
+            user=parts["user"],
+            app=parts["app"],
+            shared=shared_json(delta) if parts["user"] or parts["app"] else None,
             temp=trace_of(temp),
         )
         tried = False
@@ -190,7 +195,7 @@ class DatabaseSessionService(BaseSessionService):
         return self._new_session(key, parts["session"], user, app, now)
 
     def _new_session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], now: int) -> Session:
-        session = Session.trusted(*key.parts, merge_scopes(state, user, app), to_epoch(now))
+        session = Session.trusted(key, merge_scopes(state, user, app), to_epoch(now))
         at = self._database.time_value(now)
         session._revision = self._revision((at, at, None))
         return session
@@ -270,10 +275,9 @@ class DatabaseSessionService(BaseSessionService):
                     return
                 self._database.check_text(commit.data, f"event {commit.event_id}")
                 known = self._known_session(run, session)
-                own, user, app = _split(commit)
                 # The column rises with every event, so that google-adk, which sorts by it, keeps the order; the event keeps its time.
                 latest = max(to_micros(commit.timestamp), known.latest_time + 1)
-                state = {**known.state, **own} if own else known.state
+                state = {**known.state, **commit.own} if commit.own else known.state
                 values = {
                     **_columns(key),
                     "event_id": commit.event_id,
@@ -287,12 +291,12 @@ class DatabaseSessionService(BaseSessionService):
                     "temp": commit.temp,
                 }
                 self._insert_event(run, session, values)
-                if own:
+                if commit.own:
                     run("update_session", state=self._json(state), **values)
                 else:
                     run("touch_session", **values)
                 if commit.shared:
-                    self._share(run, key, user, app, values["time"])
+                    self._share(run, key, commit.user, commit.app, values["time"])
                 run("insert_commit", **values)
         except BaseException:
             self._known.pop(key, None)
@@ -395,7 +399,7 @@ class DatabaseSessionService(BaseSessionService):
             return None
         state = read_state(run("session_state", **_columns(key)).fetchone()[0])
         user, app = (_state_of(run(table, **_columns(key)).fetchone()) for table in ("user_state", "app_state"))
-        session = Session.trusted(*key.parts, merge_scopes(state, user, app), read_epoch(row[1]))
+        session = Session.trusted(key, merge_scopes(state, user, app), read_epoch(row[1]))
         session._revision = self._revision(row)
         return session, row[2]
 
@@ -412,8 +416,8 @@ class DatabaseSessionService(BaseSessionService):
 
     def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
         """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
-        # Ours are moved to keep the order, never back; those of old google-adk versions in the v1 layout are in some local time.
-        earliest = since - (_ONE_DAY if self._layout == "v1" else 0)
+        # What the columns hold was moved to keep the order, never back; but old google-adk versions wrote some local time.
+        earliest = since - (_ONE_MICROSECOND if self._database.has_utc_columns(run) else _ONE_DAY)
         if 0 < earliest < _YEAR_9999:
             rows = run("events_since", **_columns(key), time=self._database.time_value(to_micros(earliest))).fetchall()
         else:
@@ -433,10 +437,8 @@ class DatabaseSessionService(BaseSessionService):
         with collection_paused():
             return [
                 Session.trusted(
-                    app_name,
-                    user,
-                    session_id,
-                    {**read_state(state), **independent(shared.get(user, only_app))},
+                    SessionKey(app_name, user, session_id),
+                    read_state(state) | independent(shared.get(user, only_app)),
                     read_epoch(updated),
                 )
                 for user, session_id, updated, state in rows
@@ -487,14 +489,6 @@ def _find(run: Run, key: SessionKey) -> Row | None:
 
 def _state_of(row: Row | None) -> dict[str, Any]:
     return read_state(row[0]) if row else {}
-
-
-def _split(commit: _Commit) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the session's, the user's and the app's part of a delta."""
-    if not commit.shared:
-        return commit.delta, {}, {}
-    parts = split_delta(commit.delta)
-    return parts["session"], parts["user"], parts["app"]
 
 
 def _timed(session: Session, last_event_id: str | None) -> Session:

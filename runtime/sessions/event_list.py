@@ -106,9 +106,15 @@ class EventList(MutableSequence[Event]):
         found = self._index
         if found is None:
             found = self._index = _Index()
+        places = found.places
         for index in range(found.count, len(self._items)):
-            found.places.setdefault(self.invocation_id(index), []).append(index)
-            if _may_rewind(self._items[index]):
+            item = self._items[index]
+            invocation_id = item[1] if type(item) is tuple else cast(Event, item).invocation_id
+            if invocation_id in places:
+                places[invocation_id].append(index)
+            else:
+                places[invocation_id] = [index]
+            if _may_rewind(item):
                 target = self._at(index).actions.rewind_before_invocation_id
                 if target is not None:
                     found.rewinds[index] = target

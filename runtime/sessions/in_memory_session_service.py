@@ -229,15 +229,14 @@ class InMemorySessionService(BaseSessionService):
         self._commits += 1
         if app or user:
             self._shared.append((self._commits, key, merge_scopes({}, user, app)))
-        self._app_states.setdefault(key.app_name, {}).update(app)
-        self._user_states.setdefault((key.app_name, key.user_id), {}).update(user)
+            self._app_states.setdefault(key.app_name, {}).update(app)
+            self._user_states.setdefault((key.app_name, key.user_id), {}).update(user)
         return self._commits
 
     def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
-        session = Session.trusted(*key.parts, independent(state), stored.last_update_time)
-        session.events = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event)
-        return session
+        copied = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event) if events else EventList()
+        return Session.trusted(key, independent(state), stored.last_update_time, copied)
 
 
 def _copy_event(row: StoredRow) -> Event:

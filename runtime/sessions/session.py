@@ -37,7 +37,9 @@ class Session(BaseModel):
         last_update_time: epoch seconds of the last committed event.
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", arbitrary_types_allowed=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
     id: str
     app_name: str
@@ -55,23 +57,32 @@ class Session(BaseModel):
         return SessionKey(self.app_name, self.user_id, self.id)
 
     @classmethod
-    def trusted(cls, app_name: str, user_id: str, session_id: str, state: dict[str, Any], last_update_time: float) -> Session:
-        """Return a session without events, made of values that need no validation.
+    def trusted(cls, key: SessionKey, state: dict[str, Any], last_update_time: float, events: EventList | None = None) -> Session:
+        """Return a session made of values that need no validation.
 
         For session services: of listing thousands of sessions, pydantic's own way would take most of the time.
 
         Args:
-            app_name, user_id, session_id: its names.
+            key: its names.
             state: the merged state, the session's own from now on.
             last_update_time: epoch seconds.
+            events: its own from now on; none if left out.
         """
         session = cls.__new__(cls)
-        fields: dict[str, Any] = {"id": session_id, "app_name": app_name, "user_id": user_id, "state": state, "events": EventList()}
-        fields["last_update_time"] = last_update_time
         # What `BaseModel.model_construct` does, without looking for defaults and aliases.
-        set_attribute = object.__setattr__
-        set_attribute(session, "__dict__", fields)
-        set_attribute(session, "__pydantic_fields_set__", set(fields))
-        set_attribute(session, "__pydantic_extra__", None)
-        set_attribute(session, "__pydantic_private__", {"_revision": None})
+        fields = {
+            "id": key.session_id,
+            "app_name": key.app_name,
+            "user_id": key.user_id,
+            "state": state,
+            "events": EventList() if events is None else events,
+            "last_update_time": last_update_time,
+        }
+        _set(session, "__dict__", fields)
+        _set(session, "__pydantic_fields_set__", set(fields))
+        _set(session, "__pydantic_extra__", None)
+        _set(session, "__pydantic_private__", {"_revision": None})
         return session
+
+
+_set = object.__setattr__  # pydantic's own would look for a field of that name

@@ -22,7 +22,12 @@ MAX_DEPTH = 100
 """Deepest nesting of lists and dicts that is stored. (google-adk accepts 198 and more, and can never read it again.)"""
 
 _NOTHING = object()
-_UNCHANGING = frozenset({str, int, float, bool, type(None)})
+PLAIN = frozenset({str, int, bool, type(None)})
+"""Types whose values are always stored as they are."""
+
+_UNCHANGING = PLAIN | {float}
+Path = str | tuple["Path", Any]
+"""What to call a value in an error, and below that, keys and indices; made into text only when there is an error."""
 
 
 class State:
@@ -109,9 +114,13 @@ def scope_of(key: str) -> Scope:
 def split_delta(delta: Mapping[str, Any]) -> dict[Scope, dict[str, Any]]:
     """Sort a delta by scope, prefixes removed (once), as the tables of the storage layouts hold it."""
     parts: dict[Scope, dict[str, Any]] = {"session": {}, "user": {}, "app": {}, "temp": {}}
+    own = parts["session"]
     for key, value in delta.items():
         scope = scope_of(key) if ":" in key else "session"
-        parts[scope][key if scope == "session" else key[len(scope) + 1 :]] = value
+        if scope == "session":
+            own[key] = value
+        else:
+            parts[scope][key[len(scope) + 1 :]] = value
     return parts
 
 
@@ -180,13 +189,13 @@ def same_value(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def storable(value: Any, path: str) -> Any:
+def storable(value: Any, path: Path) -> Any:
     """Return an independent copy of `value` that reads back exactly as it is, or refuse it.
 
     Args:
         value: JSON data: None, bool, int, finite float, str, and lists and dicts (with str keys) of these. Enum members that are one
             of these types become their plain value.
-        path: what to call the value in the error, such as `state['cart']`.
+        path: what to call the value in the error, such as `("state", "cart")` for `state['cart']`.
 
     Raises:
         UnstorableValueError: the value would come back changed, or not at all; names the exact place inside it.
@@ -194,34 +203,38 @@ def storable(value: Any, path: str) -> Any:
     try:
         return _storable(value, path, MAX_DEPTH)
     except RecursionError:
-        raise UnstorableValueError(path, "it contains itself") from None
+        raise UnstorableValueError(_shown(path), "it contains itself") from None
 
 
-def _storable(value: Any, path: str, depth: int) -> Any:
+def _storable(value: Any, path: Path, depth: int) -> Any:
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind in PLAIN:
         return value
     if kind is float:
         if not isfinite(value):
-            raise UnstorableValueError(path, f"{value} is no JSON number")
+            raise UnstorableValueError(_shown(path), f"{value} is no JSON number")
         return value
     if kind is dict or kind is list:
         if depth == 0:
-            raise UnstorableValueError(path, f"it is nested deeper than {MAX_DEPTH} levels")
+            raise UnstorableValueError(_shown(path), f"it is nested deeper than {MAX_DEPTH} levels")
         if kind is list:
-            return [_storable(item, f"{path}[{index}]", depth - 1) for index, item in enumerate(value)]
+            return [item if type(item) in PLAIN else _storable(item, (path, index), depth - 1) for index, item in enumerate(value)]
         copy = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                raise UnstorableValueError(path, f"the key {key!r} is a {type(key).__name__}; JSON keys are strings")
-            copy[str(key)] = _storable(item, f"{path}[{key!r}]", depth - 1)
+                raise UnstorableValueError(_shown(path), f"the key {key!r} is a {type(key).__name__}; JSON keys are strings")
+            copy[str(key)] = item if type(item) in PLAIN else _storable(item, (path, key), depth - 1)
         return copy
     if isinstance(value, Enum) and isinstance(value, (str, int, float)):
         return _storable(value.value, path, depth)
     for plain in (str, int, float, dict, list):
         if isinstance(value, plain):
             return _storable(cast(Any, plain)(value), path, depth)
-    raise UnstorableValueError(path, f"a {kind.__module__}.{kind.__qualname__} is no JSON value{_hint(value)}")
+    raise UnstorableValueError(_shown(path), f"a {kind.__module__}.{kind.__qualname__} is no JSON value{_hint(value)}")
+
+
+def _shown(path: Path) -> str:
+    return path if isinstance(path, str) else f"{_shown(path[0])}[{path[1]!r}]"
 
 
 def _hint(value: Any) -> str:

@@ -102,6 +102,10 @@ SQL = {
     "data_version": "PRAGMA data_version",
     "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
     "insert_version": f"INSERT INTO {METADATA} (key, value) VALUES ('version', :version)",
+    # The time columns hold UTC, or later: not so what google-adk's first versions with this layout wrote, which is in some local time.
+    "insert_times": f"INSERT INTO {METADATA} (key, value) VALUES ('times', 'UTC')",
+    "forget_times": f"DELETE FROM {METADATA} WHERE key = 'times'",
+    "times": f"SELECT value FROM {METADATA} WHERE key = 'times'",
     "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",
 }
 

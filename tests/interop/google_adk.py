@@ -44,13 +44,14 @@ def _miss(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
-def run_adk(code: str, *args: str, python: str | None = None) -> Any:
+def run_adk(code: str, *args: str, python: str | None = None, timeout: float = 110) -> Any:
     """Run the body of an async function with google-adk and return what it returns, by way of JSON.
 
     Args:
         code: sees `args`, `Event`, `EventActions`, `types`, `DatabaseSessionService` and `SqliteSessionService`.
         *args: texts.
         python: which; the one with google-adk 2.13 if None.
+        timeout: how long it may take, in seconds.
     """
     program = (
         textwrap.dedent("""
@@ -67,7 +68,7 @@ def run_adk(code: str, *args: str, python: str | None = None) -> Any:
         + textwrap.indent(textwrap.dedent(code), "    ")
         + "\nprint('RESULT' + json.dumps(asyncio.run(main())))\n"
     )
-    done = subprocess.run([python or adk_python(), "-c", program, *args], capture_output=True, text=True, timeout=110)
+    done = subprocess.run([python or adk_python(), "-c", program, *args], capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, done.stderr[-4000:]
     (result,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
     return json.loads(result.removeprefix("RESULT"))

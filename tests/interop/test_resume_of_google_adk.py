@@ -15,30 +15,8 @@ from runtime.history.invocations import invocations
 from runtime.runners import Runner
 from runtime.sessions.open_service import open_session_service
 from tests.agent_specs import build_agent
-from tests.fixture_paths import copy_of, fixtures_dir, manifest
-
-BETTER: dict[str, dict[str, Any]] = {
-    # google-adk 2.0 called the model again and never ran the tool whose call was committed; ours runs it (contract.md, Runtime).
-    "adk2.0.0-v1-llm_root_crash-before": {"price_paper": 500},
-}
-
-
-def _resumable_before() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the databases whose run was cut off or waits, each with what google-adk then made of it."""
-    by_name = {entry["name"]: entry for entry in manifest()}
-    pairs = []
-    for entry in manifest():
-        after = by_name.get(entry["name"].replace("-before", "-after"))
-        apps = list((entry.get("apps") or {}).values())
-        resumable = len(apps) == 1 and apps[0].get("resumable") and isinstance(apps[0]["agent"], dict)
-        if entry["phase"] == "before" and entry["layout"] in ("v1", "sqlite") and resumable and after is not None:
-            pairs.append((entry, after))
-    return pairs
-
-
-def _expected(entry: dict[str, Any]) -> dict[str, Any]:
-    (session,) = json.loads((fixtures_dir() / "open" / entry["expected"]).read_text("utf-8"))["sessions"]
-    return dict(session)
+from tests.fixture_paths import copy_of
+from tests.resumable_fixtures import expected_session, expected_state, resumable_before
 
 
 def _texts(events: list[Any]) -> list[str]:
@@ -46,10 +24,10 @@ def _texts(events: list[Any]) -> list[str]:
 
 
 def test_there_are_many() -> None:
-    assert len(_resumable_before()) >= 40
+    assert len(resumable_before()) >= 40
 
 
-@pytest.mark.parametrize(("before", "after"), _resumable_before(), ids=lambda entry: entry["name"])
+@pytest.mark.parametrize(("before", "after"), resumable_before(), ids=lambda entry: entry["name"])
 async def test_it_goes_on_to_the_end(before: dict[str, Any], after: dict[str, Any], tmp_path: Path) -> None:
     ((app_name, app),) = before["apps"].items()
     path = copy_of(f"open/{before['file']}", tmp_path)
@@ -72,8 +50,8 @@ async def test_it_goes_on_to_the_end(before: dict[str, Any], after: dict[str, An
         )
     assert session is not None
     assert invocations(session.events)[-1].status == "finished"
-    theirs = _expected(after)
-    assert session.state == BETTER.get(before["name"], theirs["state"])
+    theirs = expected_session(after)
+    assert session.state == expected_state(before, after)
     assert len({event.id for event in session.events}) == len(session.events)
     ours = _texts([json.loads(event.model_dump_json(exclude_none=True)) for event in session.events])
     assert set(ours) == set(_texts(theirs["events"]))

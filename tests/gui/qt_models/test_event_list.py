@@ -7,7 +7,8 @@ from google.genai import types
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.qt_models.event_cells import Column
+from inspector_app.qt_models.event_list import EventListModel
 from runtime.events import Event
 from tests.gui.events import changed, partial, said, turns
 

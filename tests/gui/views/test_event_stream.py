@@ -9,7 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from inspector_app import theme
-from inspector_app.qt_models.event_list import Column, EventListModel
+from inspector_app.qt_models.event_cells import Column
+from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.views.event_stream import EventStreamView
 from tests.gui.events import partial, said, turns
 

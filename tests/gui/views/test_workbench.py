@@ -40,7 +40,7 @@ def height(bench: Workbench, name: str) -> int:
 
 
 def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
-    bench.pending.set_rows(rows)
+    bench.pending.set_rows(rows, rows[0].address if rows else None)
     bench.show_pending(count=len(rows))
 
 
@@ -85,7 +85,7 @@ def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Work
     bench.show_perspective("browse")
     assert shown(bench) == {"sessions", "detail"}
     bench.show_perspective("debug")
-    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "log"}
+    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
     bench.reset_layout()

@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.qt_models.event_list import Column
+from inspector_app.qt_models.event_cells import Column
 from inspector_app.settings import Settings
 from resources.samples.orders import script
 from runtime.events.event import Event

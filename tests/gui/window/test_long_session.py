@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import event_data, write_database, write_many_sessions
 from inspector_app.app import Inspector
 from inspector_app.controllers.browse import Committed
-from inspector_app.qt_models.event_list import Column
+from inspector_app.qt_models.event_cells import Column
 from tests.gui.events import said
 
 COUNT = 3_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -74,7 +74,7 @@ def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, qtb
 
 
 def test_rejecting_by_keyboard_from_the_list(asked: Inspector, qtbot: QtBot) -> None:
-    waiting = asked.window.workbench.pending.findChild(QListWidget, "pending_list")
+    waiting = asked.window.workbench.pending.findChild(QTreeWidget, "pending_list")
     waiting.setFocus()
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000):
         qtbot.keyClick(waiting, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
@@ -88,10 +88,10 @@ def test_the_inbox_holds_what_waits_in_every_open_database(
     pane = asked.window.workbench.pending
     qtbot.waitUntil(lambda: len(pane.rows) == 2)
     assert {row.address.database for row in pane.rows} == {MEMORY, str(story_db)}
-    waiting = pane.findChild(QListWidget, "pending_list")
+    waiting = pane.findChild(QTreeWidget, "pending_list")
     for number, row in enumerate(pane.rows):
         if row.address.database == str(story_db):
-            waiting.setCurrentRow(number)
+            waiting.setCurrentItem(waiting.topLevelItem(number))
     qtbot.waitUntil(lambda: asked.cursor.session is not None and asked.cursor.session.database == str(story_db))
 
 

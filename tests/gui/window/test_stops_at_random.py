@@ -107,6 +107,7 @@ def test_stops_at_random_moments_leave_nothing(seed: int, tmp_path: Path) -> Non
     env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-X", "dev", "-W", "error", str(DRIVER), str(folder), str(seed), str(STOPS)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, cwd=tmp_path)
-    assert complaints(done.stderr) == []
+    # Of a busy machine asyncio's debug mode says that a step "took 0.2 seconds".
+    assert [line for line in complaints(done.stderr) if " took " not in line] == []
     assert done.returncode == 0
     assert json.loads(done.stdout.splitlines()[-1])["left"] == []

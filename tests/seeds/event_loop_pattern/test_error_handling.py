@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 import pytest
+from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext, ParallelAgent, SequentialAgent
 from runtime.errors import UnstorableValueError
@@ -93,3 +94,33 @@ async def test_what_is_no_event_is_refused_as_a_type_error_in_the_agent() -> Non
             yield said(agent, str(error))
 
     assert "yielded a str" in texts(await run(runner_for(scripted(body))))[0]
+
+
+async def test_siblings_whose_commits_fail_at_once_are_each_told() -> None:
+    service = Recording()
+    service.fails = {"bad"}
+    caught: list[str] = []
+
+    async def catching(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        try:
+            yield said(agent, "bad")
+        except OSError:
+            caught.append(agent.name)
+
+    agents = [scripted(catching, name) for name in ("first", "second", "third")]
+    await run(runner_for(ParallelAgent(name="outer", sub_agents=[*agents]), service))
+    assert sorted(caught) == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("hook", ["before_agent_callback", "after_agent_callback"])
+async def test_what_the_roots_callback_says_and_cannot_be_committed_fails_the_run(hook: str) -> None:
+    service = Recording()
+    service.fails = {"bad"}
+
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(agent, "good")
+
+    root = scripted(body)
+    setattr(root, hook, lambda callback_context: types.Content(role="model", parts=[types.Part(text="bad")]))
+    with pytest.raises(OSError, match="the disk is full"):
+        await run(runner_for(root, service))

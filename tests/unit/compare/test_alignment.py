@@ -35,6 +35,7 @@ def shown(left: str, right: str) -> str:
         ("abcde", "bcdef", "a- bb cc dd ee -f"),
         ("aaab", "aaaab", "aa aa aa -a bb"),
         ("xabcy", "Xabcy", "xX aa bb cc yy"),
+        ("aAAb", "Ac", "a- AA A- b- -c"),
         ("abAb", "ab", "aa bb A- b-"),
     ],
 )

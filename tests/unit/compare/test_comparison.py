@@ -16,6 +16,7 @@ from runtime.events import Event
 from runtime.history.state_at import History
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.sessions import InMemorySessionService
+from runtime.tools import FunctionTool
 from tests.seeds.running import run, runner_for, stored
 
 
@@ -93,6 +94,16 @@ async def test_another_argument_is_another_result_and_state_too() -> None:
     one, other = History(left, baseline={}), History(right, baseline={})
     assert [(change.key, change.before, change.after) for change in state_differences(one, 4, other, 4)] == [("paid", 5, 6)]
     assert state_differences(one, 1, other, 1) == []
+
+
+async def test_ids_of_calls_inside_of_questions_are_no_difference() -> None:
+    def careful() -> BaseAgent:
+        tool = FunctionTool(pay, require_confirmation=True)
+        return LlmAgent(name="payer", model=ScriptedLlm(replies=[{"calls": [["pay", {"amount": 5}]]}]), tools=[tool])
+
+    left, right = await events_of(careful()), await events_of(careful())
+    assert any(call.name == "adk_request_confirmation" for event in left for call in event.get_function_calls())
+    assert compare(left, right).differing == []
 
 
 async def test_totals() -> None:

@@ -12,12 +12,14 @@ import pytest
 
 from runtime.apps import App, ResumabilityConfig
 from runtime.events import Event
+from runtime.resume import CONFIRMATION_CALL
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService
 from tests.agent_specs import build_agent, message, shown
 from tests.fixture_paths import fixtures_dir
 
 _FINISHED = "finished work is not done again: an agent whose end or final response is committed does not run, nor call its model, again"
+_ASKED = "a request for a confirmation that a tool's committed result asks for is made up for"
 _PAUSED = "a paused child stays paused until it is answered; its parent does not walk on"
 
 # tree → numbers of events kept → why ours yields what is missing of the uninterrupted run, and google-adk something else
@@ -32,6 +34,7 @@ BETTER: dict[str, tuple[set[int], str]] = {
     "solo_tool": ({4}, _FINISHED),
     "solo_two_calls": ({4}, _FINISHED),
     "transfer": ({6, 7}, _FINISHED),
+    "confirm": ({3}, _ASKED),
     "lro_seq": ({3, 4, 6, 7}, _FINISHED + "; " + _PAUSED),
 }
 
@@ -81,6 +84,19 @@ def _as_one_event(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
+def _results_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put google-adk 1.x's requests where ours, and google-adk 2.x's, are: behind the result that asks for one.
+
+    What the tool changed is committed before anybody can answer.
+    """
+    asks = [row for row in rows if row.get("calls", [[""]])[0][0] == CONFIRMATION_CALL]
+    for row in asks:
+        at = rows.index(row)
+        if at + 1 < len(rows) and "responses" in rows[at + 1]:
+            rows = [*rows[:at], rows[at + 1], row, *rows[at + 2 :]]
+    return rows
+
+
 def _by_branch(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort parallel agents' events by branch, keeping the order within each: how branches interleave is chance."""
     return sorted(rows, key=lambda row: (row.get("end_of_agent", False) and "branch" not in row, row.get("branch", "")))
@@ -88,7 +104,7 @@ def _by_branch(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree["name"])
 async def test_an_uninterrupted_run_commits_what_google_adk_commits(tree: dict[str, Any]) -> None:
-    assert _as_one_event([shown(event) for event in await _run(tree)]) == tree["events"]
+    assert _as_one_event([shown(event) for event in await _run(tree)]) == _results_first(tree["events"])
 
 
 @pytest.mark.parametrize(
@@ -111,5 +127,5 @@ async def test_resuming_after_a_prefix(tree: dict[str, Any], row: dict[str, Any]
         finished = await _resume(tree, events)
         assert state == finished[1], reason
     else:
-        assert _as_one_event(yields) == row["yields"]
+        assert _as_one_event(yields) == _results_first(row["yields"])
         assert state == row["final_state"]

@@ -17,6 +17,7 @@ import pytest
 from runtime.errors import StaleSessionError, StorageError, UnstorableValueError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, GetSessionConfig, Session, SqliteSessionService
+from runtime.sessions.column_values import as_text
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 
@@ -25,8 +26,8 @@ def delta(**changes: object) -> Event:
     return Event(author="me", actions=EventActions(state_delta=changes))
 
 
-async def new_session(service: DatabaseSessionService) -> Session:
-    return await service.create_session(app_name="a", user_id="u", session_id="s", state={"k": 0})
+async def new_session(service: DatabaseSessionService, session_id: str = "s") -> Session:
+    return await service.create_session(app_name="a", user_id="u", session_id=session_id, state={"k": 0})
 
 
 def files(folder: Path) -> list[str]:
@@ -454,15 +455,52 @@ async def test_events_after_a_time_are_found_whatever_the_columns_say(tmp_path: 
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
         # The clock is stepped back by two hours in between.
-        for number, at in enumerate((now, now + 7200, now + 1, now + 2, now + 7300)):
+        for number, at in enumerate((now, now + 7200, now + 1)):
             await service.append_event(session, Event(author="me", id=str(number), timestamp=at))
-        # Up to google-adk 2.6 columns are in local time, here ten hours west of UTC.
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute("UPDATE events SET timestamp = datetime(timestamp, '-10 hours') || '.000000' WHERE id >= '3'")
-            connection.execute("UPDATE events SET event_data = json_insert(event_data, '$.newer', 1) WHERE id = '4'")
-            connection.commit()
-        for since, expected in ((now + 2, "134"), (now + 7200, "14"), (-1.0, "01234"), (9e15, ""), (now + 7300, "4")):
-            config = GetSessionConfig(after_timestamp=since)
-            found = await service.get_session(app_name="a", user_id="u", session_id="s", config=config)
-            assert found is not None
-            assert "".join(event.id for event in found.events) == expected
+        assert await _since(service, now + 2) == "1"
+        # Up to google-adk 2.6 columns are in local time, here ten hours west of UTC; so are they until somebody writes again.
+        _append_in_local_time(file, Event(author="me", id="3", timestamp=now + 2), more="")
+        _append_in_local_time(file, Event(author="me", id="4", timestamp=now + 7300), more=', "newer": 1')
+        expected = {now + 2: "134", now + 7200: "14", -1.0: "01234", 9e15: "", now + 7300: "4"}
+        assert {since: await _since(service, since) for since in expected} == expected
+        session = await new_session(service, "another")
+        await service.append_event(session, Event(author="me", id="5", timestamp=now))
+        assert {since: await _since(service, since) for since in expected} == expected
+
+
+async def test_a_day_more_is_looked_through_only_after_somebody_wrote_local_times(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    now = float(round(time.time())) + 1_000_000
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        await service.append_event(await new_session(service), Event(author="me", id="0", timestamp=now))
+        decode = service._decode
+        read: list[str] = []
+
+        def noting(row: Any) -> Event:
+            read.append(row[0])
+            return decode(row)
+
+        service._decode = noting
+        _append_in_local_time(file, Event(author="me", id="1", timestamp=now + 1), more=', "newer": 1', hours=0)
+        await service.append_event(await new_session(service, "another"), Event(author="me", id="2", timestamp=now))
+        assert await _since(service, now + 2) == ""
+        assert not read
+        _append_in_local_time(file, Event(author="me", id="3", timestamp=now + 2), more=', "newer": 1')
+        assert await _since(service, now + 2) == "3"
+        assert read
+
+
+async def _since(service: DatabaseSessionService, since: float) -> str:
+    config = GetSessionConfig(after_timestamp=since)
+    found = await service.get_session(app_name="a", user_id="u", session_id="s", config=config)
+    assert found is not None
+    return "".join(event.id for event in found.events)
+
+
+def _append_in_local_time(file: Path, event: Event, *, more: str, hours: int = 10) -> None:
+    """Append as somebody else does who lives so many hours west of UTC."""
+    column = as_text(round((event.timestamp - hours * 3600) * 1e6))
+    data = event.model_dump_json(exclude_none=True)[:-1] + more + "}"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO events VALUES (?, 'a', 'u', 's', 'i', ?, ?)", (event.id, column, data))
+        connection.commit()

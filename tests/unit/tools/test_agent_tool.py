@@ -302,3 +302,29 @@ async def test_a_resumed_call_runs_the_agent_again_only_without_a_committed_resu
     events = await run(runner, None, invocation_id=invocation_id)
     assert texts(events) == ["done"]
     assert len(runs) == (1 if "helper" in committed else 2) and set(runs) == {invocation_id}
+
+
+async def test_a_call_inside_has_the_same_id_when_the_tool_runs_again_after_a_crash() -> None:
+    ids: list[tuple[str, str | None]] = []
+    crashes = {"second"}
+
+    async def pay(what: str, tool_context: ToolContext) -> str:
+        ids.append((what, tool_context.function_call_id))
+        if what in crashes:
+            crashes.discard(what)
+            raise RuntimeError("gone")
+        return "paid"
+
+    calls = [
+        Reply(calls=[("pay", {"what": "first"})]),
+        Reply(calls=[("pay", {"what": "first"})]),
+        Reply(calls=[("pay", {"what": "second"})]),
+    ]
+    helper = LlmAgent(name="helper", model=ScriptedLlm(replies=[*calls, "sure"]), tools=[pay])
+    runner = runner_for(caller(helper), resumable=True)
+    with pytest.raises(RuntimeError, match="gone"):
+        await run(runner)
+    invocation_id = (await stored(runner)).events[0].invocation_id
+    await run(runner, None, invocation_id=invocation_id)
+    assert ids[:3] == ids[3:], "the key by which a payment is made only once"
+    assert len(set(ids)) == 3, "the same call made twice is two payments"

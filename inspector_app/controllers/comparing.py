@@ -1,0 +1,153 @@
+"""Comparing two sessions of any open databases, off the GUI thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.pair_aspects import aspects_of
+from inspector_app.controllers.stream import StreamController
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.messages import MessageBus
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.tasks import Tasks
+from inspector_app.values import duration, visible
+from inspector_app.views.main_window import MainWindow
+from inspector_app.views.session_picker import PickableSession, SessionPicker
+from runtime.compare.comparison import Comparison, Totals, compare
+from runtime.history.state_at import History
+from runtime.sessions.session import SessionKey
+from runtime.worker_threads import run_in_thread
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What is on show."""
+
+    left: SessionAddress
+    right: SessionAddress
+    left_past: History
+    right_past: History
+    result: Comparison
+
+
+class CompareController(QObject):
+    """Asks with which session to compare, and shows the two.
+
+    Args:
+        window, sessions: where it is asked for and shown.
+        stream: goes to an event of either session.
+        messages, tasks, cursor, browse: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        sessions: SessionTreeModel,
+        stream: StreamController,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        browse: BrowseController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._sessions = sessions
+        self._stream = stream
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._browse = browse
+        self._shown: _Compared | None = None
+        self._pair = 0
+        window.commands.compare.triggered.connect(self._on_compare)
+        window.workbench.sessions.compare_asked.connect(self._on_compare_asked)
+        window.compare.pair_selected.connect(self._on_pair_selected)
+        window.compare.event_asked.connect(self._on_event_asked)
+        window.compare.left.connect(self._on_left)
+
+    def compare(self, left: SessionAddress, right: SessionAddress) -> None:
+        """Show two sessions side by side, the first difference selected."""
+        self._tasks.spawn(self._compare(left, right), "Comparing two sessions")
+
+    async def _compare(self, left: SessionAddress, right: SessionAddress) -> None:
+        one, other = await self._past(left), await self._past(right)
+        if one is None or other is None:
+            return
+        result = await run_in_thread(compare, list(one.events), list(other.events))
+        self._shown = _Compared(left, right, one, other, result)
+        page = self._window.compare
+        page.model.set_rows(result.rows, one.events, other.events)
+        self._window.show_page(page)
+        titles = self._title(left), self._title(right)
+        page.show_comparison(titles, (_totals(result.left), _totals(result.right)), result.differing)
+        self._on_pair_selected(page.table.currentIndex().row())
+
+    async def _past(self, address: SessionAddress) -> History | None:
+        source = self._browse.source(address.database)
+        return await source.history(address.key) if source is not None else None
+
+    def _on_compare(self) -> None:
+        here = self._cursor.session
+        if here is None:
+            self._messages.info("Select the session to compare first.")
+            return
+        others = [address for address in self._sessions.addresses() if address != (here.database, here.key)]
+        parent = self._sessions.parent_of(here.database, here.key)
+        others.sort(key=lambda address: address != (here.database, parent))
+        pickable = [PickableSession(SessionAddress(*address), self._title(SessionAddress(*address))) for address in others]
+        if not pickable:
+            self._messages.info("There is no other session: open another database, or fork this session.")
+            return
+        picker = SessionPicker(f"Compare {here.key.session_id} with", pickable, self._window)
+        picker.picked.connect(self._on_picked)
+        picker.open()
+
+    def _on_picked(self, address: SessionAddress) -> None:
+        if self._cursor.session is not None:
+            self.compare(self._cursor.session, address)
+
+    def _on_compare_asked(self, database: str, key: SessionKey, other: SessionKey | None) -> None:
+        """Compare a session with its parent, or with the one on show."""
+        address = SessionAddress(database, key)
+        if other is not None:
+            self.compare(SessionAddress(database, other), address)
+        elif self._cursor.session is not None:
+            self.compare(self._cursor.session, address)
+
+    def _title(self, address: SessionAddress) -> str:
+        source = self._browse.source(address.database)
+        key = address.key
+        return visible(f"{key.session_id} · {key.app_name} · {key.user_id} · {source.title if source is not None else address.database}")
+
+    def _on_pair_selected(self, row: int) -> None:
+        if self._shown is not None and row >= 0:
+            self._pair = row
+            self._tasks.spawn(self._show_pair(self._shown, row), "Comparing two events")
+
+    async def _show_pair(self, shown: _Compared, row: int) -> None:
+        pair = shown.result.rows[row]
+        aspects = await run_in_thread(aspects_of, shown.left_past, pair.left, shown.right_past, pair.right, shown.result.call_ids)
+        if self._shown is shown and self._pair == row:
+            self._window.compare.show_pair(aspects)
+
+    def _on_event_asked(self, wants_right: bool, place: int) -> None:
+        if self._shown is not None:
+            past = self._shown.right_past if wants_right else self._shown.left_past
+            self._window.show_page(self._window.workbench)
+            self._stream.show_event(self._shown.right if wants_right else self._shown.left, past.events[place].id)
+
+    def _on_left(self) -> None:
+        self._shown = None
+        self._window.compare.model.set_rows([], [], [])
+        self._window.show_page(self._window.workbench)
+
+
+def _totals(totals: Totals) -> str:
+    parts = [f"{totals.events:,} events", f"{totals.tool_calls:,} tool calls", duration(totals.seconds)]
+    if totals.tokens:
+        parts.insert(2, f"{totals.tokens:,} tokens")
+    return " · ".join(parts)

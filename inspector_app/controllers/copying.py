@@ -1,0 +1,78 @@
+"""Going on in a copy of somebody else's database, which stays as it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.sources import Source
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.data_folder import data_folder
+from inspector_app.messages import MessageBus
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from runtime.sessions.copy_database import copy_database
+from runtime.sessions.session import SessionKey
+from runtime.worker_threads import run_in_thread
+
+
+class CopyController(QObject):
+    """Copies databases that are open read only.
+
+    Args:
+        window: whose commands and hint ask for it.
+        messages, tasks, cursor, browse: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        browse: BrowseController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._browse = browse
+        window.workbench.writing_hint.other_accepted.connect(self._on_copy)
+        window.commands.work_on_copy.triggered.connect(self._on_copy)
+
+    async def open_copy(self, source: Source, key: SessionKey) -> None:
+        """Copy a database, open the copy and select a session in it.
+
+        Raises:
+            StorageError: it cannot be copied.
+        """
+        copy = free_copy_name(Path(source.target))
+        await run_in_thread(copy_database, source.target, copy)
+        opened = await self._browse.open_database(str(copy))
+        if opened is None:
+            return
+        self._messages.info(f"This is a copy now: {copy}. {source.title} stays as it is.")
+        self._cursor.select_session(SessionAddress(opened.target, key))
+        await self._browse.wait_until_loaded()
+
+    def _on_copy(self) -> None:
+        session = self._browse.session
+        if session is not None and not session.source.writing_allowed:
+            self._tasks.spawn(self.open_copy(session.source, session.address.key), "Copying the database")
+
+
+def free_copy_name(file: Path) -> Path:
+    """Return a name for a copy that nobody uses: beside the original, or where nothing can be written there, in our own folder."""
+    folder = file.parent
+    if not os.access(folder, os.W_OK):
+        folder = data_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+    name, number = folder / f"{file.stem}-copy{file.suffix}", 1
+    while name.exists():
+        number += 1
+        name = folder / f"{file.stem}-copy-{number}{file.suffix}"
+    return name

@@ -1,0 +1,105 @@
+"""What forking will do, and where a fork comes from, in plain words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inspector_app.presentation import short_id
+from inspector_app.qt_models.session_tree import ForkInfo
+from inspector_app.values import full_time, preview, visible
+from inspector_app.views.decision_card import Choice, Fact
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.llm_agent import LlmAgent
+from runtime.events.event import Event
+from runtime.forks.recording import Recording, is_said
+from runtime.sessions.lineage import Lineage
+
+FORK, EDIT, RERUN = "fork", "edit", "rerun"
+
+_CHANGED = {"message": "edited", "rerun": "run again", "answer": "answer changed", "result": "result changed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a run made again does not ask for: it is answered from the recording."""
+
+    model_calls: int
+    tool_calls: int
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"{_count(self.model_calls, 'model call')} and {_count(self.tool_calls, 'tool call')}"
+
+
+def saved_by(recording: Recording, root: BaseAgent | None) -> Saved:
+    """Count what a recording answers.
+
+    Args:
+        recording: of the run up to the event.
+        root: the agent tree, for telling who has a model; None: everybody who speaks is taken for one who has.
+    """
+    said = [event for event in recording.answers if is_said(event)]
+    if root is not None:
+        said = [event for event in said if isinstance(root.find_agent(event.author), LlmAgent)]
+    return Saved(len(said), sum(len(event.get_function_responses()) for event in recording.answers))
+
+
+def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | None, notes: Sequence[str]) -> list[Fact]:
+    """Return what there is to know before a fork is made.
+
+    Args:
+        index: of the event that is forked at.
+        events: of the session.
+        where: which database the fork will be in, and why.
+        saved: what running again from here saves; None if it cannot be done.
+        notes: of the recording.
+    """
+    count = index + 1
+    taken = f"the first {count:,} of {len(events):,} events" if count < len(events) else f"all {count:,} events"
+    facts = [
+        Fact("code-branch", "accent", f"Fork: a new session with {taken}, their times, and the state there was then."),
+        Fact("pen", "dim", "Fork and edit the message: the new session ends before this invocation, whose message you change below."),
+    ]
+    if saved is not None:
+        text = f"Fork and re-run: the invocation runs again; up to here {saved} are answered from the recording and cost nothing."
+        facts.append(Fact("rotate-right", "dim", text))
+    facts += [Fact("triangle-exclamation", "warn", note) for note in notes]
+    facts.append(Fact("database", "dim", f"{where} The session you look at stays as it is."))
+    return [Fact(fact.icon, fact.role, visible(fact.text)) for fact in facts]
+
+
+def fork_choices(saved: Saved | None, no_edit: str | None, no_rerun: str | None) -> list[Choice]:
+    """Return what can be done.
+
+    Args:
+        saved: see `fork_facts`.
+        no_edit, no_rerun: why the message cannot be edited, or the run not be made again; None where it can.
+    """
+    count = f" ({_count(saved.model_calls, 'model call')} saved)" if saved is not None else ""
+    again = no_rerun or "Answered from the recording up to here, live from then on"
+    return [
+        Choice(FORK, "Fork", "A new session up to this event (Enter)"),
+        Choice(EDIT, "Fork and edit the message", no_edit or "Up to this invocation, its message to be changed", no_edit is None),
+        Choice(RERUN, f"Fork and re-run from here{count}", again, no_rerun is None),
+    ]
+
+
+def fork_info(lineage: Lineage) -> ForkInfo:
+    """Return how a fork is shown in the list of sessions."""
+    changed = lineage.changed
+    where = f"after its event {lineage.event_count:,}" if lineage.event_count else "before its first event"
+    what = _CHANGED[changed.what] if changed is not None else ""
+    text = what or (f"fork at {lineage.event_count:,}" if lineage.event_count else "fork at the start")
+    place = f" in {lineage.database}" if lineage.database else ""
+    lines = [f"Fork of session {lineage.parent.session_id}{place}, {where}, made {full_time(lineage.at)}"]
+    if changed is not None and changed.after is not None:
+        text = f"{what}: {preview(changed.after, 60)}"
+        lines.append(f"{what}: {preview(changed.before, 200)} → {preview(changed.after, 200)}")
+    elif changed is not None and changed.event_id:
+        lines.append(f"{what}, up to event {short_id(changed.event_id)} from the recording")
+    return ForkInfo(lineage.parent, visible(text), "\n".join(lines))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

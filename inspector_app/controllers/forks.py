@@ -1,0 +1,255 @@
+"""Forks: a new session from the past of the one on show; plain, with its message edited, or run again from what was recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.fork_words import EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.sources import MemorySource, Source
+from inspector_app.controllers.window_status import WindowStatus
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.data_folder import data_folder
+from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.messages import MessageBus
+from inspector_app.presentation import text_of
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.tasks import Tasks
+from inspector_app.values import visible
+from inspector_app.views.main_window import MainWindow
+from runtime.errors.known_error import KnownError
+from runtime.events.event import Event
+from runtime.forks.fork import Cut, fork_into, fork_session
+from runtime.forks.recording import Recording, recording_until
+from runtime.forks.rerun import Rerun
+from runtime.sessions.lineage import Changed
+from runtime.sessions.session import SessionKey
+from runtime.worker_threads import run_in_thread
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the card is about: an event of a session, and its run up to there if it can be made again."""
+
+    session: OpenSession
+    index: int
+    event: Event
+    recording: Recording | None
+
+
+class ForkController(QObject):
+    """Makes forks and shows where they come from.
+
+    Attributes:
+        is_drafting: the composer holds the message of a fork that is made when it is sent.
+
+    Args:
+        window, sessions: where they are asked for and shown.
+        status, messages, tasks, cursor, agents, browse, run: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        sessions: SessionTreeModel,
+        status: WindowStatus,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        run: RunController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bench = window.workbench
+        self._sessions = sessions
+        self._status = status
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+        self._run = run
+        self._asked: _Asked | None = None
+        self._draft: _Asked | None = None
+        self._rerun: Rerun | None = None
+        window.commands.fork.triggered.connect(self._on_fork)
+        self._bench.stream.fork_asked.connect(self.ask)
+        self._bench.fork_card.chosen.connect(self._on_chosen)
+        self._bench.fork_card.cancelled.connect(self._on_cancelled)
+        self._bench.fork_hint.accepted.connect(self._on_draft_cancelled)
+        cursor.session_changed.connect(self._on_session_changed)
+        browse.database_listed.connect(self._on_listed)
+        run.run_ended.connect(self._on_run_ended)
+
+    @property
+    def is_drafting(self) -> bool:
+        """Whether the next message makes a fork first."""
+        return self._draft is not None
+
+    def ask(self, index: int) -> None:
+        """Show what forking at an event will do; nothing is made before a choice.
+
+        Args:
+            index: its place in the session on show.
+        """
+        session = self._browse.session
+        event = session.events.peek(index) if session is not None and 0 <= index < len(session.events) else None
+        if session is not None and event is not None:
+            self._tasks.spawn(self._ask(session, index, event), "Looking at what forking will do")
+
+    def send(self, text: str, *, paused: bool = False) -> None:
+        """Make the fork whose message was edited, and send it there."""
+        draft, self._draft, self._status.forking = self._draft, None, False
+        if draft is not None and draft.recording is not None:
+            self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
+
+    async def _ask(self, session: OpenSession, index: int, event: Event) -> None:
+        events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
+        recording, no_rerun = None, None
+        try:
+            recording = await run_in_thread(recording_until, list(events), event.id)
+        except KnownError as error:
+            no_rerun = str(error)
+        if self._browse.session is not session:
+            return
+        loaded = self._agents.loaded
+        root = loaded.app.root_agent if loaded is not None and loaded.name == session.address.key.app_name else None
+        saved = saved_by(recording, root) if recording is not None else None
+        blocked = self._run.blocked("fork")
+        self._asked = _Asked(session, index, event, recording)
+        self._bench.resume_hint.hide()  # one offer at a time
+        self._bench.fork_card.show_decision(
+            f"Fork at event {index + 1:,}?",
+            fork_facts(index, events, self._where(session.source), saved, recording.notes if recording is not None else []),
+            fork_choices(saved, no_rerun or blocked, no_rerun or blocked),
+            icon="code-branch",
+        )
+
+    def _where(self, source: Source) -> str:
+        if source.writing_allowed:
+            return f"The fork is made in {source.title}."
+        return f"{source.title} is read only: the fork is made in {_forks_file(source).name}, beside it."
+
+    def _on_fork(self) -> None:
+        index = self._cursor.event_index
+        if index is not None:
+            self.ask(index)
+
+    def _on_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self._bench.stream.table.setFocus()
+
+    def _on_chosen(self, choice: str) -> None:
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return
+        if choice == FORK:
+            self._tasks.spawn(self.fork(asked.session, Cut(at=asked.event.id)), "Forking")
+        elif choice == EDIT:
+            self._begin_draft(asked)
+        elif choice == RERUN and asked.recording is not None:
+            self._tasks.spawn(self._fork_and_rerun(asked.session, asked.event, asked.recording), "Forking")
+
+    async def fork(self, session: OpenSession, cut: Cut) -> None:
+        """Make a fork and show it.
+
+        Args:
+            session: of which.
+            cut: where.
+
+        Raises:
+            KnownError: it cannot be made; the text says why.
+        """
+        source, key = session.source, session.address.key
+        if source.writing_allowed:
+            history = await source.history(key)
+            made = await fork_into(await source.service(), history, key, await source.created(key), cut, same_place=True, database=None)
+            target = source.target
+        else:
+            target = str(_forks_file(source))
+            made = await fork_session(source.target, key, cut, into=target)
+        if isinstance(source, MemorySource):
+            await self._browse.memory(key.app_name)
+        else:
+            await self._browse.open_database(target)
+        for note in made.notes:
+            self._messages.info(note)
+        self._cursor.select_session(SessionAddress(target, made.key))
+        await self._browse.wait_until_loaded()
+
+    # the message edited
+
+    def _begin_draft(self, asked: _Asked) -> None:
+        assert asked.recording is not None
+        self._draft, self._status.forking = asked, True
+        self._bench.composer.set_text(text_of(asked.recording.messages[0]))
+        self._bench.composer.focus()
+        name = asked.session.address.key.session_id
+        self._bench.fork_hint.suggest(
+            visible(f"Edit the message and send it: it begins a fork of {name}."), "Cancel", "code-branch", "accent"
+        )
+        self._status.show_run()
+
+    def _on_draft_cancelled(self) -> None:
+        self._draft, self._status.forking = None, False
+        self._bench.fork_hint.hide()
+        self._bench.composer.clear()
+        self._status.show_run()
+
+    async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool) -> None:
+        first = recording.messages[0]
+        await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
+        self._run.send(text, paused=paused)
+
+    # the run made again
+
+    async def _fork_and_rerun(self, session: OpenSession, event: Event, recording: Recording) -> None:
+        await self.fork(session, Cut(before=recording.first_event_id, changed=Changed("rerun", event.id), files_at=event.id))
+
+        def begin(engine: EmbeddedEngine, key: SessionKey) -> AsyncGenerator[Event, None]:
+            self._rerun = engine.rerun(key, recording)
+            return self._rerun.events()
+
+        self._run.start(begin)
+
+    def _on_run_ended(self, _end: RunEnd) -> None:
+        rerun, self._rerun = self._rerun, None
+        if rerun is None:
+            return
+        replay = rerun.replay
+        saved = Saved(replay.model_calls, replay.tool_calls)
+        self._messages.info(f"Run again: {saved} came from the recording and were not made again.")
+        for sentence in replay.divergences:
+            self._messages.warning(sentence)
+
+    # what happened
+
+    def _on_session_changed(self, _address: SessionAddress | None) -> None:
+        self._asked = self._draft = None
+        self._status.forking = False
+        self._bench.fork_card.hide()
+        self._bench.fork_hint.hide()
+
+    def _on_listed(self, source: Source, _sessions: object) -> None:
+        self._tasks.spawn(self._show_forks(source), "Reading where forks come from")
+
+    async def _show_forks(self, source: Source) -> None:
+        lineages = await source.lineages()
+        self._sessions.set_forks(source.target, {key: fork_info(lineage) for key, lineage in lineages.items()})
+
+
+def _forks_file(source: Source) -> Path:
+    """Return where forks of a database that is only read are made: beside it, or in our own folder where nothing can be written there."""
+    file = Path(source.target) if source.can_copy else data_folder() / f"{source.title}.db"
+    folder = file.parent if os.access(file.parent, os.W_OK) else data_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{file.stem}-forks.db"

@@ -1,0 +1,130 @@
+"""Who wrote this key: from a state value to every event that wrote it, and the prompts that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.stream import StreamController
+from inspector_app.cursor import SessionAddress
+from inspector_app.messages import MessageBus
+from inspector_app.presentation import short_id
+from inspector_app.tasks import Tasks
+from inspector_app.values import preview
+from inspector_app.views.main_window import MainWindow
+from inspector_app.views.writers_pane import WriterRow
+from runtime.agents.base_agent import BaseAgent
+from runtime.history.state_at import History
+from runtime.history.writers import Reading, Write, readings_of
+from runtime.worker_threads import run_in_thread
+
+
+class WritersController(QObject):
+    """Answers the state pane's question in a pane of its own.
+
+    Args:
+        window: where it is asked and answered.
+        stream: goes to an event.
+        messages, tasks, agents, browse: of the window.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        stream: StreamController,
+        messages: MessageBus,
+        tasks: Tasks,
+        agents: AgentController,
+        browse: BrowseController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bench = window.workbench
+        self._messages = messages
+        self._tasks = tasks
+        self._agents = agents
+        self._browse = browse
+        self._bench.detail.state.tree.writers_asked.connect(self.ask)
+        window.commands.who_wrote.triggered.connect(self._on_who_wrote)
+        self._bench.writers.event_asked.connect(stream.show_event)
+
+    def ask(self, name: str) -> None:
+        """Show who wrote a key of the session on show.
+
+        Args:
+            name: with its scope prefix.
+        """
+        session = self._browse.session
+        if session is not None:
+            self._tasks.spawn(self._ask(session, name), f"Finding who wrote {name}")
+
+    def _on_who_wrote(self) -> None:
+        name = self._bench.detail.state.tree.selected_key()
+        if name is None:
+            self._messages.info("Select a key of the state first.")
+        else:
+            self.ask(name)
+
+    async def _ask(self, session: OpenSession, name: str) -> None:
+        key = session.address.key
+        loaded = self._agents.loaded
+        root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None
+        writes = await session.source.writes(key, name)
+        history = await session.source.history(key)
+        rows = await run_in_thread(_rows, session.address, history, root, name, writes)
+        count = f"{len(writes):,} write{'' if len(writes) == 1 else 's'}"
+        prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
+        self._bench.raise_pane("writers")
+        self._bench.writers.show_writers(f"{name}: {count}.{prompts}", rows)
+
+
+def _rows(address: SessionAddress, history: History, root: BaseAgent | None, name: str, writes: Sequence[Write]) -> list[WriterRow]:
+    places = {event.id: index for index, event in enumerate(history.events)}
+    numbers = {write.event_id: number for number, write in enumerate(writes)}
+    readings = readings_of(history, root, name, writes) if root is not None else []
+    rows = [_reading(address, reading, history) for reading in readings if reading.write is None]
+    for number, write in enumerate(writes):
+        rows.append(_write(address, write, places, numbers))
+        rows += [_reading(address, reading, history) for reading in readings if reading.write == number]
+    return rows
+
+
+def _write(address: SessionAddress, write: Write, places: dict[str, int], numbers: dict[str | None, int]) -> WriterRow:
+    place = places.get(write.event_id or "")
+    tools = f" · {', '.join(write.tools)}" if write.tools else ""
+    after = "cleared (null)" if write.after is None else preview(write.after, 200)
+    before = "" if write.is_new else f"{preview(write.before, 120)} → " if write.known else "(not recorded) → "
+    session = "this session" if write.session == address.key else short_id(write.session.session_id)
+    note = ""
+    if write.parallel:
+        others = ", ".join(f"write {numbers[one] + 1}" for one in write.parallel if one in numbers)
+        note = f"Written at the same time by agents that do not see each other ({others}): who was last, won."
+    return WriterRow(
+        kind="parallel" if write.parallel else "write",
+        address=SessionAddress(address.database, write.session),
+        event_id=write.event_id,
+        place=f"{place + 1:,}" if place is not None else "",
+        timestamp=write.timestamp,
+        who=f"{write.author or 'at creation'}{tools}" + (" · in parallel" if write.parallel else ""),
+        where=" · ".join(filter(None, (write.branch, session))),
+        change=f"{before}{after}",
+        note=note,
+    )
+
+
+def _reading(address: SessionAddress, reading: Reading, history: History) -> WriterRow:
+    event = history.events[reading.index]
+    return WriterRow(
+        kind="reading",
+        address=address,
+        event_id=reading.event_id,
+        place=f"{reading.index + 1:,}",
+        timestamp=event.timestamp,
+        who=f"read by {reading.agent}'s prompt",
+        where=" · ".join(filter(None, (event.branch, "this session"))),
+        change="",
+        note="Its instruction names the key; the value it had before this event was filled in.",
+    )

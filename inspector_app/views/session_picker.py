@@ -1,0 +1,75 @@
+"""Choosing a session of any open database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from inspector_app.cursor import SessionAddress
+from inspector_app.values import visible
+
+MOST_SHOWN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PickableSession:
+    """A session, and how it reads in the list."""
+
+    address: SessionAddress
+    text: str
+
+
+class SessionPicker(QDialog):
+    """A filter and a list; Enter takes the selected one. Open it with `open()`.
+
+    Signals:
+        picked(SessionAddress): this one was chosen.
+    """
+
+    picked = Signal(object)
+
+    def __init__(self, title: str, sessions: Sequence[PickableSession], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("session_picker")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Compare")
+        self.resize(620, 420)
+        self._sessions = list(sessions)
+        heading = QLabel(visible(title), self)
+        heading.setTextFormat(Qt.TextFormat.PlainText)
+        heading.setWordWrap(True)
+        self.filter = QLineEdit(self)
+        self.filter.setObjectName("picker_filter")
+        self.filter.setAccessibleName("Filter sessions")
+        self.filter.setPlaceholderText("Filter by database, app, user or session; Enter compares")
+        self.filter.textChanged.connect(self._fill)
+        self.filter.returnPressed.connect(self._on_chosen)
+        self.list = QListWidget(self)
+        self.list.setObjectName("picker_list")
+        self.list.setAccessibleName("Sessions")
+        self.list.itemActivated.connect(self._on_chosen)
+        rows = QVBoxLayout(self)
+        for part in (heading, self.filter, self.list):
+            rows.addWidget(part)
+        self._fill("")
+
+    def _fill(self, text: str) -> None:
+        words = text.casefold().split()
+        self.list.clear()
+        for session in self._sessions:
+            if all(word in session.text.casefold() for word in words):
+                item = QListWidgetItem(visible(session.text))
+                item.setData(Qt.ItemDataRole.UserRole, session.address)
+                self.list.addItem(item)
+                if self.list.count() == MOST_SHOWN:
+                    break
+        self.list.setCurrentRow(0)
+
+    def _on_chosen(self, *_: object) -> None:
+        item = self.list.currentItem()
+        if item is not None:
+            self.picked.emit(item.data(Qt.ItemDataRole.UserRole))
+            self.accept()

@@ -1,0 +1,289 @@
+"""Every crash of an agent tree's run, and of the runs that resume it, and what must hold after each.
+
+`Sweep` forks a process for each run: it costs milliseconds, for everything is imported already. It must therefore itself be a process
+without threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runtime.events import Event
+from runtime.events.marks import RESUMED
+from runtime.history.invocations import invocations
+from runtime.resume import is_replayed_checkpoint
+from tests.agent_specs import shown
+from tests.crash import faults
+from tests.crash.faults import InjectedCrash, Kind
+from tests.crash.tree_process import FaultyService, drive, drive_with
+
+KINDS: tuple[Kind, ...] = ("kill", "raise")
+ENDED, CRASHED, FAILED, KILLED = 0, 3, 4, -9
+
+
+class Left(NamedTuple):
+    """What a process left behind: bytes of its files, and what is in them."""
+
+    database: bytes
+    world: bytes
+    events: list[Event]
+    state: dict[str, Any]
+
+    @property
+    def effects(self) -> list[dict[str, Any]]:
+        """What the tools did to the world."""
+        return [json.loads(line) for line in self.world.decode().splitlines()]
+
+    def signature(self) -> str:
+        """Return what a resumed run begins with: two that are equal go on in the same way."""
+        return _without_ids(json.dumps([_row(event) for event in self.events if not is_replayed_checkpoint(event)], sort_keys=True))
+
+
+@dataclass
+class Figures:
+    """How much was tried."""
+
+    runs: Counter[str] = field(default_factory=Counter)
+    states: int = 0
+    ran_twice: int = 0
+
+
+class Sweep:
+    """Crashes one tree.
+
+    Args:
+        folder: an empty folder of its own.
+        spec: the tree.
+    """
+
+    def __init__(self, folder: Path, spec: dict[str, Any]) -> None:
+        self._folder = folder
+        self._spec = spec
+        self.figures = Figures()
+        self._checked: set[str] = set()
+        self.whole = self._uninterrupted()
+        # A custom agent at the root that keeps no checkpoints records no end either.
+        assert invocations(self.whole.events)[0].status == ("interrupted" if spec["type"] == "plain" else "finished")
+
+    def _uninterrupted(self) -> Left:
+        """Run the tree in this process, which so has done once what each forked process would do the first time."""
+        self._clear()
+        asyncio.run(drive(self._folder, self._spec))
+        for thread in threading.enumerate():  # a process with threads must not be forked
+            if thread is not threading.current_thread():
+                thread.join(timeout=30)
+        gc.freeze()
+        return self._look()
+
+    def all_crashes(self, kills: int = 2) -> None:
+        """Try a fault at every place of the run; then, from every state that left, a kill at every place of the resumed run, and so on.
+
+        Args:
+            kills: how many faults one after the other.
+        """
+        begin: list[Left | None] = [None]
+        for depth in range(kills):
+            kinds = KINDS if depth == 0 else KINDS[:1]
+            found: dict[str, Left] = {}
+            for left in begin:
+                for kind in kinds:
+                    for after in self._at_every_place(left, kind):
+                        self.check_resumed(after)
+                        found.setdefault(after.signature(), after)
+            self.figures.states += len(found)
+            begin = list(found.values())
+        number = 1
+        while self.goes_on_in_one_process(number):
+            number += 1
+
+    def some_crashes(self, seed: int) -> None:
+        """Try one fault at a random place and one more in the resumed run; or one fault after which the same process goes on.
+
+        Args:
+            seed: of the choice.
+        """
+        chance, places = random.Random(seed), 2 * len(self.whole.events)
+        if chance.random() < 0.3:
+            self.goes_on_in_one_process(chance.randint(1, places))
+            return
+        left = self._crash(None, chance.choice(KINDS), chance.randint(1, places))
+        if left is not None:
+            self.check_resumed(self._crash(left, "kill", chance.randint(1, places)) or left)
+
+    def goes_on_in_one_process(self, number: int) -> bool:
+        """Let the run fail at a place and resume it in the same process, with the same service; return whether there was such a place."""
+        exit_code, after = self.run(None, "raise", number, go_on=True)
+        assert exit_code == ENDED, self._error()
+        self._check(after, after)
+        self.figures.runs["raised and resumed in one process"] += 1
+        return int((self._folder / "places").read_text()) >= number
+
+    def _at_every_place(self, left: Left | None, kind: Kind) -> list[Left]:
+        found, number = [], 1
+        while (after := self._crash(left, kind, number)) is not None:
+            found.append(after)
+            number += 1
+        return found
+
+    def _crash(self, left: Left | None, kind: Kind, number: int) -> Left | None:
+        """Run with a fault; None if the run ended before it came to that place."""
+        exit_code, after = self.run(left, kind, number)
+        if exit_code == ENDED:
+            self._check(after, left or after)
+            return None
+        self._count(exit_code)
+        self._check_kept(left, after)
+        return after
+
+    def _count(self, exit_code: int) -> None:
+        assert exit_code in (CRASHED, KILLED), self._error()
+        self.figures.runs["killed" if exit_code == KILLED else "raised"] += 1
+
+    def check_resumed(self, left: Left) -> None:
+        """Resume what a crash left to the end, and check it; a state that was checked before is not checked again."""
+        signature = left.signature()
+        if signature in self._checked:
+            return
+        exit_code, after = self.run(left, "raise", 0)
+        assert exit_code == ENDED, self._error()
+        self.figures.runs["resumed to the end"] += 1
+        self._check_kept(left, after)
+        self._check(after, left)
+        self._checked.add(signature)
+
+    def run(self, left: Left | None, kind: Kind, number: int, *, go_on: bool = False) -> tuple[int, Left]:
+        """Run the tree in a process of its own; return its exit code and what it left.
+
+        Args:
+            left: what an earlier process left; None for nothing.
+            kind, number: of the fault; number 0: none.
+            go_on: resume in the same process after the fault.
+        """
+        self._clear()
+        if left is not None:
+            (self._folder / "sessions.db").write_bytes(left.database)
+            (self._folder / "world").write_bytes(left.world)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(self._in_child(kind, number, go_on))
+        _, status = os.waitpid(pid, 0)
+        return os.waitstatus_to_exitcode(status), self._look()
+
+    def _clear(self) -> None:
+        for file in self._folder.iterdir():
+            file.unlink()
+
+    def _in_child(self, kind: Kind, number: int, go_on: bool) -> int:
+        signal.alarm(60)  # a run that hangs fails its sweep
+        try:
+            faults.plan(kind, number)
+            asyncio.run(self._go_on_after_crash() if go_on else drive(self._folder, self._spec))
+            (self._folder / "places").write_text(str(faults.current.reached))
+        except InjectedCrash:
+            return CRASHED
+        except BaseException:
+            (self._folder / "error").write_text(traceback.format_exc())
+            return FAILED
+        return ENDED
+
+    async def _go_on_after_crash(self) -> None:
+        async with FaultyService(f"sqlite:///{self._folder / 'sessions.db'}") as service:
+            try:
+                await drive_with(service, self._folder, self._spec)
+            except InjectedCrash:
+                await drive_with(service, self._folder, self._spec)
+
+    def _error(self) -> str:
+        file = self._folder / "error"
+        return file.read_text() if file.exists() else "the process ended otherwise than it should"
+
+    def _look(self) -> Left:
+        """Read what is stored, by other means than the runtime's."""
+        database, world = self._folder / "sessions.db", self._folder / "world"
+        events: list[Event] = []
+        state: dict[str, Any] = {}
+        if database.exists():
+            connection = sqlite3.connect(database)
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if "events" in tables:
+                events = [Event.model_validate_json(data) for (data,) in connection.execute("SELECT event_data FROM events ORDER BY rowid")]
+                state = {
+                    key: value for (text,) in connection.execute("SELECT state FROM sessions") for key, value in json.loads(text).items()
+                }
+            connection.close()
+        return Left(database.read_bytes() if database.exists() else b"", world.read_bytes() if world.exists() else b"", events, state)
+
+    def _check_kept(self, left: Left | None, after: Left) -> None:
+        """Check that nothing committed was lost, and that no tool ran that had a committed result."""
+        before = left.events if left else []
+        assert [event.id for event in after.events[: len(before)]] == [event.id for event in before]
+        assert len({event.id for event in after.events}) == len(after.events)
+        given = {response.id for event in before if event.author != "user" for response in event.get_function_responses()}
+        answered = {response.id for event in after.events if event.author == "user" for response in event.get_function_responses()}
+        asked = {id for event in before for id in event.actions.requested_tool_confirmations | event.actions.requested_auth_configs}
+        new = after.effects[len(left.effects if left else []) :]
+        for effect in new:
+            assert effect["inside"] not in given or (answered and effect["inside"] in asked), f"{effect} was done and committed already"
+        calls = {call.id for event in after.events for call in event.get_function_calls()}
+        assert {effect["inside"] for effect in new} <= calls, "a tool ran whose call is not committed"
+        assert max(Counter(effect["call"] for effect in new).values(), default=0) <= 1, "a tool ran twice in one run"
+
+    def _check(self, after: Left, before: Left) -> None:
+        """Check that a run that was resumed to its end did what the uninterrupted one did."""
+        assert after.state == self.whole.state
+        done, wanted = Counter(_work(after.events)), Counter(_work(self.whole.events))
+        assert done == wanted, f"left: {[*map(_row, before.events)]}\nmissing: {wanted - done}\ntoo much: {done - wanted}"
+        assert invocations(after.events)[0].status == invocations(self.whole.events)[0].status
+        changes, wanted_changes = ({(effect["tool"], effect["what"]) for effect in left.effects} for left in (after, self.whole))
+        assert changes == wanted_changes
+        times = Counter(effect["call"] for effect in after.effects)
+        assert len(times) == len(self.whole.effects), "a call that ran again had another id than the first time"
+        self.figures.ran_twice += sum(count > 1 for count in times.values())
+
+
+def _row(event: Event) -> dict[str, Any]:
+    row = shown(event)
+    metadata = {key: value for key, value in (event.custom_metadata or {}).items() if key != RESUMED}
+    if metadata:
+        row["custom_metadata"] = sorted(metadata)
+    return row
+
+
+def _without_ids(text: str) -> str:
+    return re.sub(r"adk-[0-9a-f-]{36}", "<id>", text)
+
+
+def _work(events: Sequence[Event]) -> list[str]:
+    """What was done, in an order in which parallel branches and calls do not matter.
+
+    What a custom agent said and had not yet checkpointed, and what callbacks wrote, is done again: it counts once.
+    """
+    rows: list[str] = []
+    for event in events:
+        if is_replayed_checkpoint(event):
+            continue
+        row = _without_ids(str(shown(event)))
+        is_checkpoint = event.actions.agent_state is not None or event.actions.end_of_agent
+        may_repeat = not is_checkpoint and (event.content is None or _is_said_by_code(event))
+        if not (may_repeat and row in rows):
+            rows.append(row)
+    return sorted(rows)
+
+
+def _is_said_by_code(event: Event) -> bool:
+    """Return whether a custom agent said it, and no model, tool or person."""
+    return event.usage_metadata is None and event.author != "user" and not event.get_function_calls() + event.get_function_responses()

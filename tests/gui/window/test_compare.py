@@ -1,0 +1,155 @@
+"""Two sessions side by side: a fork and its parent, sessions of two databases, and long ones off the GUI thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from google.genai import types
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.cursor import SessionAddress
+from inspector_app.qt_models.comparison import LEFT, RIGHT
+from inspector_app.views.aspect_view import Aspect
+from inspector_app.views.session_picker import SessionPicker
+from runtime.events import Event, EventActions
+from runtime.sessions.lineage import Lineage, SessionCopy
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.session import SessionKey
+from tests.gui.window.test_forks import ask_to_fork, choose, wait_for_fork
+from tests.sweep import count
+
+COMPARE_KEY = (Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+DRAFTS = {"one": ["a", "b", "c", "d"], "two": ["a", "B", "c", "D", "e"]}
+
+
+def said(number: int, text: str, invocation: str = "e-1") -> Event:
+    content = types.Content(role="model", parts=[types.Part(text=text)])
+    return Event(invocation_id=invocation, author="writer", content=content, actions=EventActions(state_delta={"draft": text, "n": number}))
+
+
+def store(path: Path, sessions: dict[SessionKey, list[Event]]) -> Path:
+    """Write sessions all at once: a commit for each of 10,000 events would take half a minute."""
+
+    async def fill() -> None:
+        async with open_session_service(str(path)) as service:
+            for key, events in sessions.items():
+                lineage = Lineage(SessionKey("app", "u", "origin"), None, None, len(events), 1.0)
+                state = {name: value for event in events for name, value in event.actions.state_delta.items()}
+                await service.store_copy(key, SessionCopy(events, state, {}, {}, {}, [], {}, 1.0, lineage))
+
+    with ThreadPoolExecutor(1) as thread:  # this one has the window's loop
+        thread.submit(asyncio.run, fill()).result()
+    return path
+
+
+def write(path: Path, sessions: dict[str, list[str]]) -> Path:
+    said_in = {name: [said(number, text) for number, text in enumerate(texts)] for name, texts in sessions.items()}
+    return store(path, {SessionKey("app", "u", name): events for name, events in said_in.items()})
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("compare")
+    return write(folder / "left.db", {"one": DRAFTS["one"]}), write(folder / "right.db", {"two": DRAFTS["two"]})
+
+
+@pytest.fixture
+def compared(inspector: Inspector, databases: tuple[Path, Path], opened: Callable[..., None], qtbot: QtBot) -> Inspector:
+    """By keyboard: Ctrl+Shift+D, a few letters, Enter."""
+    opened(*databases)
+    left = SessionAddress(str(databases[0]), SessionKey("app", "u", "one"))
+    inspector.cursor.select_session(left)
+    qtbot.waitUntil(lambda: inspector.browse.session is not None and inspector.browse.session.address == left)
+    qtbot.keyClick(inspector.window, *COMPARE_KEY)
+    picker = inspector.window.findChild(SessionPicker)
+    assert picker is not None
+    qtbot.keyClicks(picker.filter, "right two")
+    qtbot.keyClick(picker.filter, Qt.Key.Key_Return)
+    inspector.window.activateWindow()  # a window manager's work
+    qtbot.waitUntil(lambda: inspector.window.page is inspector.window.compare and not inspector.tasks.running, timeout=10_000)
+    return inspector
+
+
+def aspects(inspector: Inspector) -> dict[str, Aspect]:
+    return {aspect.name: aspect for aspect in inspector.window.compare.aspects.aspects}
+
+
+def test_the_first_difference_is_selected_and_the_keys_go_on_from_there(compared: Inspector, qtbot: QtBot) -> None:
+    page = compared.window.compare
+    model, table = page.model, page.table
+    assert [model.kind(row) for row in range(model.rowCount())] == ["same", "changed", "same", "changed", "right only"]
+    assert model.index(1, LEFT).data() == "writer · b" and model.index(1, RIGHT).data() == "writer · B"
+    assert table.currentIndex().row() == 1 and page.count_text == "Difference 1 of 3"
+    for row in (3, 4, 4):
+        qtbot.keyClick(table, Qt.Key.Key_F8)
+        assert table.currentIndex().row() == row
+    qtbot.keyClick(table, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert table.currentIndex().row() == 3 and page.count_text == "Difference 2 of 3"
+
+
+def test_a_pair_tells_text_state_prompt_tokens_and_time(compared: Inspector, qtbot: QtBot) -> None:
+    page = compared.window.compare
+    qtbot.waitUntil(lambda: "state after" in aspects(compared))
+    found = aspects(compared)
+    assert found["text"] == Aspect("text", "b", "B")
+    assert '"draft": "b"' in found["state after"].left and '"draft": "B"' in found["state after"].right
+    assert {"prompt", "tokens", "time"} <= found.keys() and not found["prompt"].differs
+    assert page.aspects.left.toPlainText() == "b" and page.aspects.right.toPlainText() == "B"
+    page.table.setCurrentIndex(page.model.index(3, LEFT))
+    qtbot.waitUntil(lambda: aspects(compared)["text"].right == "D")
+    assert aspects(compared)["prompt"].differs, "the conversation before was another one"
+
+
+def test_a_double_click_goes_to_the_event_in_its_session(compared: Inspector, qtbot: QtBot) -> None:
+    compared.window.compare.table.doubleClicked.emit(compared.window.compare.model.index(4, RIGHT))
+    qtbot.waitUntil(lambda: compared.cursor.event_index == 4)
+    assert compared.window.page is compared.window.workbench
+    assert compared.cursor.session is not None and compared.cursor.session.key.session_id == "two"
+
+
+def test_escape_goes_back(compared: Inspector, qtbot: QtBot) -> None:
+    qtbot.keyClick(compared.window.compare.table, Qt.Key.Key_Escape)
+    assert compared.window.page is compared.window.workbench and compared.window.compare.model.rowCount() == 0
+
+
+@pytest.mark.sweep
+def test_long_sessions_are_aligned_off_the_gui_thread(
+    inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    half = count(1_000, 5_000)
+    texts = [f"line {number}" for number in range(2 * half)]
+    other = [*texts[:half], "another line", *texts[half + 100 :]]
+    database = write(tmp_path / "long.db", {"long": texts, "other": other})
+    opened(database)
+    page, ticks = inspector.window.compare, []
+    timer = QTimer(inspector.window)  # not left running if this fails
+    timer.timeout.connect(lambda: ticks.append(page.model.rowCount()))
+    timer.start(5)
+    inspector.window.workbench.sessions.compare_asked.emit(str(database), SessionKey("app", "u", "other"), SessionKey("app", "u", "long"))
+    qtbot.waitUntil(lambda: inspector.window.page is page, timeout=60_000)
+    timer.stop()
+    assert page.model.rowCount() == 2 * half and page.table.currentIndex().row() == half
+    assert ticks.count(0) > 5, "the window went on answering"
+
+
+def test_a_fork_is_compared_with_its_parent_from_the_list(story: Inspector, qtbot: QtBot) -> None:
+    original = story.cursor.session
+    assert original is not None
+    ask_to_fork(story, 6, qtbot)
+    choose(story, "fork", qtbot)
+    fork = wait_for_fork(story, original, qtbot)
+    pane = story.window.workbench.sessions
+    menu = pane.context_menu(story.controller.sessions.index_of(fork.database, fork.key))
+    assert menu is not None
+    next(action for action in menu.actions() if action.text() == "Compare with what it was forked from").trigger()
+    page = story.window.compare
+    qtbot.waitUntil(lambda: story.window.page is page, timeout=10_000)
+    assert page.table.currentIndex().row() == 7 and page.model.kind(7) == "left only", "the first 7 events are the same"
+    assert page.findChild(QLineEdit) is None

@@ -1,0 +1,194 @@
+"""Forks from the window: plain, with the message edited, run again from what was recorded; and the tree they make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.cursor import SessionAddress
+from resources.samples.story import script
+from runtime.agents.llm_agent import LlmAgent
+from runtime.models.base_llm import BaseLlm
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.fixture_paths import copy_of, manifest
+
+FORK_KEY = (Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+
+
+def ids(database: Path, key: SessionKey) -> list[str]:
+    with StoredDatabase.open(str(database)) as stored:
+        return [event.id for event in stored.events(key)]
+
+
+def ask_to_fork(inspector: Inspector, index: int, qtbot: QtBot) -> None:
+    """Select an event, and press the key."""
+    bench = inspector.window.workbench
+    bench.stream.select_event(index)
+    bench.stream.table.setFocus()
+    qtbot.keyClick(inspector.window, *FORK_KEY)
+    qtbot.waitUntil(lambda: bench.fork_card.title != "", timeout=10_000)
+
+
+def choose(inspector: Inspector, name: str, qtbot: QtBot) -> None:
+    button = inspector.window.workbench.fork_card.button(name)
+    assert button is not None and button.isEnabled(), button and button.toolTip()
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+
+
+def wait_for_fork(inspector: Inspector, before: SessionAddress, qtbot: QtBot) -> SessionAddress:
+    qtbot.waitUntil(lambda: inspector.cursor.session not in (None, before) and inspector.browse.session is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: not inspector.tasks.running or inspector.run.phase != "idle", timeout=10_000)
+    assert inspector.cursor.session is not None
+    return inspector.cursor.session
+
+
+class Counting(BaseLlm):
+    """Counts the calls of another model."""
+
+    inner: BaseLlm
+    calls: int = 0
+
+    async def generate_content_async(self, llm_request, stream=False):  # type: ignore[no-untyped-def]
+        self.calls += 1
+        async for answer in self.inner.generate_content_async(llm_request, stream):
+            yield answer
+
+
+@pytest.fixture
+def counted(story: Inspector) -> tuple[Inspector, Counting]:
+    assert story.agents.loaded is not None
+    model = Counting(model="counting", inner=script.story_script(delay=0))
+    for agent in story.agents.loaded.app.root_agent.descendants():
+        if isinstance(agent, LlmAgent):
+            agent.model = model
+    return story, model
+
+
+def test_a_plain_fork_by_keyboard_leaves_the_original_and_stands_below_it(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    original = story.cursor.session
+    assert original is not None
+    before = ids(story_db, original.key)
+    ask_to_fork(story, 4, qtbot)
+    assert story.window.workbench.fork_card.title == "Fork at event 5?"
+    assert (
+        ids(story_db, original.key) == before and len(story.controller.sessions.node(story.controller.sessions.index(0, 0)).children) == 1
+    )
+    choose(story, "fork", qtbot)
+    fork = wait_for_fork(story, original, qtbot)
+    assert fork.database == original.database
+    assert ids(story_db, fork.key) == before[:5] and ids(story_db, original.key) == before
+    assert story.controller.events.event_count == 5
+    tree = story.controller.sessions
+    node = tree.node(tree.index_of(fork.database, fork.key))
+    assert node.parent is tree.node(tree.index_of(original.database, original.key)), "nested below its parent"
+    assert node.name == "fork at 5"
+    assert "Fork of session" in tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
+    assert story.window.workbench.sessions.tree.isExpanded(tree.index_of(original.database, original.key))
+
+
+def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    original = story.cursor.session
+    assert original is not None
+    before = ids(story_db, original.key)
+    bench = story.window.workbench
+    ask_to_fork(story, 6, qtbot)
+    choose(story, "edit", qtbot)
+    assert bench.composer.text == "Write a story about the keeper of the north light"
+    assert "begins a fork" in bench.fork_hint.text
+    assert story.cursor.session == original and ids(story_db, original.key) == before, "nothing is made before it is sent"
+    edit = bench.composer.findChild(QPlainTextEdit, "composer_edit")
+    edit.setPlainText("Write a story about a ferry that never sailed")
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+    assert ended.args[0].error is None
+    fork = story.cursor.session
+    assert fork is not None and fork != original and bench.fork_hint.text == ""
+    assert ids(story_db, original.key) == before
+    first = story.controller.events.committed(0)
+    assert first.content is not None and first.content.parts is not None and "ferry" in (first.content.parts[0].text or "")
+    tree = story.controller.sessions
+    node = tree.node(tree.index_of(fork.database, fork.key))
+    assert node.parent is tree.node(tree.index_of(original.database, original.key)) and node.name.startswith(
+        'edited: "Write a story about a ferry'
+    )
+    tooltip = tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
+    assert "north light" in tooltip and "ferry" in tooltip
+
+
+def test_giving_the_edited_message_up_makes_nothing(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    bench = story.window.workbench
+    ask_to_fork(story, 6, qtbot)
+    choose(story, "edit", qtbot)
+    qtbot.mouseClick(bench.fork_hint.button, Qt.MouseButton.LeftButton)
+    assert bench.composer.text == "" and bench.fork_hint.text == ""
+    with StoredDatabase.open(str(story_db)) as stored:
+        assert len(stored.sessions()) == 1
+
+
+def test_running_again_makes_no_model_call_before_the_event(counted: tuple[Inspector, Counting], story_db: Path, qtbot: QtBot) -> None:
+    story, model = counted
+    original = story.cursor.session
+    assert original is not None
+    before = ids(story_db, original.key)
+    last = story.controller.events.event_count - 1
+    said = [story.controller.events.committed(index) for index in range(last + 1)]
+    recorded = [event for event in said if event.author not in ("user", "StoryFlow") and event.content]
+    ask_to_fork(story, last, qtbot)
+    rerun = story.window.workbench.fork_card.button("rerun")
+    assert rerun is not None and f"({len(recorded)} model calls saved)" in rerun.text()
+    calls_at: list[int] = []
+
+    def on_added(*_: object) -> None:
+        if story.controller.events.event_count == len(said):
+            calls_at.append(model.calls)
+
+    story.controller.events.events_appended.connect(on_added)
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
+        choose(story, "rerun", qtbot)
+    assert ended.args[0].error is None
+    fork = story.cursor.session
+    assert fork is not None and fork != original and ids(story_db, original.key) == before
+    shown = [story.controller.events.committed(index) for index in range(story.controller.events.event_count)]
+    assert [event.content for event in shown[: len(said)] if event.content] == [event.content for event in said if event.content]
+    live = [event for event in shown[len(said) :] if event.author not in ("user", "StoryFlow") and event.content]
+    assert model.calls == len(live) > 0, "only what comes after the event was asked of the model"
+    assert any(f"{len(recorded)} model calls" in message.text for message in story.window.message_bar.messages)
+
+
+def test_a_foreign_database_is_forked_into_a_file_beside_it(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and entry["scenario"] == "chat_tools")
+    original = copy_of(f"open/{name}", tmp_path)
+    digest = hashlib.sha256(original.read_bytes()).hexdigest()
+    opened(original)
+    address = inspector.cursor.session
+    assert address is not None
+    ask_to_fork(inspector, 2, qtbot)
+    rerun = inspector.window.workbench.fork_card.button("rerun")
+    assert rerun is not None and not rerun.isEnabled() and "open the agent" in rerun.toolTip()
+    choose(inspector, "fork", qtbot)
+    fork = wait_for_fork(inspector, address, qtbot)
+    assert fork.database == str(original.with_name(f"{original.stem}-forks.db"))
+    assert inspector.controller.events.event_count == 3
+    assert hashlib.sha256(original.read_bytes()).hexdigest() == digest
+
+
+def test_the_menu_of_an_event_asks_to_fork_there(story: Inspector, qtbot: QtBot) -> None:
+    stream = story.window.workbench.stream
+    row = story.controller.events.row_of_index(3)
+    assert row is not None
+    menu = stream.context_menu(row)
+    assert menu is not None
+    next(action for action in menu.actions() if action.text().startswith("Fork at this event")).trigger()
+    qtbot.waitUntil(lambda: story.window.workbench.fork_card.title == "Fork at event 4?")
+    qtbot.keyClick(story.window.workbench.fork_card, Qt.Key.Key_Escape)
+    assert story.window.workbench.fork_card.title == ""

@@ -1,0 +1,73 @@
+"""Rewind from the window: what it says beforehand, what it then does, and the fork that is offered first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.gui.window.test_forks import ids, wait_for_fork
+
+REWIND_KEY = (Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+
+
+@pytest.fixture
+def asked(story: Inspector, qtbot: QtBot) -> Inspector:
+    bench = story.window.workbench
+    bench.stream.select_event(4)
+    qtbot.keyClick(story.window, *REWIND_KEY)
+    qtbot.waitUntil(lambda: bench.rewind_card.title != "", timeout=10_000)
+    return story
+
+
+def facts(inspector: Inspector) -> list[str]:
+    card = inspector.window.workbench.rewind_card
+    return [label.text() for label in card.findChildren(QLabel) if label.objectName().startswith("rewind_card_line")]
+
+
+def test_the_card_says_what_is_undone_and_offers_a_fork_first(asked: Inspector, story_db: Path) -> None:
+    card = asked.window.workbench.rewind_card
+    assert "takes back 1 invocation" in card.title
+    assert any("north light" in fact for fact in facts(asked))
+    assert any(fact.startswith("current_story: ") and fact.endswith("→ cleared (null)") for fact in facts(asked))
+    fork = card.button("fork")
+    assert fork is not None and fork.text() == "Fork instead" and fork.property("primary") is True
+
+
+def test_rewinding_takes_the_invocation_back(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    assert asked.cursor.session is not None
+    key, before = asked.cursor.session.key, ids(story_db, asked.cursor.session.key)
+    button = asked.window.workbench.rewind_card.button("rewind")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not asked.tasks.running)
+    after = ids(story_db, key)
+    assert after[: len(before)] == before and len(after) == len(before) + 1, "nothing is deleted"
+    assert asked.controller.events.event_count == len(after)
+    assert asked.browse.session is not None
+    assert asked.browse.session.invocations[0].status == "rewound"
+    assert asked.window.workbench.pending.rows == [], "what was interrupted there does not wait any more"
+    with StoredDatabase.open(str(story_db)) as stored:
+        state = stored.history(key).state_at(len(after) - 1).merged()
+    assert all(value is None for name, value in state.items() if not name.startswith(("user:", "app:")))
+
+
+def test_forking_instead_leaves_it_as_it_is(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    original = asked.cursor.session
+    assert original is not None
+    before = ids(story_db, original.key)
+    card = asked.window.workbench.rewind_card
+    qtbot.keyClick(card.button("fork"), Qt.Key.Key_Return)
+    fork = wait_for_fork(asked, original, qtbot)
+    assert ids(story_db, fork.key) == [] and ids(story_db, original.key) == before
+
+
+def test_escape_does_nothing(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    assert asked.cursor.session is not None
+    before = ids(story_db, asked.cursor.session.key)
+    qtbot.keyClick(asked.window.workbench.rewind_card, Qt.Key.Key_Escape)
+    assert asked.window.workbench.rewind_card.title == "" and ids(story_db, asked.cursor.session.key) == before

@@ -1,0 +1,68 @@
+"""From a state value to who wrote it: by menu and by key, with parallel overwrites and the prompts that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, Qt
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from runtime.events import Event, EventActions
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import StoredDatabase
+from tests.gui.window.test_compare import store
+
+WHO_WROTE = (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+
+
+def index_of(inspector: Inspector, key: str) -> QModelIndex:
+    model = inspector.window.workbench.detail.state.model
+    for lane in range(model.rowCount()):
+        parent = model.index(lane, 0)
+        for row in range(model.rowCount(parent)):
+            if model.index(row, 0, parent).data() == key:
+                return model.index(row, 0, parent)
+    raise AssertionError(key)
+
+
+def test_every_writer_and_every_prompt_that_read_it(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    bench = story.window.workbench
+    tree = bench.detail.state.tree
+    tree.setCurrentIndex(index_of(story, "current_story"))
+    tree.setFocus()
+    qtbot.keyClick(story.window, *WHO_WROTE)
+    pane = bench.writers
+    qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
+    assert story.cursor.session is not None
+    with StoredDatabase.open(str(story_db)) as stored:
+        events = stored.events(story.cursor.session.key)
+    wrote = [event for event in events if "current_story" in event.actions.state_delta]
+    assert [row.event_id for row in pane.rows if row.kind == "write"] == [event.id for event in wrote]
+    assert [row.who for row in pane.rows if row.kind == "write"] == [event.author for event in wrote]
+    assert pane.title.startswith(f"current_story: {len(wrote)} write")
+    readers = {row.who for row in pane.rows if row.kind == "reading"}
+    assert "read by Critic's prompt" in readers, "its instruction names {current_story}"
+    first = pane.tree.topLevelItem(0)
+    assert first is not None
+    pane.tree.itemClicked.emit(first, 0)
+    place = next(index for index, event in enumerate(events) if event.id == wrote[0].id)
+    qtbot.waitUntil(lambda: story.cursor.event_index == place)
+
+
+def test_parallel_overwrites_are_flagged(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
+    events = [
+        Event(invocation_id="e-1", author=name, branch=f"fan.{name}", actions=EventActions(state_delta={"best": name}))
+        for name in ("anna", "ben")
+    ]
+    opened(store(tmp_path / "fan.db", {SessionKey("app", "u", "fan"): events}))
+    menu = inspector.window.workbench.detail.state.tree.context_menu(index_of(inspector, "best"))
+    assert menu is not None
+    next(action for action in menu.actions() if action.text().startswith("Who wrote")).trigger()
+    pane = inspector.window.workbench.writers
+    qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
+    assert [(row.kind, row.who) for row in pane.rows] == [("parallel", "anna · in parallel"), ("parallel", "ben · in parallel")]
+    assert "who was last, won" in pane.rows[0].note and pane.rows[1].change == '"anna" → "ben"'
+    assert pane.rows[0].where == "fan.anna · this session"
+    assert "Load the agent" in pane.title

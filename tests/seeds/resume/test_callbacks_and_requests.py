@@ -1,0 +1,79 @@
+"""Seed: resume, "Cómo funciona": what agents' callbacks did, and what tools ask a person for, is committed once, wherever a crash came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+
+from runtime.agents import BaseAgent, CallbackContext, SequentialAgent, ToolContext
+from runtime.history.invocations import invocations, pending_items
+from runtime.models.scripted_llm import Reply
+from runtime.resume_plan import plan_resume
+from tests.seeds.resume.test_how_it_works import _resumed_equals
+from tests.seeds.running import answer, llm_agent, results, resume, run, runner_for, stored, texts
+
+
+async def test_a_crash_before_the_request_loses_neither_it_nor_what_the_tool_changed() -> None:
+    def pay_with_care(amount: int, tool_context: ToolContext) -> dict[str, Any]:
+        if tool_context.tool_confirmation is None:
+            tool_context.state["asked"] = tool_context.state.get("asked", 0) + 1
+            tool_context.request_confirmation(hint=f"Pay {amount}?")
+            return {"status": "asked"}
+        return {"paid": amount}
+
+    banker = llm_agent("banker", Reply(calls=[("pay_with_care", {"amount": 5})]), "handled", tools=[pay_with_care])
+    runner = runner_for(banker, resumable=True)
+    async for event in (stream := runner.run_async(user_id="u", session_id="s", new_message=types.UserContent("go"))):
+        if event.get_function_responses():
+            break
+    await stream.aclose()
+    session = await stored(runner)
+    assert session.state == {"asked": 1}
+    (interrupted,) = invocations(session.events)
+    assert (interrupted.status, interrupted.reason) == ("interrupted", "no result of pay_with_care")
+    plan = plan_resume(session.events, interrupted.invocation_id, banker, is_resumable=True)
+    assert plan is not None and plan.next_steps == ["banker asks for what its tools need a person for."]
+    assert results(await resume(runner)) == []
+    (item,) = pending_items((await stored(runner)).events)
+    assert (item.kind, item.name, item.hint) == ("confirmation", "pay_with_care", "Pay 5?")
+    events = await resume(runner, answer(item.call_id, "adk_request_confirmation", {"confirmed": True}))
+    assert (results(events), texts(events)) == ([("pay_with_care", {"paid": 5})], ["handled"])
+    assert (await stored(runner)).state == {"asked": 1}
+
+
+def _agent(called: list[str]) -> BaseAgent:
+    def before(callback_context: CallbackContext) -> None:
+        called.append("before")
+        callback_context.state["before"] = True
+
+    def after(callback_context: CallbackContext) -> types.Content:
+        called.append("after")
+        return types.ModelContent("one thing more")
+
+    inner = llm_agent("a", "said", before_agent_callback=before, after_agent_callback=after)
+    return SequentialAgent(name="s", sub_agents=[inner, llm_agent("b", "bye")])
+
+
+async def test_they_are_called_once_wherever_the_run_is_cut_off() -> None:
+    called: list[str] = []
+    whole = runner_for(_agent(called), resumable=True)
+    await run(whole)
+    events = (await stored(whole)).events
+    assert called == ["before", "after"]
+    for kept in range(1, len(events) + 1):
+        called.clear()
+        await _resumed_equals(_agent(called), events, kept)
+        committed = [event.content is None for event in events[:kept] if "inspector_callback" in (event.custom_metadata or {})]
+        assert len(called) + len(committed) == 2, f"resumed after {kept} events"
+
+
+async def test_an_answer_by_a_callback_is_not_given_twice() -> None:
+    first = llm_agent("a", "never", before_agent_callback=lambda callback_context: types.ModelContent("instead"))
+    root = SequentialAgent(name="s", sub_agents=[first, llm_agent("b", "bye")])
+    whole = runner_for(root, resumable=True)
+    await run(whole)
+    events = (await stored(whole)).events
+    assert texts(events) == ["go", "instead", "bye"]
+    for kept in range(1, len(events) + 1):
+        await _resumed_equals(root, events, kept)

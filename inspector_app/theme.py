@@ -188,7 +188,13 @@ def color(role: str) -> QColor:
     Args:
         role: a token's name, or `author0` … `author3`.
     """
-    return QColor(_hex(role))
+    return _color(_hex(role))
+
+
+@lru_cache
+def _color(code: str) -> QColor:
+    """Return a colour made once: rows ask for several for each of their cells."""
+    return QColor(code)
 
 
 def _hex(role: str) -> str:

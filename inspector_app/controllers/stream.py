@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.controllers.browse import BrowseController, OpenSession
 from inspector_app.cursor import Cursor, SessionAddress
@@ -20,6 +20,12 @@ from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
 from runtime.events.event import Event
 from runtime.worker_threads import run_in_thread
+
+MANY_AT_ONCE = 20
+"""Events in one frame, from which on not each frame's last one is selected."""
+
+SETTLING_MS = 150
+"""From these events until the last one is selected."""
 
 NEAR = 20_000
 """Events before and after one, among which the other half of a call is looked for in a long session."""
@@ -58,6 +64,10 @@ class StreamController(QObject):
         self._filter: EventFilter | None = None
         self._search: asyncio.Task[Any] | None = None
         self._progress: float | None = None
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(SETTLING_MS)
+        self._settling.timeout.connect(self._on_settled)
         browse.events_read.connect(events.refresh)
         browse.groups_found.connect(self._on_groups_found)
         browse.invocations_found.connect(self._on_invocations_found)
@@ -84,6 +94,23 @@ class StreamController(QObject):
             self._stream.select_event(len(session.events) - 1)
         if self._filter is not None:
             self._begin(self._filter)
+
+    def follow(self, count: int) -> None:
+        """Select the last event and bring it into view; while many come at once not each time, as the panes beside cost more than the rows.
+
+        Args:
+            count: how many events were added just now.
+        """
+        if count < MANY_AT_ONCE:
+            self._stream.select_event(self._events.event_count - 1)
+            return
+        self._stream.set_following(True)
+        if not self._settling.isActive():
+            self._settling.start()
+
+    def _on_settled(self) -> None:
+        if self._stream.following and self._events.event_count:
+            self._stream.select_event(self._events.event_count - 1)
 
     @property
     def filtering(self) -> bool:

@@ -264,7 +264,7 @@ class WindowController(QObject):
         self.events.append_events(added)
         self.events.set_statuses({event.invocation_id: "running" for event in added})
         if following:
-            stream.select_event(self.events.event_count - 1)
+            self._stream.follow(len(added))
         self._status.show_position()
 
     def _on_partial(self, address: SessionAddress, event: Event) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
@@ -44,6 +46,7 @@ class EventTable(QTableView):
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._fitted: object = None
         self._set_up_headers()
         self.clicked.connect(self._on_clicked)
 
@@ -67,8 +70,12 @@ class EventTable(QTableView):
         """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
         small = QFontMetrics(theme.small_font())
         normal = QFontMetrics(self.font())
-        number = f"{max(self._events.event_count, 100):,}"
-        tokens = f"{max(self._events.most_tokens, 1000):,}"
+        number = _as_wide_as(max(self._events.event_count, 100))
+        tokens = _as_wide_as(max(self._events.most_tokens, 1000))
+        fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key())
+        if fitted == self._fitted:
+            return
+        self._fitted = fitted
         authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
         for column, width in {
             Column.GUTTER: 24,
@@ -422,3 +429,8 @@ class EventStreamView(QWidget):
         if selected is not None and not folded:
             self.select_event(selected)
         self.set_following(following)
+
+
+def _as_wide_as(number: int) -> str:
+    """Return a number of as many digits: columns keep their width until there is one more."""
+    return re.sub(r"\d", "8", f"{number:,}")

@@ -36,6 +36,8 @@ class StreamDelegate(QStyledItemDelegate):
         self._author_fonts = (self._font, italic, underlined)
         self._metrics = QFontMetrics(self._font)
         self._small = theme.small_font()
+        self._small_metrics = QFontMetrics(self._small)
+        self._widest = self._metrics.maxWidth()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the fixed height; widths are the view's business."""
@@ -49,7 +51,6 @@ class StreamDelegate(QStyledItemDelegate):
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         rect = option.rect
         painter.save()
-        painter.setClipRect(rect)
         if selected:
             painter.fillRect(rect, theme.color("selected"))
         elif row.kind == "invocation":
@@ -57,24 +58,28 @@ class StreamDelegate(QStyledItemDelegate):
         if row.kind == "invocation":
             self._paint_header(painter, rect, row)
         else:
-            self._paint_cell(painter, rect, row, Column(index.column()), selected)
+            self._paint_cell(painter, rect, row, index.column(), selected)
         painter.restore()
 
     def _paint_header(self, painter: QPainter, rect: QRect, row: StreamRow) -> None:
+        painter.setClipRect(rect)
         left = -self._view.horizontalHeader().offset()
         painter.setPen(theme.color("line"))
         painter.drawLine(rect.left(), rect.bottom(), rect.right(), rect.bottom())
         self._icon(painter, QPoint(left + 12, rect.center().y() + 1), "chevron-right" if row.folded else "chevron-down", "dim", 9)
         painter.setFont(self._small)
-        metrics = QFontMetrics(self._small)
         x = left + 24
         for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
+            if x > rect.right():
+                break
             if text:
-                painter.setPen(theme.color(role))
-                painter.drawText(QRect(x, rect.top(), 4000, rect.height()), int(Qt.AlignmentFlag.AlignVCenter), text)
-                x += metrics.horizontalAdvance(text) + _GAP
+                width = self._small_metrics.horizontalAdvance(text)
+                if x + width >= rect.left():  # else it stands in the cells before
+                    painter.setPen(theme.color(role))
+                    painter.drawText(QRect(x, rect.top(), 4000, rect.height()), _LEFT, text)
+                x += width + _GAP
 
-    def _paint_cell(self, painter: QPainter, rect: QRect, row: StreamRow, column: Column, selected: bool) -> None:
+    def _paint_cell(self, painter: QPainter, rect: QRect, row: StreamRow, column: int, selected: bool) -> None:
         if column == Column.GUTTER:
             if row.held:
                 self._icon(painter, rect.center(), "circle-arrow-right", "warn", ICON_SIZE)
@@ -102,7 +107,7 @@ class StreamDelegate(QStyledItemDelegate):
             self._icon(painter, QPoint(rect.left() + 13, rect.center().y() + 1), row.icon, row.role if loud else row.author_role, ICON_SIZE)
             if row.edited:
                 self._icon(painter, QPoint(rect.right() - 12, rect.center().y() + 1), "pen", "warn", ICON_SIZE - 2)
-                width = QFontMetrics(self._small).horizontalAdvance("edited") + 2 * _MARGIN
+                width = self._small_metrics.horizontalAdvance("edited") + 2 * _MARGIN
                 self._text(painter, QRect(rect.right() - 22 - width, rect.top(), width, rect.height()), "edited", "warn", self._small)
                 rect = rect.adjusted(0, 0, -24 - width, 0)
             self._text(painter, rect.adjusted(20, 0, 0, 0), row.summary, row.role, self._font)
@@ -120,7 +125,7 @@ class StreamDelegate(QStyledItemDelegate):
         inner = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         painter.setFont(font)
         painter.setPen(theme.color(role))
-        if font is not self._small:  # what stands in the narrow columns always fits
+        if font is not self._small and len(text) * self._widest > inner.width():  # what stands in the narrow columns always fits
             text = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
         painter.drawText(inner, _RIGHT if right else _LEFT, text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QStackedLayout, QToolTip, QWidget
 
 from inspector_app import theme
@@ -227,7 +227,7 @@ class _Chart(QWidget):
             self._paint_bar(painter, self._rect(row, bar), bar, self._roles.get(line.author, "text"))
 
     def _paint_bar(self, painter: QPainter, rect: QRectF, bar: Bar, role: str) -> None:
-        colour = theme.color("bad" if bar.failed else role if bar.kind == "agent" else _ROLES[bar.kind])
+        colour = QColor(theme.color("bad" if bar.failed else role if bar.kind == "agent" else _ROLES[bar.kind]))
         if bar.kind == "agent":
             colour.setAlphaF(0.4)
         painter.setPen(Qt.PenStyle.NoPen)

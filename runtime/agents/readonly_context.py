@@ -10,6 +10,7 @@ from google.genai import types
 
 if TYPE_CHECKING:
     from runtime.agents.invocation_context import InvocationContext
+    from runtime.agents.run_config import RunConfig
     from runtime.sessions.session import Session
 
 
@@ -43,6 +44,11 @@ class ReadonlyContext:
     def user_id(self) -> str:
         """The user's id."""
         return self._invocation_context.session.user_id
+
+    @property
+    def run_config(self) -> RunConfig | None:
+        """The settings of this run."""
+        return self._invocation_context.run_config
 
     @property
     def session(self) -> Session:

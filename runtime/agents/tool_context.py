@@ -9,6 +9,7 @@ from runtime.auth.auth_credential import AuthCredential
 from runtime.auth.auth_tool import AuthConfig, as_auth_config
 from runtime.events.event_actions import EventActions
 from runtime.sessions.state import State
+from runtime.tools.json_value import as_json
 from runtime.tools.tool_confirmation import ToolConfirmation
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class ToolContext(CallbackContext):
         Raises:
             ValueError: the call has no id to answer to.
         """
-        self._event_actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=payload)
+        self._event_actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=as_json(payload))
 
     def request_credential(self, auth_config: Any) -> None:
         """Ask a person for a credential; what the tool returns now is only a placeholder, and the call is made again with the answer.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from google.genai import types
 from pydantic import Field
 
 from runtime.events.event_actions import EventActions
@@ -37,18 +36,6 @@ class Event(LlmResponse):
     def new_id() -> str:
         """Return a new event id."""
         return new_uuid()
-
-    def get_function_calls(self) -> list[types.FunctionCall]:
-        """Return the function calls in the content, in order."""
-        if not self.content or not self.content.parts:
-            return []
-        return [part.function_call for part in self.content.parts if part.function_call]
-
-    def get_function_responses(self) -> list[types.FunctionResponse]:
-        """Return the function responses in the content, in order."""
-        if not self.content or not self.content.parts:
-            return []
-        return [part.function_response for part in self.content.parts if part.function_response]
 
     def has_trailing_code_execution_result(self) -> bool:
         """Return whether the content ends in the result of executed code."""

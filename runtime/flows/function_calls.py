@@ -9,7 +9,6 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
-from pydantic import BaseModel
 
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext
@@ -22,6 +21,7 @@ from runtime.flows.merge import merge
 from runtime.plugins.plugin_manager import CallFailure, NoResult
 from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.json_value import as_json
 from runtime.tools.tool_confirmation import ToolConfirmation
 
 if TYPE_CHECKING:
@@ -83,9 +83,7 @@ async def _run_call(
         if ctx.is_resumable:
             yield _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
         return
-    if isinstance(result, BaseModel):
-        result = {"result": result.model_dump(mode="json", exclude_none=True)}
-    response = result if isinstance(result, dict) else {"result": result}
+    response = as_json(result if isinstance(result, dict) else {"result": result})
     part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
     yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)
 

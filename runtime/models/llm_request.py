@@ -66,11 +66,11 @@ class LlmRequest(BaseModel):
                 return
         self.config.tools.append(types.Tool(function_declarations=declarations))
 
-    def set_output_schema(self, base_model: Any) -> None:
+    def set_output_schema(self, output_schema: Any) -> None:
         """Ask the model for JSON of this shape.
 
         Args:
-            base_model: a pydantic model class, a schema dict, or another type that google-genai accepts as a response schema.
+            output_schema: a pydantic model class, a schema dict, or another type that google-genai accepts as a response schema.
         """
-        self.config.response_schema = base_model
+        self.config.response_schema = output_schema
         self.config.response_mime_type = "application/json"

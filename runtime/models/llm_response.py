@@ -53,6 +53,18 @@ class LlmResponse(BaseModel):
     logprobs_result: types.LogprobsResult | None = None
     citation_metadata: types.CitationMetadata | None = None
 
+    def get_function_calls(self) -> list[types.FunctionCall]:
+        """Return the function calls in the content, in order."""
+        if not self.content or not self.content.parts:
+            return []
+        return [part.function_call for part in self.content.parts if part.function_call]
+
+    def get_function_responses(self) -> list[types.FunctionResponse]:
+        """Return the function responses in the content, in order."""
+        if not self.content or not self.content.parts:
+            return []
+        return [part.function_response for part in self.content.parts if part.function_response]
+
     @classmethod
     def create(cls, generate_content_response: types.GenerateContentResponse) -> LlmResponse:
         """Turn google-genai's response into ours.

@@ -65,9 +65,9 @@ class PluginManager:
         self.plugins.remove(plugin)
         self._takers.clear()
 
-    def get_plugin(self, name: str) -> BasePlugin | None:
+    def get_plugin(self, plugin_name: str) -> BasePlugin | None:
         """Return the plugin of that name, or None."""
-        return next((plugin for plugin in self.plugins if plugin.name == name), None)
+        return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
 
     async def ask(self, hook: str, **arguments: Any) -> Any:
         """Call a hook of every plugin that takes it, until one returns something.

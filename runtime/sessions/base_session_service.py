@@ -13,6 +13,7 @@ from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
+from runtime.sessions.event_codec import check_storable
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
@@ -119,6 +120,7 @@ class BaseSessionService(abc.ABC):
             event.id = new_uuid()
         if not event.timestamp:
             event.timestamp = time.time()
+        check_storable(event)
         temp = check_actions(event)
         await self._commit(session, event, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
         apply_delta(session.state, event.actions.state_delta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import Any
 
 from pydantic_core import PydanticSerializationError
@@ -14,34 +15,45 @@ from runtime.sessions.state import storable
 _LONGEST_TRACE = 10_000
 
 
+def check_storable(event: Event) -> None:
+    """Refuse an event with something that would come back changed, or not at all; its state and checkpoint are `check_actions`' matter.
+
+    Raises:
+        UnstorableValueError: names the place.
+    """
+    for name, number in (("timestamp", event.timestamp), ("avg_logprobs", event.avg_logprobs)):
+        if number is not None and not isfinite(number):
+            raise UnstorableValueError(name, f"{number} is no JSON number")
+    for index, part in enumerate(event.content.parts or () if event.content else ()):
+        path = f"content.parts[{index}]"
+        if part.function_call is not None and part.function_call.args is not None:
+            storable(part.function_call.args, f"{path}.function_call.args")
+        if part.function_response is not None and part.function_response.response is not None:
+            storable(part.function_response.response, f"{path}.function_response.response")
+    actions = event.actions
+    for call_id, config in actions.requested_auth_configs.items():
+        if isinstance(config, dict):
+            storable(config, f"requested_auth_configs[{call_id!r}]")
+    for call_id, asked in actions.requested_tool_confirmations.items():
+        storable(asked.payload, f"requested_tool_confirmations[{call_id!r}].payload")
+    for unknown in (event.model_extra, actions.model_extra):
+        for key, value in unknown.items() if unknown else ():
+            storable(value, key)
+
+
 def encode_event(event: Event) -> str:
     """Return an event's stored JSON: google-adk's, snake_case, without what is None.
 
     Args:
-        event: its deltas are checked already (`check_actions`).
+        event: checked already (`check_storable`, `check_actions`).
 
     Raises:
-        UnstorableValueError: something in it would come back changed, or not at all.
+        UnstorableValueError: something in it is no JSON.
     """
-    if event.content:
-        for index, part in enumerate(event.content.parts or ()):
-            path = f"content.parts[{index}]"
-            if part.function_call is not None and part.function_call.args is not None:
-                storable(part.function_call.args, f"{path}.function_call.args")
-            if part.function_response is not None and part.function_response.response is not None:
-                storable(part.function_response.response, f"{path}.function_response.response")
-    if event.actions.requested_auth_configs:
-        _plain(event.actions.requested_auth_configs)
     try:
         return event.model_dump_json(exclude_none=True)
     except PydanticSerializationError as error:
         raise UnstorableValueError(f"event {event.id} by {event.author}", str(error)) from error
-
-
-def _plain(configs: dict[str, Any]) -> None:
-    for call_id, config in configs.items():
-        if isinstance(config, dict):
-            storable(config, f"requested_auth_configs[{call_id!r}]")
 
 
 def trace_of(temp: dict[str, Any]) -> str | None:

@@ -83,7 +83,7 @@ def _add_default(schema: dict[str, Any], default: Any) -> None:
         return
     try:
         schema["default"] = to_jsonable_python(default)
-    except PydanticSerializationError:
+    except (PydanticSerializationError, UnicodeDecodeError):
         return  # a default that only the function understands is none of the model's business
 
 

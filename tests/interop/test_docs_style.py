@@ -31,7 +31,10 @@ WORDING = [
 ]
 """Texts for models that say the same in our own words."""
 
+_ANSWER_FIRST = "the call's response is committed before the request it holds, so that a crash between them loses no request"
+
 DIFFERENCES = {
+    **{f"a_confirmation_{which}": _ANSWER_FIRST for which in ("is_given", "is_refused", "that_depends", "with_a_payload")},
     "a_planner": "the mark that begins the final answer is no part of the thought before it (as 2.13)",
 }
 """Scenario → why it may differ."""

@@ -215,3 +215,12 @@ def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventListModel)
     model.fold_all(False)
     events: list[Event] = [event for row in range(model.rowCount()) if (event := model.event_at(row)) and not event.partial]
     assert events == [model.committed(index) for index in range(model.event_count)]
+
+
+def test_a_text_of_many_pieces_is_kept_whole_and_its_row_is_short(model: EventListModel) -> None:
+    pieces = [f"{number} " for number in range(3_000)]
+    for piece in pieces:
+        model.show_partial(partial(piece))
+    assert rows(model) == ["streaming: …" + "".join(pieces)[-160:]]
+    grown = model.event_at(0)
+    assert grown is not None and grown.content.parts[0].text == "".join(pieces)

@@ -142,3 +142,18 @@ def test_in_a_large_file_a_short_session_does_not_wait_for_the_past_either(
     assert session.long is not None and len(session.events) == 4
     assert inspector.controller.events.event_count == 4
     assert session.long.history is not None
+
+
+def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: QtBot) -> None:
+    selected: list[int] = []
+    shown.cursor.event_changed.connect(selected.append)
+    for batch in range(20):
+        new = [Committed(said(f"{batch} {number}", author="pricing", invocation="e-live"), {}) for number in range(50)]
+        shown.browse.add_committed(shown.cursor.session, new)
+    assert selected == []
+    qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT + 999, timeout=5_000)
+    assert selected == [COUNT + 999]
+    stream = shown.window.workbench.stream
+    assert stream.following
+    last = shown.controller.events.row_of_index(COUNT + 999)
+    assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()

@@ -8,6 +8,7 @@ import pytest
 from google.genai import types
 
 from runtime.events import Event, EventActions
+from runtime.events.event_actions import EventCompaction
 from runtime.sessions import DatabaseSessionService, InMemorySessionService
 from runtime.tools.tool_confirmation import ToolConfirmation
 
@@ -46,6 +47,8 @@ ACTIONS: dict[str, Any] = {
     "escalate": True,
     "skip_summarization": True,
     "requested_tool_confirmations": {"c": ToolConfirmation(hint="?", payload={"n": 1})},
+    "requested_auth_configs": {"d": {"authScheme": {"type": "http"}}},
+    "compaction": EventCompaction(start_timestamp=1.5, end_timestamp=2.5, compacted_content=types.Content(parts=[types.Part(text="sum")])),
     "end_of_agent": True,
     "agent_state": {"step": 3},
     "rewind_before_invocation_id": "i0",

@@ -126,6 +126,13 @@ def test_defaults_and_what_is_required() -> None:
     }
 
 
+def test_a_default_that_is_no_json_is_not_told() -> None:
+    def tool(a: Any = b"\xff") -> None:
+        """Does it."""
+
+    assert parameters(tool) == {"type": "OBJECT", "properties": {"a": {}}}
+
+
 def test_the_docstring_is_the_description_with_its_arguments() -> None:
     def tool(city: str) -> str:
         """Tells the weather.

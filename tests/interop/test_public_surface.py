@@ -1,0 +1,103 @@
+"""Our public classes and functions take what google-adk 1.39.1's take: names, kinds and defaults (google-adk's public surface)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interop.google_adk import adk_1_python
+from tests.seeds.test_seed_readings import PATHS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DIFFERENCES = {
+    r"\.(run_live|connect)$": "live audio is out (issue 3, Run config)",
+    r"^InvocationContext\.(live|active|transcription)_\w+ ": "live audio",
+    r"^InvocationContext\.(input|output)_realtime_cache ": "live audio",
+    r"^RunConfig\.(avatar|output_audio|input_audio|realtime|enable_affective|proactivity)\w* ": "live audio",
+    r"^RunConfig\.(session_resumption|context_window_compression|save_live\w+) ": "live audio",
+    r"^RunConfig\.check_for_deprecated_save_live_audio$": "live audio",
+    r"^(Event|LlmResponse)\.(turn_complete_reason|live_\w+|go_away) ": "live audio; kept as unknown fields where they are stored",
+    r"^LlmRequest\.live_connect_config ": "live audio",
+    r"^Gemini\.(speech_config|use_interactions_api) ": "live audio, and an API of the 2.x line",
+    r"^BaseTool\.response_scheduling ": "live audio",
+    r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is no part of the seeds",
+    r"interaction_id ": "the interactions API is no part of the seeds",
+    r"^RunConfig\.(history_config|tool_thread_pool_config|get_session_config) ": "events are loaded as they are touched, and"
+    " sync tools have threads of their own",
+    r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "what its own"
+    " flows remember",
+    r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.resume",
+    r"\.(config_type|from_config)$": "agents from YAML files are no part of the seeds",
+    r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "inner workings",
+    r"\.apply_thinking_config$": "inner workings",
+    r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "how flows ask plugins is ours: `ask`; a hook that closes is not cut off",
+    r"plugin_close_timeout ": "a plugin's `close` is not cut off",
+    r"^BaseSessionService\.flush$": "nothing is buffered",
+    r"^\w+SessionService\.flush$": "nothing is buffered",
+    r"^InMemorySessionService\.\w+_sync$": "deprecated there since 1.0",
+    r"^DatabaseSessionService\.delete_session\.\w+ ": "by keyword only, as in every other service of google-adk",
+    r"^EventsCompactionConfig\.(compaction_interval|overlap_size) ": "may be left out when a token threshold is given",
+    r"^InMemoryArtifactService\.artifacts ": "what it keeps is its own",
+    r"^Event\.id ": "made at once, not in a second step",
+    r"^(EventActions\.render_ui_widgets |\w+\.render_ui_widget$)": "widgets of adk web; kept as an unknown field",
+    r"\.(add_memory|add_events_to_memory)$": "contexts add the session; single entries are added on the service",
+    r"^(ReadonlyContext|CallbackContext|ToolContext)\.(get|load|save)_credential$": "tools ask by `request_credential`; see SEMANTICS.md 7",
+    r"^CallbackContext\.(get_auth_response|request_\w+|function_call_id.*|tool_confirmation.*)$": "1.39 has one class for both contexts;"
+    " what needs a call is on ToolContext, as in 1.25",
+    r"^ToolContext\.(function_call_id|tool_confirmation)$": "plain attributes",
+    r"\.get_artifact_version$": "on the artifact service",
+    r"^LlmRequest\.set_output_schema\.base_model ": "deprecated there in favour of output_schema",
+    r"^LlmRequest\.set_output_schema\.output_schema ": "no second way to give it, so it is required",
+    r"^(InMemory)?Runner\.rewind_async\.run_config ": "nothing in it would apply",
+    r"^(InMemory)?Runner\.run\.new_message ": "resuming needs none",
+    r"^AgentTool\.propagate_grounding_metadata ": "newer than the seeds",
+    r"^GoogleSearchTool\.(bypass_multi_tools_limit|model) ": "a workaround for Gemini 1",
+    r"^BaseToolset\.get_auth_config$": "no toolset here asks for credentials",
+    r"^ToolConfirmation\.from_response_dict$": "inner workings",
+    r"^(AlreadyExists|InputValidation)Error\.message ": "our own words",
+}
+"""What is missing or other here, as `Class.method.parameter kind default` (or `Class.method`) → why."""
+
+
+@cache
+def surface(python: str, package: str) -> dict[str, Any]:
+    code = [python, "-W", "ignore", str(Path(__file__).parent / "public_surface.py"), package, json.dumps(PATHS)]
+    done = subprocess.run(code, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def missing_or_other() -> list[str]:
+    """Return what google-adk's has and ours has not, or has otherwise; and what ours requires that google-adk's does not know."""
+    ours, theirs = surface(sys.executable, "runtime"), surface(adk_1_python(), "google.adk")
+    found = []
+    for thing, members in theirs.items():
+        for member, parameters in members.items():
+            path = ".".join(filter(None, (thing, member)))
+            if member not in ours[thing]:
+                found.append(path)
+                continue
+            known = ours[thing][member]
+            found += [f"{path}.{name} {' '.join(told)}" for name, told in parameters.items() if known.get(name) != told]
+            found += [f"{path}.{name} (ours)" for name in known.keys() - parameters.keys() if known[name] == ["KEYWORD_ONLY", "required"]]
+    return found
+
+
+def test_what_google_adks_classes_take_ours_take() -> None:
+    unlisted = [line for line in missing_or_other() if not any(re.search(pattern, line) for pattern in DIFFERENCES)]
+    assert unlisted == []
+
+
+@pytest.mark.parametrize("pattern", DIFFERENCES)
+def test_each_difference_is_there(pattern: str) -> None:
+    assert any(re.search(pattern, line) for line in missing_or_other())

@@ -1,0 +1,146 @@
+"""Every promise of contract.md's "Runtime", and every point of api-surface.md, has its tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.fixture_paths import seeds_dir
+
+TESTS = Path(__file__).resolve().parents[1]
+LOOP, RUNTIME, RESUME = (f"seeds/{name}" for name in ("event_loop_pattern", "runtime_event_loop", "resume"))
+SURFACE = "interop/test_public_surface.py::test_what_google_adks_classes_take_ours_take"
+CONTEXTS = "unit/agents/test_invocation_context.py"
+SERVICES = "conformance/clauses"
+
+PROMISES: dict[str, list[str]] = {
+    "State at N is exact": [
+        "unit/history/test_state_at.py::test_with_a_baseline_nothing_is_unknown",
+        "unit/history/test_state_at.py::test_without_a_baseline_only_what_is_certain_is_said",
+        "properties/test_history_of_a_database.py::test_state_at_equals_a_plain_replay",
+    ],
+    "Results of tools that returned": [f"{RESUME}/test_how_it_works.py::test_only_the_call_without_a_committed_result_runs_again"],
+    "An event is atomic": [
+        f"{LOOP}/test_guarantees.py::test_the_deltas_of_an_event_are_applied_together_or_not_at_all",
+        f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_nothing",
+        "crash/test_kill_while_committing.py::test_killed_before_each_statement",
+    ],
+    "Resume never skips and never repeats": [
+        f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_goes_on_with_the_answer",
+        f"{RESUME}/test_how_it_works.py::test_a_loop_remembers_that_it_was_told_to_escalate",
+        f"{RESUME}/test_how_it_works.py::test_a_parallel_inside_a_loop_loses_no_round",
+        f"{RESUME}/test_waiting_calls.py::test_a_tool_that_returns_nothing_runs_once_and_goes_on_once_it_is_answered",
+        "unit/resume/test_prefixes.py::test_resuming_after_a_prefix",
+        "properties/test_resume_random_trees.py::test_whatever_the_tree_and_the_cuts",
+    ],
+    "Rewind restores what was there": [
+        "unit/rewind/test_rewind_async.py::test_state_is_what_it_was_also_keys_of_the_creation",
+        f"{SERVICES}/append_event.py::none_is_a_value_and_removes_nothing",
+    ],
+    "An invocation that is finished stays finished": [f"{RESUME}/test_custom_agents.py::test_a_finished_story_yields_nothing_more"],
+}
+"""How a promise of contract.md begins → the tests that show it."""
+
+POINTS: dict[int, list[str]] = {
+    1: [f"{CONTEXTS}::test_it_can_be_built_with_everything_and_reassigned"],
+    2: [f"{CONTEXTS}::test_checkpoints_are_set_ended_and_forgotten"],
+    3: [f"{CONTEXTS}::test_an_agents_own_checkpoint_and_its_event"],
+    4: [f"{CONTEXTS}::test_the_payloads_of_checkpoints"],
+    5: [
+        "unit/agents/test_base_agent.py::test_finding",
+        "unit/agents/test_base_agent.py::test_a_clone_is_a_tree_of_its_own",
+        "unit/agents/test_base_agent.py::test_sub_agents_of_one_name_are_warned_of",
+        "unit/plugins/test_plugins.py::test_the_first_plugin_that_answers_is_the_last_that_is_asked_and_the_agents_own_callbacks_are_not",
+        "interop/docs_style/callbacks.py::lists_stop_at_the_first_answer",
+    ],
+    6: [
+        "unit/test_runner.py::test_what_it_is_made_of",
+        "unit/test_runner.py::test_the_in_memory_runner_has_a_name_of_its_own",
+        "unit/test_runner.py::test_a_session_is_made_only_where_that_is_wanted",
+        f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_for_of_the_sync_run_stops_the_agent",
+    ],
+    7: [f"{RESUME}/test_resumable_app.py::test_the_app", "unit/compaction/test_compaction.py::test_half_a_configuration_is_refused"],
+    8: [
+        f"{SERVICES}/get_session.py::chooses_events",
+        f"{SERVICES}/get_session.py::equals_the_session_that_was_written",
+        f"{SERVICES}/create_session.py::refuses_an_id_that_is_taken",
+        f"{SERVICES}/list_sessions.py::lists_a_users_or_all_users_sessions",
+        f"{SERVICES}/append_event.py::event_and_deltas_are_kept_and_the_session_follows",
+        "unit/sessions/test_database_session_service.py::test_every_spelling_of_a_file",
+    ],
+    9: ["unit/events/test_event.py::test_all_fields_are_stored", "seeds/events/test_common_examples.py::test_is_final_response"],
+    10: [
+        "unit/test_runner.py::test_the_messages_delta_and_the_runs_metadata",
+        "interop/docs_style/settings.py::too_many_model_calls",
+        "interop/docs_style/settings.py::streaming",
+    ],
+    11: [
+        f"{CONTEXTS}::test_a_readonly_context_changes_nothing",
+        f"{CONTEXTS}::test_contexts_call_the_services_for_their_session",
+        f"{CONTEXTS}::test_asking_needs_a_call_to_answer_to",
+    ],
+    12: [
+        "unit/artifacts/test_artifact_services.py::test_versions_count_from_zero_and_the_newest_is_loaded",
+        "unit/artifacts/test_artifact_services.py::test_metadata_of_versions",
+        "unit/artifacts/test_file_artifact_service.py::test_names_that_lead_out_or_name_nothing_are_refused_by_every_verb",
+    ],
+    13: [
+        "interop/docs_style/tools.py::a_tool_of_ones_own",
+        "unit/tools/test_agent_tool.py::test_plugins_see_inner_events_at_every_depth",
+        "unit/tools/test_agent_tool.py::test_skip_summarization_ends_the_turn",
+        "unit/tools/test_transfer_to_agent_tool.py::test_the_model_may_choose_among_the_agents_only",
+        "unit/tools/test_exit_loop_tool.py::test_escalates_and_needs_no_summary",
+    ],
+    14: [
+        "unit/agents/test_llm_agent.py::test_instructions_in_their_order",
+        "unit/agents/test_llm_agent.py::test_a_static_instruction_stays_and_the_other_goes_into_the_conversation",
+        "unit/agents/test_llm_agent.py::test_include_contents_none_sees_the_present_turn_only",
+        "unit/agents/test_llm_agent.py::test_the_output_key_keeps_the_answer_in_its_shape",
+        "interop/docs_style/callbacks.py::error_callbacks_answer",
+    ],
+    15: ["unit/tools/test_function_tool.py::test_a_call_that_needs_a_confirmation_asks_a_person_first"],
+}
+"""Point of api-surface.md → the tests that show what its names do; what they take is held against google-adk's own (`SURFACE`)."""
+
+VERSIONS: dict[str, list[str]] = {
+    "a long-running tool pauses": [f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_goes_on_with_the_answer"],
+    "`end_of_agent` of the parent on transfer": ["unit/resume/test_prefixes.py::test_an_uninterrupted_run_commits_what_google_adk_commits"],
+    "any unfinished invocation can be resumed": [
+        f"{RESUME}/test_resuming.py::test_any_unfinished_invocation_can_be_resumed_not_only_the_latest"
+    ],
+    "a stale append on the database service": [
+        "unit/sessions/test_database_session_service.py::test_a_stale_session_is_told_who_wrote_and_when"
+    ],
+}
+"""What api-surface.md's last paragraph says of versions → the tests."""
+
+
+def _text(name: str) -> str:
+    path = seeds_dir().parent / "design" / name
+    if not path.exists():
+        pytest.skip(f"{name} is not at {path}")
+    return path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "test", sorted({SURFACE, *(test for table in (PROMISES, POINTS, VERSIONS) for found in table.values() for test in found)})
+)
+def test_each_named_test_is_there(test: str) -> None:
+    path, _, name = test.partition("::")
+    assert re.search(rf"def {name}\(", (TESTS / path).read_text("utf-8"))
+
+
+def test_every_promise_has_its_tests() -> None:
+    runtime = _text("contract.md").split("## Runtime", 1)[1]
+    promises = re.findall(r"^- (.*)$", runtime, re.M)
+    assert len(promises) == len(PROMISES)
+    assert [promise for promise in promises if not promise.startswith(tuple(PROMISES))] == []
+
+
+def test_every_point_has_its_tests() -> None:
+    text = _text("api-surface.md")
+    assert [int(number) for number in re.findall(r"^(\d+)\. ", text, re.M)] == list(POINTS)
+    differing = " ".join(text.split("Where versions differ, ours is: ")[1].split())
+    assert [said for said in differing.split("; ") if not said.startswith(tuple(VERSIONS))] == []

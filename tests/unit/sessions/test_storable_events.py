@@ -1,0 +1,101 @@
+"""What every service keeps of an event, and what it refuses before the commit, naming the place (issue 3, "Events" and "State")."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.errors import UnstorableValueError
+from runtime.events import Event
+from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, SqliteSessionService
+
+NAMES = {"app_name": "app", "user_id": "u", "session_id": "s"}
+DEEP: Any = 1
+for _ in range(150):
+    DEEP = [DEEP]
+
+
+def calls(args: dict[str, Any]) -> dict[str, Any]:
+    return {"content": types.Content(parts=[types.Part(text="x"), types.Part(function_call=types.FunctionCall(name="f", args=args))])}
+
+
+def responds(response: dict[str, Any]) -> dict[str, Any]:
+    return {"content": types.Content(parts=[types.Part(function_response=types.FunctionResponse(name="f", response=response))])}
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "a call": (calls({"a": {"b": float("nan")}}), r"content.parts\[1\].function_call.args\['a'\]\['b'\].*nan"),
+    "a response": (responds({"a": DEEP}), r"content.parts\[0\].function_response.response\['a'\].*nested deeper than 100"),
+    "metadata": ({"custom_metadata": {"a": [float("inf")]}}, r"custom_metadata\['a'\]\[0\].*inf"),
+    "deep metadata": ({"custom_metadata": {"a": DEEP}}, r"custom_metadata\['a'\].*nested deeper than 100"),
+    "a checkpoint": ({"actions": {"agent_state": {"a": float("nan")}}}, r"agent_state of me\['a'\].*nan"),
+    "a question's payload": (
+        {"actions": {"requested_tool_confirmations": {"c": {"payload": {"a": float("nan")}}}}},
+        r"requested_tool_confirmations\['c'\].payload\['a'\].*nan",
+    ),
+    "a request for a credential": ({"actions": {"requested_auth_configs": {"c": {"a": float("nan")}}}}, r"requested_auth_configs\['c'\]"),
+    "a newer writer's field": ({"mood": {"a": float("nan")}}, r"mood\['a'\].*nan"),
+    "a newer writer's action": ({"actions": {"sound": {"a": object()}}}, r"sound\['a'\].*no JSON value"),
+    "a time": ({"timestamp": float("nan")}, "timestamp.*nan"),
+    "a probability": ({"avg_logprobs": float("-inf")}, "avg_logprobs.*-inf"),
+}
+
+
+@pytest.fixture(params=["memory", "database", "adk web's layout"])
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> BaseSessionService:
+    made: dict[str, BaseSessionService] = {
+        "memory": InMemorySessionService(),
+        "database": DatabaseSessionService(f"sqlite:///{tmp_path / 's.db'}"),
+        "adk web's layout": SqliteSessionService(str(tmp_path / "w.db")),
+    }
+    return made[request.param]
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_what_is_refused_leaves_everything_as_it_was(case: str, service: BaseSessionService) -> None:
+    fields, place = REFUSED[case]
+    async with service:
+        session = await service.create_session(**NAMES)
+        with pytest.raises(UnstorableValueError, match=place):
+            await service.append_event(session, Event.model_validate({"author": "me", **fields}))
+        assert list(session.events) == []
+        found = await service.get_session(**NAMES)
+        assert found is not None
+        assert list(found.events) == []
+
+
+async def test_unknown_fields_of_newer_writers_survive_a_round_trip(service: BaseSessionService) -> None:
+    newer = {"author": "me", "mood": {"x": [1, None]}, "actions": {"state_delta": {"k": 1}, "sound": "ping"}}
+    async with service:
+        session = await service.create_session(**NAMES)
+        event = await service.append_event(session, Event.model_validate(newer))
+        found = await service.get_session(**NAMES)
+        assert found is not None
+        assert list(found.events) == [event]
+        shown = found.events[0].model_dump(mode="json")
+        assert (shown["mood"], shown["actions"]["sound"]) == ({"x": [1, None]}, "ping")
+
+
+@pytest.mark.parametrize("layout", [DatabaseSessionService, SqliteSessionService])
+async def test_unknown_fields_deep_inside_are_read_and_the_session_goes_on(layout: Any, tmp_path: Path) -> None:
+    """`types.Content` itself refuses what it does not know; what a newer google-adk stored there is read all the same."""
+    file = tmp_path / "s.db"
+    url = f"sqlite:///{file}"
+    async with layout(url) as service:
+        session = await service.create_session(**NAMES)
+        await service.append_event(session, Event(author="me", content=types.ModelContent("hi")))
+    database = sqlite3.connect(file)
+    database.execute("UPDATE events SET event_data = json_set(event_data, '$.content.mood', 2, '$.content.parts[0].mood', 'calm')")
+    database.commit()
+    database.close()
+    async with layout(url) as service:
+        session = await service.get_session(**NAMES)
+        await service.append_event(session, Event(author="me", content=types.ModelContent("two")))
+        first, second = (await service.get_session(**NAMES)).events
+        shown = first.model_dump(mode="json")["content"]
+        assert (shown["mood"], shown["parts"][0]["mood"], first.content.parts[0].text) == (2, "calm", "hi")
+        assert second.content.parts[0].text == "two"

@@ -48,6 +48,43 @@ def write_database(file: Path, count: int) -> None:
     connection.close()
 
 
+def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:
+    """Write many sessions of a few events with long texts: a large file as a busy server leaves it.
+
+    Args:
+        file: must not exist.
+        sessions: how many.
+        each: events of a session.
+        text_bytes: of an event, about.
+    """
+    connection = sqlite3.connect(file)
+    connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA)
+    chance = random.Random(1)
+    texts = [_words(chance, text_bytes // 6) for _ in range(50)]
+    for number in range(sessions):
+        user, session, start = f"user{number % 500}", f"s-{number:07}", START + number * 60
+        connection.execute("INSERT INTO sessions VALUES (?, ?, ?, '{}', ?, ?)", (APP, user, session, _time(start), _time(start + each)))
+        rows = []
+        for place in range(each):
+            event_id = f"{number:07}-{place:03}"
+            text = f"order {number * each + place} {texts[(number + place) % len(texts)]}"
+            data = {
+                "id": event_id,
+                "author": APP,
+                "invocation_id": "e-1",
+                "timestamp": start + place,
+                "actions": {"state_delta": {"n": place}},
+            }
+            content = json.dumps({**data, "content": {"role": "model", "parts": [{"text": text}]}})
+            rows.append((event_id, APP, user, session, "e-1", _time(start + place), content))
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        if number % 10_000 == 0:
+            connection.commit()
+    connection.commit()
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+
+
 def _rows(count: int) -> Iterator[tuple[str, ...]]:
     for number in range(count):
         data = event_data(number)

@@ -126,6 +126,7 @@ class Inspector(QObject):
         self.window.setEnabled(False)
         self.run.stop()
         self.controller.tail.close()
+        self.controller.search.close()
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())

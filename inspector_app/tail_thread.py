@@ -61,6 +61,7 @@ class TailThread:
         self._wish = Following(None)
         self._ended = False
         self._wake = threading.Event()
+        self._telling = threading.Lock()
         threading.Thread(target=self._run, name=f"tail of {target}", daemon=True).start()
 
     def follow(self, following: Following) -> None:
@@ -70,14 +71,15 @@ class TailThread:
 
     def close(self) -> None:
         """Let the thread end with its next look; it tells nothing any more."""
-        self._ended = True
+        with self._telling:  # who is told may be gone right after this
+            self._ended = True
         self._wake.set()
 
     def _run(self) -> None:
         try:
             tail = open_tail(self._target, self._known)
         except StorageError as error:
-            self._tell(Told(self._target, self._wish, Changes(), str(error)))
+            self._say(Told(self._target, self._wish, Changes(), str(error)))
             return
         following, problem = self._wish, None
         try:
@@ -87,10 +89,15 @@ class TailThread:
                     tail.follow(following.key, following.ids, following.count)
                 changes = tail.poll()
                 now = str(tail.problem) if tail.problem is not None else None
-                if not self._ended and (changes or now != problem):
-                    self._tell(Told(self._target, following, changes, now))
+                if changes or now != problem:
+                    self._say(Told(self._target, following, changes, now))
                 problem = now
                 self._wake.wait(tail.pause)
                 self._wake.clear()
         finally:
             tail.close()
+
+    def _say(self, told: Told) -> None:
+        with self._telling:
+            if not self._ended:
+                self._tell(told)

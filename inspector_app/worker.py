@@ -23,17 +23,25 @@ class Worker:
 
     def __init__(self, name: str) -> None:
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._closed = False
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     async def call(self, work: Callable[..., T], *args: Any) -> T:
-        """Run `work(*args)` on the thread and return its result, or raise what it raised."""
+        """Run `work(*args)` on the thread and return its result, or raise what it raised.
+
+        Raises:
+            CancelledError: it was closed: nobody waits for the result any more.
+        """
+        if self._closed:
+            raise asyncio.CancelledError
         future: Future[T] = Future()
         self._jobs.put((future, lambda: work(*args)))
         return await asyncio.wrap_future(future)
 
     def close(self, last: Callable[[], None] | None = None) -> None:
         """Let the thread end after what it is doing, and a last job; returns at once."""
+        self._closed = True
         if last is not None:
             self._jobs.put((Future(), last))
         self._jobs.put(None)

@@ -19,6 +19,7 @@ from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.session_events import SessionEvents
 from inspector_app.tasks import Tasks
+from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.state_at import History
@@ -251,7 +252,14 @@ class BrowseController(QObject):
         self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
 
     async def _read_on(self, session: OpenSession, long: LongSession) -> None:
-        """Find out, while the session is on show already, what takes longer."""
+        """Find out, while the session is on show already, what takes longer; broken off when another one is on show."""
+        try:
+            await self._read_past(session, long)
+        except StorageError:
+            if not long.closed:
+                raise
+
+    async def _read_past(self, session: OpenSession, long: LongSession) -> None:
         session.invocations = await long.latest_invocations()
         if self.session is session:
             self.pending_found.emit(session.address, _pending(session.invocations))

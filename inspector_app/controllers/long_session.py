@@ -176,6 +176,8 @@ class LongSession:
         """Let go of the database."""
         self.closed = True
         databases = list(self._databases)
+        for database in databases:
+            database.stop()
         self._front.close(databases[0].close if databases else None)
         self._back.close(databases[1].close if len(databases) > 1 else None)
 

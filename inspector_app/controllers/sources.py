@@ -20,6 +20,9 @@ from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 
+LARGE = 200_000_000
+"""Bytes of a file in which a session's past is read on the side, however short the session is."""
+
 
 class Source(abc.ABC):
     """One place that holds sessions.
@@ -111,6 +114,9 @@ class DatabaseSource(Source):
         self._worker = worker
         self._service: BaseSessionService | None = None
         self._counts: dict[SessionKey, int] = {}
+        file = Path(target)
+        # What other sessions wrote is looked for in all of somebody else's file: that must not be waited for.
+        self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
         super().__init__()
 
     @classmethod
@@ -150,7 +156,10 @@ class DatabaseSource(Source):
 
     async def is_long(self, key: SessionKey) -> bool:
         """See `Source.is_long`."""
-        return self.layout_kind != "v0" and await self._worker.call(self._stored.count_up_to, key, LONG + 1) > LONG
+        if self.layout_kind == "v0":
+            return False
+        count = await self._worker.call(self._stored.count_up_to, key, LONG + 1)
+        return count > LONG or (count > 0 and self._is_large)
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

@@ -11,12 +11,14 @@ from inspector_app.controllers.browse import BrowseController, Committed, OpenSe
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.frames import Frames
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.tail_thread import Following, TailThread, Told
 from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
+from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
 
@@ -76,7 +78,8 @@ class TailController(QObject):
         self._following: Following | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
-        self.told.connect(self._on_told)
+        self._frames = Frames(self._on_frame, self)
+        self.told.connect(self._frames.add)
         browse.database_listed.connect(self._on_database_listed)
         browse.database_closed.connect(self._on_database_closed)
         browse.session_loading.connect(self._on_session_loading)
@@ -133,6 +136,20 @@ class TailController(QObject):
 
     # what is told
 
+    def _on_frame(self, frame: list[Told]) -> None:
+        """Take in what was told since the last frame; events that came one by one are shown together."""
+        arrived: list[Event] = []
+        for told in frame:
+            if told.following is self._following and not told.changes.reread:
+                arrived += told.changes.events
+        following = self._following
+        for told in frame:
+            self._on_told(told)
+        if arrived and following is self._following and following is not None and following.key is not None:
+            selected = self._cursor.session
+            if selected is not None and selected.key == following.key and not self._is_running(selected):
+                self._browse.add_committed(selected, [Committed(event, {}) for event in arrived])
+
     def _on_told(self, told: Told) -> None:
         source = self._browse.source(told.target)
         if source is None or told.target not in self._threads:
@@ -147,20 +164,16 @@ class TailController(QObject):
             self._last_commit[told.target] = time.monotonic()
         self._take_sessions(source, changes.changed, changes.removed)
         key = told.following.key
-        if told.following is self._following and key is not None:
-            self._take_events(SessionAddress(told.target, key), told)
+        if told.following is self._following and key is not None and changes.reread:
+            self._read_again(SessionAddress(told.target, key))
         self._calm.start()
         self._fading.start()
         self._show_mark()
 
-    def _take_events(self, address: SessionAddress, told: Told) -> None:
-        if self._is_running(address):
-            return
-        if told.changes.reread:
+    def _read_again(self, address: SessionAddress) -> None:
+        if not self._is_running(address):
             self._messages.info(f"Another process changed what session {address.key.session_id} had before; it was read again.", quiet=True)
             self._tasks.spawn(self._browse.load_session(address), f"Reading session {address.key.session_id}")
-        elif told.changes.events:
-            self._browse.add_committed(address, [Committed(event, {}) for event in told.changes.events])
 
     def _take_sessions(self, source: Source, changed: Sequence[SessionSummary], removed: Sequence[SessionKey]) -> None:
         self._sessions.update_sessions(source.target, changed, removed)

@@ -22,6 +22,7 @@ from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
+from inspector_app.controllers.search import SearchController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
@@ -55,7 +56,7 @@ class WindowController(QObject):
     Attributes:
         window: the window.
         events, sessions: the Qt models behind the stream and the list of sessions.
-        tail: watches the open databases.
+        tail: watches the open databases; search: looks through all of one.
 
     Signals:
         close_asked: the window wants to be closed.
@@ -105,6 +106,7 @@ class WindowController(QObject):
         RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
+        self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then

@@ -100,6 +100,7 @@ class TreeNode:
         database: key of the database it belongs to.
         session: the session it is, for sessions.
         path: names from the database down, for telling nodes apart.
+        summaries: of a user's sessions, in their order; a session's node is made when a view asks for it.
     """
 
     kind: str
@@ -114,7 +115,22 @@ class TreeNode:
     row: int = 0
     session: SessionKey | None = None
     summary: Summary | None = None
-    children: list[TreeNode] = field(default_factory=list)
+    children: list[TreeNode | None] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
+
+    @property
+    def branches(self) -> list[TreeNode]:
+        """The children that are no sessions."""
+        return [child for child in self.children if child is not None and child.kind != "session"]
+
+    @property
+    def sessions(self) -> list[SessionKey]:
+        """The session it is, or all sessions below."""
+        if self.session is not None:
+            return [self.session]
+        nested = [child for child in self.children if child is not None and child.kind == "session"]
+        forks = [key for child in nested for below in child.children if below is not None for key in _with_forks(below)]
+        return [summary.key for summary in self.summaries] + forks + [key for branch in self.branches for key in branch.sessions]
 
     def add(self, child: TreeNode) -> TreeNode:
         """Put a child at the end."""
@@ -151,6 +167,8 @@ class SessionTreeModel(QAbstractItemModel):
         self._order = NEWEST_FIRST
         self._root = _root_node()
         self._session_nodes: dict[tuple[str, SessionKey], TreeNode] = {}
+        self._users: dict[tuple[str, str, str], TreeNode] = {}
+        self._nested = 0
 
     # filling it
 
@@ -196,96 +214,119 @@ class SessionTreeModel(QAbstractItemModel):
         database = self._databases.get(key)
         if database is None:
             return
+        sessions = [*(summary.key for summary in changed), *removed]
+        before = {session: database.sessions.get(session) for session in sessions}
         for summary in changed:
             database.sessions[summary.key] = summary
         for session in removed:
             database.sessions.pop(session, None)
             database.marks.pop(session, None)
-        if len(changed) + len(removed) > MOST_ONE_BY_ONE:
+        if len(sessions) > MOST_ONE_BY_ONE or database.forks:
             self._rebuild()
             return
         self.moving.emit(True)
         for session in removed:
-            self._take_out(key, session)
+            self._take_out(key, before[session])
         for summary in changed:
-            self._put(key, summary)
+            self._put(key, summary, before[summary.key])
+            before[summary.key] = summary  # it may be there twice
         self.moving.emit(False)
 
     def update_session(self, key: str, summary: Summary) -> None:
         """Show a session's newer summary, or a new session; see `update_sessions`."""
         self.update_sessions(key, [summary])
 
-    def _put(self, key: str, summary: Summary) -> None:
+    def _put(self, key: str, summary: Summary, before: Summary | None) -> None:
         """Show one session where it belongs."""
         session = summary.key
-        node = self._session_nodes.get((key, session))
         if not _matches(session, self._filter.split()):
             return
-        if node is None:
-            top = next(database for database in self._root.children if database.database == key)
-            user = self._child(self._child(top, "app", "cube", session.app_name), "user", "user", session.user_id)
-            node = TreeNode("session", visible(session.session_id), "", *_NO_MARK, key, (*user.path, session.session_id), session=session)
+        user, row = self._find(key, before)
+        if user is None:
+            top = next(database for database in self._root.branches if database.database == key)
+            user = self._branch(self._branch(top, "app", "cube", session.app_name), "user", "user", session.user_id)
+            place = bisect_left(user.summaries, self._rank(summary), key=self._rank)
+            self.beginInsertRows(self._index(user), place, place)
+            user.summaries.insert(place, summary)
+            user.children.insert(place, None)
+            _number(user, place)
+            self.endInsertRows()
+            self._count(user)
+            return
+        node = user.children[row]
+        self._move(user, row, summary)
+        if node is not None:
             node.summary = summary
             self._dress(node)
-            self._session_nodes[key, session] = node
-            self._insert(user, node, _place(user, self._rank(summary), self._rank_of))
-        else:
-            node.summary = summary
-            self._dress(node)
-            self._move(node)
             self._changed(node)
 
-    def _rank_of(self, node: TreeNode) -> Any:
-        assert node.summary is not None
-        return self._rank(node.summary)
+    def _move(self, user: TreeNode, row: int, summary: Summary) -> None:
+        """Put a newer summary in an older one's place, and that where it belongs."""
+        rank = self._rank(summary)
+        place = bisect_left([*user.summaries[:row], *user.summaries[row + 1 :]], rank, key=self._rank)
+        if place == row:
+            user.summaries[row] = summary
+            return
+        index = self._index(user)
+        self.beginMoveRows(index, row, row, index, place if place < row else place + 1)
+        del user.summaries[row]
+        user.summaries.insert(place, summary)
+        user.children.insert(place, user.children.pop(row))
+        _number(user, min(row, place))
+        self.endMoveRows()
+
+    def _find(self, key: str, summary: Summary | None) -> tuple[TreeNode | None, int]:
+        """Return the user below which a session is shown, and its row; None where it is not shown."""
+        user = self._users.get((key, summary.key.app_name, summary.key.user_id)) if summary is not None else None
+        if user is None or summary is None:
+            return None, -1
+        row = bisect_left(user.summaries, self._rank(summary), key=self._rank)
+        shown = row < len(user.summaries) and user.summaries[row].key == summary.key
+        return (user, row) if shown else (None, -1)
 
     def _rank(self, summary: Summary) -> Any:
         return ORDERS[self._order](summary)
 
-    def _child(self, parent: TreeNode, kind: str, icon: str, name: str) -> TreeNode:
+    def _branch(self, parent: TreeNode, kind: str, icon: str, name: str) -> TreeNode:
         """Return the app or user of that name, made where it belongs if it is not there."""
-        found = next((child for child in parent.children if child.path[-1] == name), None)
-        if found is None:
-            found = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*parent.path, name))
-            self._insert(parent, found, _place(parent, name, lambda child: child.path[-1]))
-        return found
-
-    def _insert(self, parent: TreeNode, node: TreeNode, row: int) -> None:
+        branches = parent.branches
+        row = bisect_left([branch.path[-1] for branch in branches], name)
+        if row < len(branches) and branches[row].path[-1] == name:
+            return branches[row]
+        made = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*parent.path, name))
         self.beginInsertRows(self._index(parent), row, row)
-        node.parent = parent
-        parent.children.insert(row, node)
+        made.parent = parent
+        parent.children.insert(row, made)
         _number(parent, row)
         self.endInsertRows()
-        self._count(parent)
+        if kind == "user":
+            self._users[parent.database, made.path[1], name] = made
+        return made
 
-    def _move(self, node: TreeNode) -> None:
-        user = node.parent
-        assert user is not None
-        before = node.row
-        after = _place(user, self._rank_of(node), self._rank_of, without=before)
-        if after == before:
+    def _take_out(self, key: str, before: Summary | None) -> None:
+        user, row = self._find(key, before)
+        if user is None or before is None:
             return
-        index = self._index(user)
-        self.beginMoveRows(index, before, before, index, after if after < before else after + 1)
-        user.children.insert(after, user.children.pop(before))
-        _number(user, min(before, after))
-        self.endMoveRows()
+        self._remove_row(user, row)
+        self._session_nodes.pop((key, before.key), None)
+        self._count(user)
+        node = user
+        while node.parent is not None and node.kind != "database" and not node.children:
+            if node.kind == "user":
+                del self._users[key, node.path[1], node.path[2]]
+            self._remove_row(node.parent, node.row)
+            node = node.parent
 
-    def _take_out(self, key: str, session: SessionKey) -> None:
-        node: TreeNode | None = self._session_nodes.pop((key, session), None)
-        while node is not None and node.parent is not None and node.kind != "database" and not node.children:
-            parent = node.parent
-            self.beginRemoveRows(self._index(parent), node.row, node.row)
-            del parent.children[node.row]
-            _number(parent, node.row)
-            self.endRemoveRows()
-            self._count(parent)
-            node = parent
+    def _remove_row(self, parent: TreeNode, row: int) -> None:
+        self.beginRemoveRows(self._index(parent), row, row)
+        del parent.children[row]
+        del parent.summaries[row : row + 1]
+        _number(parent, row)
+        self.endRemoveRows()
 
     def _count(self, node: TreeNode) -> None:
-        if node.kind == "user":
-            node.detail = f"{len(node.children):,}"
-            self._changed(node)
+        node.detail = f"{len(node.children):,}"
+        self._changed(node)
 
     def _index(self, node: TreeNode) -> QModelIndex:
         return QModelIndex() if node.parent is None else self.createIndex(node.row, 0, node)
@@ -358,6 +399,8 @@ class SessionTreeModel(QAbstractItemModel):
         self.beginResetModel()
         self._root = _root_node()
         self._session_nodes = {}
+        self._users = {}
+        self._nested = 0
         for key, database in self._databases.items():
             self._add_database(key, database)
         self.endResetModel()
@@ -369,38 +412,54 @@ class SessionTreeModel(QAbstractItemModel):
         role = "dim" if info.read_only else "accent"
         top = self._root.add(TreeNode("database", visible(info.title), visible(info.badge), icon, role, meaning, key, (key,)))
         words = self._filter.split()
-        shown = [summary for session, summary in database.sessions.items() if _matches(session, words)]
-        shown.sort(key=lambda summary: (summary.key.app_name, summary.key.user_id, self._rank(summary)))
-        app: TreeNode | None = None
-        user: TreeNode | None = None
-        for summary in shown:
-            session = summary.key
-            if app is None or app.path[1] != session.app_name:
-                app = top.add(TreeNode("app", visible(session.app_name), "", "cube", "dim", "app", key, (key, session.app_name)))
-                user = None
-            if user is None or user.path[2] != session.user_id:
-                user = app.add(TreeNode("user", visible(session.user_id), "", "user", "dim", "user", key, (*app.path, session.user_id)))
-            path = (*user.path, session.session_id)
-            node = TreeNode("session", visible(session.session_id), "", *_NO_MARK, key, path, session=session, summary=summary)
-            self._dress(user.add(node))
-            self._session_nodes[key, session] = node
-        for app in top.children:
-            for user in app.children:
-                user.detail = f"{len(user.children):,}"
+        apps: dict[str, dict[str, list[Summary]]] = {}
+        for session, summary in database.sessions.items():
+            if not words or _matches(session, words):
+                apps.setdefault(session.app_name, {}).setdefault(session.user_id, []).append(summary)
+        for app_name, users in sorted(apps.items(), key=lambda app: app[0]):
+            app = top.add(TreeNode("app", visible(app_name), "", "cube", "dim", "app", key, (key, app_name)))
+            for user_id, found in sorted(users.items(), key=lambda user: user[0]):
+                user = app.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (*app.path, user_id)))
+                user.summaries = sorted(found, key=self._rank)
+                user.children = [None] * len(found)
+                self._users[key, app_name, user_id] = user
         self._nest_forks(key, database)
 
     def _nest_forks(self, key: str, database: _Database) -> None:
         """Put each fork that is shown below its parent, the oldest first."""
-        shown = [session for session in database.forks if (key, session) in self._session_nodes]
-        for session in shown:
-            node, above = self._session_nodes[key, session], self._session_nodes.get((key, database.forks[session].parent))
-            if above is None or above is node or _is_below(above, node):
+        for session, fork in database.forks.items():
+            node, above = self._shown(key, session), self._shown(key, fork.parent)
+            if node is None or above is None or above is node or _is_below(above, node):
                 continue
-            assert node.parent is not None
-            node.parent.children.remove(node)
-            for row, left in enumerate(node.parent.children):
-                left.row = row
+            parent = node.parent
+            assert parent is not None
+            del parent.children[node.row]
+            del parent.summaries[node.row : node.row + 1]
+            _number(parent, node.row)
             above.add(node)
+            self._nested += 1
+
+    def _shown(self, key: str, session: SessionKey) -> TreeNode | None:
+        """Return a session's node, None where it is not there or filtered out."""
+        node = self._session_nodes.get((key, session))
+        database = self._databases.get(key)
+        if node is None and database is not None:
+            user, row = self._find(key, database.sessions.get(session))
+            node = self._child(user, row) if user is not None else None
+        return node
+
+    def _child(self, parent: TreeNode, row: int) -> TreeNode:
+        """Return a child; a session's node is made when somebody asks for it first."""
+        child = parent.children[row]
+        if child is None:
+            summary = parent.summaries[row]
+            session = summary.key
+            path = (*parent.path, session.session_id)
+            child = TreeNode("session", visible(session.session_id), "", *_NO_MARK, parent.database, path, parent, row, session, summary)
+            self._dress(child)
+            parent.children[row] = child
+            self._session_nodes[parent.database, session] = child
+        return child
 
     def _dress(self, node: TreeNode) -> None:
         """Give a session's node its icon and last update."""
@@ -426,8 +485,8 @@ class SessionTreeModel(QAbstractItemModel):
 
     def index_of(self, key: str, session: SessionKey) -> QModelIndex:
         """Return a session's index, invalid where it is not there or filtered out."""
-        node = self._session_nodes.get((key, session))
-        return self.createIndex(node.row, 0, node) if node else QModelIndex()
+        node = self._shown(key, session)
+        return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
 
     def addresses(self) -> list[tuple[str, SessionKey]]:
         """Return every session, filtered out or not, the latest updated first."""
@@ -446,7 +505,7 @@ class SessionTreeModel(QAbstractItemModel):
     @property
     def shown_sessions(self) -> int:
         """How many sessions pass the filter."""
-        return len(self._session_nodes)
+        return sum(len(user.summaries) for user in self._users.values()) + self._nested
 
     @property
     def database_count(self) -> int:
@@ -457,7 +516,7 @@ class SessionTreeModel(QAbstractItemModel):
         """Return the index of a child."""
         if not self.hasIndex(row, column, parent):
             return QModelIndex()
-        return self.createIndex(row, column, self.node(parent).children[row])
+        return self.createIndex(row, column, self._child(self.node(parent), row))
 
     def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
         """Return the index of the node above."""
@@ -501,16 +560,16 @@ class SessionTreeModel(QAbstractItemModel):
         return "\n".join(filter(None, lines))
 
 
-def _place(parent: TreeNode, rank: Any, rank_of: Callable[[TreeNode], Any], *, without: int | None = None) -> int:
-    """Return the row where a child of this rank belongs, counted without the child in the row `without`."""
-    children = parent.children if without is None else [*parent.children[:without], *parent.children[without + 1 :]]
-    return bisect_left(children, rank, key=rank_of)
+def _with_forks(node: TreeNode) -> list[SessionKey]:
+    forks = [key for child in node.children if child is not None for key in _with_forks(child)]
+    return [node.session, *forks] if node.session is not None else forks
 
 
 def _number(parent: TreeNode, first: int) -> None:
     """Tell children their rows, from a row on."""
     for row, child in enumerate(parent.children[first:], first):
-        child.row = row
+        if child is not None:
+            child.row = row
 
 
 def _root_node() -> TreeNode:

@@ -133,7 +133,7 @@ class MainWindow(QMainWindow):
         find.addActions([actions.other_half, actions.who_wrote, actions.compare_states, actions.find_in_state, actions.condition_help])
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()
-        database.addActions([actions.find_session, actions.follow_newest, actions.reload])
+        database.addActions([actions.find_session, actions.search_all, actions.follow_newest, actions.reload])
         database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)

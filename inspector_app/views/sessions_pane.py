@@ -29,6 +29,9 @@ from runtime.sessions.session import SessionKey
 _OPEN_AT_MOST = 200
 """Nodes with more children stay closed until the user opens them."""
 
+_OPEN_ALL_AT_MOST = 2_000
+"""If there are more sessions, those of a user stay closed, too."""
+
 
 class SessionTree(QTreeView):
     """The tree; Enter opens the session it stands on."""
@@ -202,11 +205,12 @@ class SessionsPane(QWidget):
         self._show_page()
 
     def _open_branches(self, parent: QModelIndex) -> None:
+        many = self._model.shown_sessions > _OPEN_ALL_AT_MOST
         for row, node in enumerate(self._model.node(parent).children):
-            if node.kind == "session" and not node.children:
+            if node is None or (node.kind == "session" and not node.children):
                 continue
             index = self._model.index(row, 0, parent)
-            few = len(node.children) <= _OPEN_AT_MOST
+            few = len(node.children) <= _OPEN_AT_MOST and not (many and node.kind == "user")
             if node.path not in self._closed and (few or node.path in self._opened):
                 self.tree.setExpanded(index, True)
                 self._open_branches(index)
@@ -242,7 +246,7 @@ class SessionsPane(QWidget):
             menu.popup(self.tree.viewport().mapToGlobal(position))
 
     def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
-        keys = _sessions_of(node)
+        keys = node.sessions
         if node.kind == "database":
             prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
             prune.triggered.connect(partial(self.prune_asked.emit, node.database))
@@ -286,10 +290,6 @@ class SessionsPane(QWidget):
         action = self.sender()
         assert isinstance(action, QAction)
         self.compare_asked.emit(*action.data())
-
-
-def _sessions_of(node: TreeNode) -> list[SessionKey]:
-    return [node.session] if node.session is not None else [key for child in node.children for key in _sessions_of(child)]
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

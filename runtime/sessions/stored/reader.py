@@ -261,6 +261,11 @@ class StoredDatabase:
         """Whether the events stand there as JSON that SQLite can search."""
         return self._is_file and self.layout.kind != "v0"
 
+    def stop(self) -> None:
+        """Break off what another thread reads just now; nothing can be read after that. (Of a server, what is being read is read.)"""
+        if isinstance(self._file, SqliteFile):
+            self._file.stop()
+
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()

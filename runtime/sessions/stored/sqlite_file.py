@@ -65,6 +65,11 @@ class SqliteFile:
         self._opened_as: object = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._deadline = 0.0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Break off what is being read, in whatever thread, and everything after it."""
+        self._stopped = True
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a piece of work that only reads, on a consistent view of the file.
@@ -184,7 +189,7 @@ class SqliteFile:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.set_progress_handler(lambda: time.monotonic() > self._deadline, 20_000)
+        connection.set_progress_handler(lambda: self._stopped or time.monotonic() > self._deadline, 20_000)
         connection.set_authorizer(_allow)
         # Text that is no UTF-8 is somebody's mistake, not a reason to show nothing.
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")

@@ -74,8 +74,8 @@ def test_sessions_come_and_go(live: Inspector, writer: SqlWriter, qtbot: QtBot) 
     qtbot.waitUntil(lambda: sessions(live) == ["other", "s"])
     writer.run("DELETE FROM sessions WHERE id = 'other'")
     qtbot.waitUntil(lambda: sessions(live) == ["s"])
-    writer.run("DELETE FROM events")
-    writer.run("DELETE FROM sessions")
+    for sql in ("BEGIN", "DELETE FROM events", "DELETE FROM sessions", "COMMIT"):
+        writer.run(sql)
     qtbot.waitUntil(lambda: any("deleted by another process" in message.text for message in live.window.message_bar.messages))
     assert live.cursor.session == selected
     assert shown_ids(live) == ["e0"], "what was read stays in sight"

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from bench.generated import event_data, write_database
+from bench.generated import event_data, write_database, write_many_sessions
 from inspector_app.app import Inspector
 from inspector_app.controllers.browse import Committed
 from inspector_app.qt_models.event_cells import Column
@@ -129,6 +129,19 @@ def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, 
     assert shown.cursor.event_index == COUNT
     assert state_nodes(shown)["step"] == (f'{COUNT - 1} → "new"', f"#{COUNT + 1:,} writer")
     assert state_nodes(shown)["temp:t"] == ("1", f"#{COUNT + 1:,} writer")
+
+
+def test_in_a_large_file_a_short_session_does_not_wait_for_the_past_either(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.controllers.sources.LARGE", 1)
+    file = tmp_path / "many.db"
+    write_many_sessions(file, 3, 4, 200)
+    opened(file)
+    session = inspector.browse.session
+    assert session.long is not None and len(session.events) == 4
+    assert inspector.controller.events.event_count == 4
+    assert session.long.history is not None
 
 
 def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: QtBot) -> None:

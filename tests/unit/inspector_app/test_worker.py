@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import pytest
@@ -33,3 +34,10 @@ async def test_the_last_job_runs_before_the_thread_ends() -> None:
     assert done.wait(5)
     thread.join(5)
     assert not thread.is_alive()
+
+
+async def test_who_asks_after_the_end_does_not_wait_for_ever() -> None:
+    worker = Worker("closed")
+    worker.close()
+    with pytest.raises(asyncio.CancelledError):
+        await worker.call(list)

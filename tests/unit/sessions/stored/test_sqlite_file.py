@@ -7,11 +7,13 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError
+from runtime.errors import ForeignDatabaseError, StorageError
 from runtime.events import Event
 from runtime.sessions.database_session_service import DatabaseSessionService
 from runtime.sessions.session import SessionKey
@@ -177,3 +179,21 @@ def test_views_in_the_place_of_tables_are_refused(tmp_path: Path, trap: str) -> 
     connection.close()
     with pytest.raises(ForeignDatabaseError, match="no table sessions"):
         StoredDatabase.open(str(file))
+
+
+def test_a_long_read_is_broken_off_from_another_thread(tmp_path: Path) -> None:
+    file = copy_of(NAME, tmp_path)
+    with StoredDatabase.open(str(file)) as database, ThreadPoolExecutor() as threads:
+        endless = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT count(*) FROM r, events"
+        begun = threading.Event()
+
+        def read(connection: sqlite3.Connection) -> None:
+            begun.set()
+            connection.set_authorizer(None)
+            connection.execute(endless).fetchone()
+
+        reading = threads.submit(database.read, read)
+        begun.wait()
+        database.stop()
+        with pytest.raises(StorageError):
+            reading.result(timeout=20)

@@ -1,0 +1,109 @@
+"""How soon what another process commits is shown, and what watching costs while nobody writes.
+
+`python -m bench.tail [--commits N] [--mode wal|delete]` opens a database in the real window, off screen, lets a process commit one event
+every 30 to 70 ms, and prints the time from the commit to the painted row; then the processor time of five idle seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+IDLE_SECONDS = 5.0
+_WRITER = """
+import json, random, sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode = " + sys.argv[2])
+sys.stdin.readline()
+for number in range(int(sys.argv[3])):
+    time.sleep(random.uniform(0.03, 0.07))
+    data = json.dumps({"id": f"n{number}", "author": "me", "content": {"parts": [{"text": f"answer {number} " * 30}]}})
+    values = (f"n{number}", "order_desk", "maria", "s-1", "i", "2026-11-21 10:00:00", data)
+    connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    print(time.time(), flush=True)
+sys.stdin.readline()
+"""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.tail")
+    parser.add_argument("--commits", type=int, default=400)
+    parser.add_argument("--mode", choices=["wal", "delete"], default="delete")
+    options = parser.parse_args()
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    figures = _measure(options.commits, options.mode)
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+
+
+def _measure(commits: int, mode: str) -> dict[str, float]:
+    from PySide6.QtCore import QSettings
+
+    import inspector_app.app as app
+    from bench.generated import write_database
+    from inspector_app.settings import Settings
+
+    figures: dict[str, float] = {}
+
+    async def live(inspector: Any) -> int:
+        inspector.show((1280, 800))
+        await _run(inspector, str(file), commits, mode, figures)
+        inspector.controller.tail.close()
+        return 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "live.db"
+        write_database(file, 1_000)
+        connection = sqlite3.connect(file)
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+        connection.close()
+        store = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
+        app._with_application(live, Settings(store), True, "dark")
+    return figures
+
+
+def _writer(file: str, mode: str, commits: int) -> subprocess.Popen[str]:
+    program = [sys.executable, "-c", _WRITER, file, mode, str(commits)]
+    return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+async def _run(inspector: Any, file: str, commits: int, mode: str, figures: dict[str, float]) -> None:
+    await inspector.open([file])
+    await inspector.tasks.wait_until_idle()
+    events, table = inspector.controller.events, inspector.window.workbench.stream.table
+    before = events.event_count
+    writer = _writer(file, mode, commits)
+    assert writer.stdin is not None and writer.stdout is not None
+    shown: list[float] = []
+    await asyncio.sleep(1)
+    writer.stdin.write("go\n")
+    writer.stdin.flush()
+    while len(shown) < commits:
+        count = events.event_count - before
+        if count > len(shown):
+            table.viewport().repaint()
+            shown += [time.time()] * (count - len(shown))
+        await asyncio.sleep(0.001)
+    begun = [float(writer.stdout.readline()) for _ in range(commits)]
+    late = sorted((seen - committed) * 1000 for seen, committed in zip(shown, begun, strict=True))
+    figures["commit to row shown, median, ms"] = round(late[len(late) // 2], 1)
+    figures["commit to row shown, p99, ms"] = round(late[int(len(late) * 0.99)], 1)
+    figures["commit to row shown, max, ms"] = round(late[-1], 1)
+    await asyncio.sleep(5)
+    begin = time.process_time()
+    await asyncio.sleep(IDLE_SECONDS)
+    figures["idle, % of a processor"] = round((time.process_time() - begin) / IDLE_SECONDS * 100, 2)
+    writer.communicate("end\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Full-text search over all sessions of a database: reads what is new into the index, then asks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QStandardPaths, Signal
+
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.sources import DatabaseSource
+from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.messages import MessageBus
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+from inspector_app.views.search_dialog import SearchDialog
+from inspector_app.worker import Worker
+from runtime.errors.known_error import KnownError
+from runtime.sessions.stored.search_index import Hit, SearchIndex, remove_stale
+
+MOST_HITS = 500
+
+
+class SearchController(QObject):
+    """One search window at a time, on the database of the session on show.
+
+    Signals:
+        read(int, int): how much of the database is in the index, from its thread.
+
+    Args:
+        window, messages, tasks, cursor, browse: of the window.
+        folder: for indexes; the user's cache if None.
+    """
+
+    read = Signal(int, int)
+
+    def __init__(
+        self,
+        window: MainWindow,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        browse: BrowseController,
+        parent: QObject | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._browse = browse
+        self.folder = folder
+        self._dialog: SearchDialog | None = None
+        self._worker: Worker | None = None
+        self._index: SearchIndex | None = None
+        self._target = ""
+        self._cancelled = False
+        self._hits: list[Hit] = []
+        window.commands.search_all.triggered.connect(self._on_search_all)
+        browse.database_closed.connect(self._on_database_closed)
+        self.read.connect(self._on_read)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._cancelled = True
+        if self._worker is not None:
+            self._worker.close(self._index.close if self._index is not None else None)
+        self._worker = self._index = self._dialog = None
+
+    def _on_database_closed(self, target: str) -> None:
+        if self._dialog is not None and target == self._target:
+            self._dialog.close()
+
+    def _on_search_all(self) -> None:
+        if self._dialog is not None:
+            self._dialog.raise_()
+            self._dialog.words.setFocus()
+            return
+        sources = [source for source in self._browse.sources if isinstance(source, DatabaseSource)]
+        selected = self._cursor.session
+        source = next((source for source in sources if selected is not None and source.target == selected.database), None)
+        source = source or next(iter(sources), None)
+        if source is None:
+            self._messages.info("Open a database first: its sessions can be searched then.")
+            return
+        self._target, self._cancelled, self._hits = source.target, False, []
+        dialog = self._dialog = SearchDialog(source.title, self._window)
+        dialog.asked.connect(self._on_asked)
+        dialog.cancelled.connect(self._on_cancelled)
+        dialog.chosen.connect(self._on_chosen)
+        dialog.ended.connect(self.close)
+        dialog.show()
+        self._worker = Worker(f"search of {source.target}")
+        self._tasks.spawn(self._search(""), f"Reading {source.title} for the search")
+
+    def _on_asked(self, words: str) -> None:
+        self._cancelled = False
+        self._tasks.spawn(self._search(words), "Searching")
+
+    def _on_cancelled(self) -> None:
+        self._cancelled = True
+
+    async def _search(self, words: str) -> None:
+        worker, dialog = self._worker, self._dialog
+        if worker is None or dialog is None:
+            return
+        try:
+            hits = await worker.call(self._work, words)
+        except KnownError as error:
+            hits = []
+            if self._dialog is dialog:
+                dialog.say(str(error))
+                dialog.show_progress(0, 0)
+            return
+        if self._dialog is not dialog:
+            return
+        dialog.show_progress(0, 0)
+        self._hits = hits
+        dialog.show_hits([(hit.key.session_id, hit.key.user_id, hit.author, hit.excerpt) for hit in hits])
+        dialog.say(self._words(words, len(hits)))
+
+    def _words(self, words: str, count: int) -> str:
+        part = ""
+        if self._cancelled:
+            part = " Only a part of the database was read; Enter goes on."
+        elif self._index is not None and self._index.is_full:
+            part = " The database is larger than an index may be: its newest events are not in it."
+        if not words.strip():
+            return f"Ready.{part}"
+        found = f"The newest {count:,} events." if count == MOST_HITS else f"{count:,} events." if count != 1 else "1 event."
+        return (found if count else "No event has all these words.") + part
+
+    def _work(self, words: str) -> list[Hit]:
+        """On the index's thread."""
+        folder = self.folder or Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.CacheLocation)) / "search"
+        if self._index is None:
+            remove_stale(folder)
+            self._index = SearchIndex(self._target, folder)
+        self._index.update(self._progress)
+        return self._index.search(words, MOST_HITS)
+
+    def _progress(self, done: int, of: int) -> bool:
+        if not self._cancelled:
+            self.read.emit(done, of)
+        return not self._cancelled
+
+    def _on_read(self, done: int, of: int) -> None:
+        if self._dialog is not None:
+            self._dialog.show_progress(done, of)
+
+    def _on_chosen(self, row: int) -> None:
+        if 0 <= row < len(self._hits):
+            hit = self._hits[row]
+            self._tasks.spawn(self._go_to(hit), f"Going to an event of session {hit.key.session_id}")
+
+    async def _go_to(self, hit: Hit) -> None:
+        self._cursor.select_session(SessionAddress(self._target, hit.key))
+        await self._browse.wait_until_loaded()
+        session = self._browse.session
+        if session is None or session.address.key != hit.key:
+            return
+        index = await session.long.index_of(hit.event_id) if session.long is not None else session.index_of(hit.event_id)
+        if index is not None:
+            self._window.workbench.stream.select_event(index)

@@ -1,0 +1,63 @@
+"""Words are found in all sessions, and a click goes to where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from bench.generated import write_many_sessions
+from inspector_app.app import Inspector
+from inspector_app.views.search_dialog import SearchDialog
+
+
+@pytest.fixture
+def dialog(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> SearchDialog:
+    file = tmp_path / "many.db"
+    write_many_sessions(file, 30, 10, 200)
+    opened(file)
+    inspector.controller.search.folder = tmp_path / "cache"
+    inspector.window.commands.search_all.trigger()
+    found = inspector.window.findChild(SearchDialog)
+    assert found is not None
+    qtbot.waitUntil(lambda: found.said == "Ready.")
+    return found
+
+
+def look_for(dialog: SearchDialog, words: str, inspector: Inspector, qtbot: QtBot) -> None:
+    dialog.words.setText(words)
+    qtbot.keyClick(dialog.words, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def test_a_find_is_gone_to(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+    look_for(dialog, "order 123", inspector, qtbot)
+    assert dialog.said == "1 event."
+    assert [dialog.table.item(0, column).text() for column in range(3)] == ["s-0000012", "user12", "order_desk"]
+    cell = dialog.table.visualItemRect(dialog.table.item(0, 3)).center()
+    qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    qtbot.waitUntil(lambda: not inspector.tasks.running and inspector.cursor.event_index == 3)
+    assert inspector.cursor.session.key.session_id == "s-0000012"
+    look_for(dialog, "zebra", inspector, qtbot)
+    assert dialog.said == "No event has all these words."
+    dialog.close()
+
+
+def test_reading_is_cancelled_and_goes_on_later(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+    search = inspector.controller.search
+    search._index.close()
+    search._index.path.unlink()
+    search._index = None
+    search._on_cancelled()
+    inspector.tasks.spawn(search._search("order 123"), "Searching")
+    qtbot.waitUntil(lambda: "Only a part" in dialog.said)
+    look_for(dialog, "order 123", inspector, qtbot)
+    assert dialog.said == "1 event."
+
+
+def test_a_closed_database_takes_its_search_with_it(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(dialog.ended):
+        inspector.window.commands.close_database.trigger()

@@ -224,6 +224,8 @@ def small_font() -> QFont:
 def icon(name: str, role: str = "text") -> QIcon:
     """Return an icon that paints itself in the colour its role has at that moment, so it is set once and follows the theme.
 
+    Give it to Qt; who keeps it in an attribute ends the process with a crash, for at the end Python may take its engine away first.
+
     Args:
         name: a Font Awesome 6 solid name without prefix, such as `play`.
         role: as `color` takes it.

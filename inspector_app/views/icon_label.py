@@ -18,17 +18,18 @@ class IconLabel(QWidget):
     def __init__(self, size: int, parent: QWidget | None = None, *, name: str = "", role: str = "text") -> None:
         super().__init__(parent)
         self.setFixedSize(size, size)
-        self._icon = theme.icon(name, role) if name else None
+        self._name, self._role = name, role
 
     def show_icon(self, name: str, role: str) -> None:
         """Show another icon, in the colour of `role`; nothing, and no gap, for no name."""
-        self._icon = theme.icon(name, role) if name else None
+        self._name, self._role = name, role
         self.setVisible(bool(name))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the icon in the theme's present colours."""
-        if self._icon is not None:
+        if self._name:
             painter = QPainter(self)
-            self._icon.paint(painter, self.rect())
+            # Made anew: an icon whose engine is Python's must not be kept by one, who at the end may take the engine away first.
+            theme.icon(self._name, self._role).paint(painter, self.rect())
             painter.end()

@@ -7,32 +7,14 @@ import subprocess
 import sys
 
 import grimp
-import pytest
 
 from tests.architecture.source_rules import ROOT
 
-WITHOUT_QT = """
-import importlib.abc, sys
-
-class Blocked(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"PySide6", "shiboken6", "qasync", "qtpy", "qtawesome", "inspector_app"}:
-            raise ImportError(f"{name} cannot be imported in this process")
-
-sys.meta_path.insert(0, Blocked())
-"""
+WITHOUT_QT = "import tests.without_qt\n"
 
 
 def run_python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *args], cwd=ROOT, capture_output=True, text=True, timeout=600)
-
-
-@pytest.mark.timeout(600)
-def test_the_runtime_suite_passes_where_qt_cannot_be_imported() -> None:
-    code = WITHOUT_QT + "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
-    without_qt_plugin = ["-p", "no:pytest-qt", "-W", "ignore::pytest.PytestConfigWarning", "-p", "no:cacheprovider"]
-    done = run_python(code, "-q", "-x", *without_qt_plugin, "--ignore=tests/unit/inspector_app", "tests/unit")
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_runtime_module_can_be_imported_where_qt_cannot() -> None:

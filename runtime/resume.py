@@ -244,20 +244,29 @@ def answer_set(event: Event) -> str | None:
 def without_request(events: Iterable[Event]) -> list[Event]:
     """Return the results whose tools asked for a confirmation or credential, and the request to a person is not committed.
 
-    A request is committed after the result that asks for it: nobody can answer before what the tool changed is committed.
+    A request is committed after the result that asks for it: nobody can answer before what the tool changed is committed. google-adk
+    commits it before, so a request may also be there already.
 
     Args:
         events: of one invocation, in commit order.
     """
     asking: dict[str, Event] = {}
+    made: set[str] = set()  # requests whose result is still to come
     for event in events:
+        requested = [*event.actions.requested_tool_confirmations, *event.actions.requested_auth_configs]
         for response in event.get_function_responses():
-            asking.pop(response.id or "", None)
-        for call_id in (*event.actions.requested_tool_confirmations, *event.actions.requested_auth_configs):
-            asking[call_id] = event
+            if response.id not in requested:
+                asking.pop(response.id or "", None)
+                made.discard(response.id or "")
+        for call_id in requested:
+            if call_id in made:
+                made.discard(call_id)
+            else:
+                asking[call_id] = event
         for call in event.get_function_calls():
-            if call.name in REQUEST_CALLS:
-                asking.pop(requested_call_id(call) or "", None)
+            call_id = requested_call_id(call) or ""
+            if call.name in REQUEST_CALLS and asking.pop(call_id, None) is None:
+                made.add(call_id)
     return list({event.id: event for event in asking.values()}.values())
 
 

@@ -19,9 +19,13 @@ async def remember_event(service: Any, session: Session, event: Event) -> None:
         session: with the event.
         event: the event.
     """
+    add_events = getattr(service, "add_events_to_memory", None)  # services written for older versions of google-adk have none
+    if add_events is None:
+        await remember_session(service, session)
+        return
     try:
-        await service.add_events_to_memory(app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=[event])
-    except (NotImplementedError, AttributeError):  # it takes whole sessions only
+        await add_events(app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=[event])
+    except NotImplementedError:  # it takes whole sessions only
         await remember_session(service, session)
     except Exception as error:
         _report(session, error)

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,8 @@ def test_nothing_is_missed_or_doubled(tmp_path: Path, service: str, mode: str, s
         alone = 0
         while writer.poll() is None:
             alone += watcher.look()
-            time.sleep(watcher.tail.pause)
+            with suppress(subprocess.TimeoutExpired):
+                writer.wait(watcher.tail.pause)
     assert writer.returncode == 0
     while watcher.tail.poll() or not watcher.tail._counted:
         time.sleep(0.05)

@@ -73,6 +73,18 @@ async def test_a_service_for_whole_sessions_gets_them_after_each_event() -> None
     assert memory.sessions == [1, 2]
 
 
+async def test_a_mistake_inside_the_service_is_reported_and_not_taken_for_a_missing_method(caplog: pytest.LogCaptureFixture) -> None:
+    class Mistaken(Noting):
+        async def add_events_to_memory(self, **_: Any) -> None:
+            raise AttributeError("a mistake")
+
+    memory = Mistaken()
+    with caplog.at_level(logging.ERROR):
+        await run(runner_for(agent(), memory_service=memory, feed_memory="event"))
+    assert memory.sessions == []
+    assert "a mistake" in caplog.text
+
+
 @pytest.mark.parametrize("memory", [Noting(fail=True), NotingEvents(fail=True)])
 @pytest.mark.parametrize("when", ["event", "invocation"])
 async def test_a_failure_is_reported_and_not_fatal(memory: Any, when: Any, caplog: pytest.LogCaptureFixture) -> None:

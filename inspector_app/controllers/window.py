@@ -10,6 +10,7 @@ from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
+from inspector_app.controllers.database_page import DatabasePageController
 from inspector_app.controllers.deletion import DeletionController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
@@ -108,6 +109,7 @@ class WindowController(QObject):
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
+        self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()

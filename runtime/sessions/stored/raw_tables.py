@@ -1,7 +1,7 @@
 """Any table of an SQLite file as plain rows: what no layout explains can be looked at all the same.
 
-Nothing is decoded, a pickle least of all. Views, virtual tables and computed columns are left out: reading them would run what the file says.
-A table is read in pages that begin and end at a row number, so that the last page of a large one costs what the first does.
+Nothing is decoded, a pickle least of all. Views, virtual tables and computed columns are left out, as reading them would run what the file
+says. A table is read in pages that begin and end at a row number, so that the last page of a large one costs what the first does.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.search import SearchController
+from inspector_app.controllers.sizes import SizesController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
@@ -110,6 +111,7 @@ class WindowController(QObject):
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
+        SizesController(self.sessions, tasks, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()

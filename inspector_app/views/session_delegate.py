@@ -38,10 +38,13 @@ class SessionDelegate(QStyledItemDelegate):
         drawn = theme.pixmap(node.icon, node.role, _ICON, ratio)
         painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
         inner = rect.adjusted(22, 0, -6, 0)
-        small = QFontMetrics(self._small)
+        small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
         detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
+        takes_up = model.size_of(node)
+        whole = f"{takes_up} · {detail}"
+        if takes_up and normal.horizontalAdvance(node.name) + 10 + small.horizontalAdvance(whole) <= inner.width():
+            detail = whole
         width = small.horizontalAdvance(detail)
-        normal = QFontMetrics(self._font)
         side = Qt.TextElideMode.ElideMiddle if node.kind == "session" else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))
         painter.setFont(self._font)

@@ -45,7 +45,7 @@ _STILL_WRITTEN = 1.0
 
 _LONGEST_VALUE = 512 * 1024 * 1024
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
-_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
+_FUNCTIONS = {"count", "max", "min", "sum", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
 # SQLite's file format: where a database says how it may be read, and how long a journal's magic number is.
 _READ_VERSION, _JOURNAL_MAGIC = 19, 8
 # Where SQLite's locks lie in a file.

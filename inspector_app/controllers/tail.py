@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.file_hints import FileHints
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.cursor import Cursor, SessionAddress
@@ -71,6 +73,7 @@ class TailController(QObject):
         self._browse = browse
         self._run = run
         self._threads: dict[str, TailThread] = {}
+        self._hints: dict[str, FileHints] = {}
         self._known: dict[str, set[SessionKey]] = {}
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
@@ -96,13 +99,19 @@ class TailController(QObject):
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
         if isinstance(source, DatabaseSource) and source.target not in self._threads:
             self._known[source.target] = {summary.key for summary in sessions}
-            self._threads[source.target] = TailThread(source.target, sessions, self.told.emit)
+            is_file = "://" not in source.target
+            thread = self._threads[source.target] = TailThread(source.target, sessions, self.told.emit, is_hinted=is_file)
+            if is_file:
+                self._hints[source.target] = FileHints(Path(source.target), thread.hint, self)
         self._show_mark()
 
     def _on_database_closed(self, target: str) -> None:
         thread = self._threads.pop(target, None)
         if thread is not None:
             thread.close()
+        hints = self._hints.pop(target, None)
+        if hints is not None:
+            hints.deleteLater()
         self._problems.pop(target, None)
 
     # following

@@ -182,6 +182,19 @@ class LongSession:
         self._back.close(databases[1].close if len(databases) > 1 else None)
 
 
+def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:
+    """Return the invocations among a session's last events, and those before them.
+
+    Args:
+        latest: read from the last events alone.
+        older: read whole, a while ago. It counts for an invocation that has not grown since; the last events may not tell how it began.
+    """
+    whole = {(entry.invocation_id, entry.last_event_id): entry for entry in older}
+    names = {entry.invocation_id for entry in latest}
+    before = [entry for entry in older if entry.invocation_id not in names]
+    return before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest]
+
+
 def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
     if not needles:
         return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]

@@ -12,6 +12,7 @@ from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.database_page import DatabasePageController
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.fork_origin import ForkOriginController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.inner_events import InnerEvents
@@ -102,7 +103,8 @@ class WindowController(QObject):
         resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
         PendingController(self.window, agents, cursor, browse, run, resume, tasks, commits, self)
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
-        CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
+        compare = CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
+        ForkOriginController(self.window, self.sessions, compare, tasks, cursor, browse, self)
         WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
         RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)

@@ -48,6 +48,8 @@ class Actions:
     condition_help: QAction
     next_hit: QAction
     previous_hit: QAction
+    mark_hits: QAction
+    saved_filters: QAction
     go_to_event: QAction
     other_half: QAction
     compare_states: QAction
@@ -118,6 +120,8 @@ def make_actions(parent: QObject) -> Actions:
         condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
         next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),
         previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
+        mark_hits=action("mark_hits", "Show all events, hits marked", "highlighter", "Ctrl+Shift+H"),
+        saved_filters=action("saved_filters", "Saved filters…", "bookmark", "Ctrl+D"),
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),

@@ -129,7 +129,9 @@ class MainWindow(QMainWindow):
         run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message, actions.answer_pending])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
-        find.addActions([actions.find_event, actions.next_hit, actions.previous_hit, actions.go_to_event])
+        find.addActions(
+            [actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit, actions.go_to_event]
+        )
         find.addActions([actions.other_half, actions.who_wrote, actions.compare_states, actions.find_in_state, actions.condition_help])
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()
@@ -156,6 +158,8 @@ class MainWindow(QMainWindow):
         actions.perspective_debug.triggered.connect(self._on_debug)
         actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
         actions.find_event.triggered.connect(self.workbench.filter_bar.focus)
+        actions.saved_filters.triggered.connect(self.workbench.filter_bar.saved.ask)
+        actions.mark_hits.triggered.connect(self.workbench.filter_bar.marking.toggle)
         actions.condition_help.triggered.connect(self._on_condition_help)
         self.workbench.filter_bar.help_asked.connect(self._on_condition_help)
         self.workbench.breakpoints.form.help_asked.connect(self._on_condition_help)

@@ -51,10 +51,9 @@ class ScrollMarks(QObject):
         self._bar = bar
         self._failures = Hits()
         self._looked_at = 0
-        self._searched: LongSession | None = None
         self._stops: defaultdict[SessionAddress, set[str]] = defaultdict(set)
         browse.session_loaded.connect(self._on_session_loaded)
-        browse.past_progress.connect(self._on_past_progress)
+        browse.past_read.connect(self._on_past_read)
         run.hold_changed.connect(self._on_hold_changed)
         bar.mark_with(self._find)
 
@@ -63,10 +62,8 @@ class ScrollMarks(QObject):
         self._looked_at = len(session.events) - len(session.events.at_hand)
         self._bar.refresh()
 
-    def _on_past_progress(self, done: int, count: int) -> None:
-        session = self._browse.session
-        if session is not None and session.long is not None and done >= count and self._searched is not session.long:
-            self._searched = session.long
+    def _on_past_read(self, session: OpenSession) -> None:
+        if session.long is not None:
             self._tasks.spawn(self._find_failures(session, session.long), "Looking for failures")
 
     async def _find_failures(self, session: OpenSession, long: LongSession) -> None:

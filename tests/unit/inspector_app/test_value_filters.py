@@ -11,7 +11,9 @@ from runtime.events.event_actions import EventActions
 PAY = Event(
     author="pricing",
     invocation_id="e-1",
-    content=types.Content(parts=[types.Part(function_call=types.FunctionCall(name="pay-now", args={"to": 'a "b" \\ c', "list": [{"n": None}]}))]),
+    content=types.Content(
+        parts=[types.Part(function_call=types.FunctionCall(name="pay-now", args={"to": 'a "b" \\ c', "list": [{"n": None}]}))]
+    ),
     actions=EventActions(state_delta={"user:plan": {"tier": ["gold"]}, 'odd "key"': True}),
 )
 

@@ -24,6 +24,8 @@ from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
+from inspector_app.controllers.saved_filters import SavedFilterController
+from inspector_app.controllers.scroll_marks import ScrollMarks
 from inspector_app.controllers.search import SearchController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
@@ -93,6 +95,9 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        ScrollMarks(browse, run, self._stream, tasks, self.events, bench.stream.table.bar)
+        SavedFilterController(cursor, settings, bench.filter_bar.saved)
+        bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
         RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from inspector_app.controllers.long_session import LONG, TAIL
+from inspector_app.controllers.long_session import LONG, TAIL, with_older
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
-from runtime.history.invocations import PendingItem, pending_items
+from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.sessions.base_session_service import BaseSessionService
@@ -40,6 +40,7 @@ class Source(abc.ABC):
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
+        unfinished: the invocations in which something waited when all of it was looked through, by session.
     """
 
     target: str
@@ -52,6 +53,7 @@ class Source(abc.ABC):
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
+        self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
 
     @abc.abstractmethod
     async def sessions(self) -> list[SessionSummary]:
@@ -157,14 +159,19 @@ class DatabaseSource(Source):
         return await self._worker.call(self._stored.events, key)
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
-        """See `Source.pending`; of a long session only its last events are looked at."""
+        """See `Source.pending`; of a long session its last events are looked at, and what is remembered of those before."""
         return await self._worker.call(self._pending, key)
 
     def _pending(self, key: SessionKey) -> list[PendingItem]:
         if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
             return self._stored.pending(key).get(key, [])
         pages = self._stored.pages(key, self._counts.get(key))
-        return pending_items([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
+
+    async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
+        """See `StoredDatabase.unfinished`."""
+        return await self._worker.call(self._stored.unfinished)
 
     async def is_long(self, key: SessionKey) -> bool:
         """See `Source.is_long`."""

@@ -41,9 +41,10 @@ class SessionDelegate(QStyledItemDelegate):
         small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
         detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
         takes_up = model.size_of(node)
-        whole = f"{takes_up} · {detail}"
-        if takes_up and normal.horizontalAdvance(node.name) + 10 + small.horizontalAdvance(whole) <= inner.width():
-            detail = whole
+        # In a narrow pane the name comes first; the tooltip tells all.
+        left = inner.width() - normal.horizontalAdvance(node.name) - 10
+        choices = (f"{takes_up} · {detail}" if takes_up else detail, detail)
+        detail = next((text for text in choices if small.horizontalAdvance(text) <= left), "")
         width = small.horizontalAdvance(detail)
         side = Qt.TextElideMode.ElideMiddle if node.kind == "session" else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))

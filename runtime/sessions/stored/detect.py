@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runtime.errors.storage_error import ForeignDatabaseError
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 LayoutKind = Literal["v1", "sqlite", "v0"]
 

@@ -15,7 +15,7 @@ from runtime.history.invocations import PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import read_state, read_time, to_epoch
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.database_url import database_url, file_of, plain_file
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
@@ -79,6 +79,9 @@ class StoredDatabase:
             ForeignDatabaseError: it is no session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
+        plain = plain_file(target)
+        if plain is not None:
+            return cls._open_file(plain)
         url = database_url(target)
         if url.get_backend_name() != "sqlite":
             server = ServerDatabase(url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +37,9 @@ from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
+MANY_EVENTS = 20_000
+"""In a database, from which on counting them takes longer than one waits for a list."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
@@ -44,12 +47,12 @@ class SessionSummary:
 
     Attributes:
         key: which one.
-        event_count: of all its events.
+        event_count: of all its events; None where they were not counted.
         last_update_time: epoch seconds.
     """
 
     key: SessionKey
-    event_count: int
+    event_count: int | None
     last_update_time: float
 
 
@@ -112,6 +115,18 @@ class StoredDatabase:
         """Return all sessions by app, user and id, with their counts of events."""
         return self._file.read(self.sessions_in)
 
+    def listing(self) -> list[SessionSummary]:
+        """Return all sessions as `sessions` does, of a file with many events without counts: for these all of them are looked at."""
+
+        def read(connection: ReadingConnection) -> list[SessionSummary]:
+            if not self._is_file:
+                return self.sessions_in(connection)
+            lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+            few = lowest is None or highest - lowest < MANY_EVENTS
+            return self.sessions_in(connection) if few else _summaries(connection, None)
+
+        return self._file.read(read)
+
     def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
         """Return all sessions as `sessions` does, in a transaction that is going on."""
         counts = {
@@ -120,9 +135,7 @@ class StoredDatabase:
                 "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
             )
         }
-        rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
-        keys = [(SessionKey(*key), updated) for *key, updated in rows]
-        return [SessionSummary(key, counts.get(key, 0), epoch(updated)) for key, updated in keys]
+        return _summaries(connection, counts)
 
     def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
         """Return a session's events in commit order.
@@ -225,12 +238,13 @@ class StoredDatabase:
         query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
         return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
 
-    def pages(self, key: SessionKey, count: int | None = None) -> EventPages:
+    def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
         """Return a session's events, to be read piece by piece.
 
         Args:
             key: the session.
             count: how many events it was listed with, if that is known.
+            assume: see `EventPages`.
 
         Raises:
             SessionNotFoundError: there is no such session.
@@ -238,7 +252,7 @@ class StoredDatabase:
         if not self._has_json:
             return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count)
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count, assume=assume)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.
@@ -280,6 +294,12 @@ class StoredDatabase:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+
+def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] | None) -> list[SessionSummary]:
+    rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
+    keys = [(SessionKey(*key), updated) for *key, updated in rows]
+    return [SessionSummary(key, None if counts is None else counts.get(key, 0), epoch(updated)) for key, updated in keys]
 
 
 def _not_sqlite(path: Path) -> str | None:

@@ -187,9 +187,8 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
     assert f"{COUNT:,} events" in str(sessions.tree.currentIndex().data(Qt.ItemDataRole.ToolTipRole))
     connection = sqlite3.connect(long_db)  # what others commit is followed from then on
     try:
-        connection.execute(
-            "INSERT INTO events SELECT 'one-more', app_name, user_id, session_id, 'i', timestamp, '{\"author\": \"me\"}' FROM events LIMIT 1"
-        )
+        row = "'one-more', app_name, user_id, session_id, 'i', timestamp, '{\"author\": \"me\"}'"
+        connection.execute(f"INSERT INTO events SELECT {row} FROM events LIMIT 1")
         connection.commit()
         qtbot.waitUntil(lambda: inspector.controller.events.event_count == COUNT + 1, timeout=10_000)
     finally:

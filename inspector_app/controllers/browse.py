@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.long_session import LONG, LongSession, with_older
 from inspector_app.controllers.past import Past, past_at
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
@@ -28,7 +28,7 @@ from runtime.sessions.stored.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
-"""Sessions of one database that are looked through for pending work, newest first."""
+"""Sessions of one database that are looked through for pending work one by one, newest first, before all events are."""
 
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""
@@ -116,7 +116,8 @@ class BrowseController(QObject):
             cursor's session.
         events_added(list[Event]): the session on show grew.
         events_read(int, int): events of a long session are here now, from and without these places.
-        groups_found(list[InvocationGroup]), invocations_found(OpenSession), past_progress(int, int): more is known of a long session.
+        groups_found(list[InvocationGroup]), invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more, or all,
+            is known of a long session.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
 
@@ -134,6 +135,7 @@ class BrowseController(QObject):
     groups_found = Signal(list)
     invocations_found = Signal(object)
     past_progress = Signal(int, int)
+    past_read = Signal(object)
     state_computed = Signal(object)
 
     def __init__(self, cursor: Cursor, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -144,6 +146,7 @@ class BrowseController(QObject):
         self._listed: dict[str, list[SessionSummary]] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
+        self._reading_on: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
         cursor.session_changed.connect(self._on_session_changed)
         cursor.event_changed.connect(self._on_event_changed)
@@ -267,7 +270,7 @@ class BrowseController(QObject):
         self._let_go()
         session = OpenSession(address, source, events, None, [], long, groups)
         self._show(session)
-        self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
+        self._reading_on = self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
 
     async def _read_on(self, session: OpenSession, long: LongSession) -> None:
         """Find out, while the session is on show already, what takes longer; broken off when another one is on show."""
@@ -282,7 +285,7 @@ class BrowseController(QObject):
             await self.load_session(session.address, assume=False)
 
     async def _read_end(self, session: OpenSession, long: LongSession) -> None:
-        session.invocations = await long.latest_invocations()
+        session.invocations = with_older(await long.latest_invocations(), session.source.unfinished.get(session.address.key, ()))
         if self.session is session:
             self.pending_found.emit(session.address, _pending(session.invocations))
             self.invocations_found.emit(session)
@@ -294,6 +297,7 @@ class BrowseController(QObject):
             self.groups_found.emit(groups)
         await long.read_past(self.past_progress.emit)
         if self.session is session:
+            self.past_read.emit(session)
             self._on_event_changed(self._cursor.event_index)
 
     def _on_pages_wanted(self) -> None:
@@ -394,8 +398,8 @@ class BrowseController(QObject):
             if any(summary.event_count is None for summary in sessions):
                 sessions = await scanner.sessions()
                 self._take_counts(source, sessions)
-            newest_first = sorted(sessions, key=lambda summary: summary.last_update_time, reverse=True)[:MAX_SCANNED]
-            for summary in newest_first:
+            newest_first = sorted(sessions, key=lambda summary: summary.last_update_time, reverse=True)
+            for summary in newest_first[:MAX_SCANNED]:
                 if source.target not in self._sources:
                     return
                 if not summary.event_count:
@@ -404,6 +408,11 @@ class BrowseController(QObject):
                 with contextlib.suppress(Exception):
                     items = await scanner.pending(summary.key)
                     self.pending_found.emit(SessionAddress(source.target, summary.key), items)
+            left = {summary.key for summary in newest_first[MAX_SCANNED:]} | {
+                each.key for each in sessions if (each.event_count or 0) > LONG
+            }
+            if left:
+                await self._scan_everything(source, scanner, left)
         finally:
             await scanner.close()
 
@@ -412,6 +421,23 @@ class BrowseController(QObject):
             source.note_counts(sessions)
             self._listed[source.target] = sessions
             self.database_counted.emit(source, sessions)
+
+    async def _scan_everything(self, source: Source, scanner: DatabaseSource, wanted: Set[SessionKey]) -> None:
+        """Find what waits in sessions that are long, or too many to be looked at one by one."""
+        if self._reading_on is not None:
+            await asyncio.wait([self._reading_on])  # that is being looked at
+        source.unfinished = await scanner.find_unfinished()
+        session = self.session
+        for key in wanted & source.unfinished.keys():
+            address = SessionAddress(source.target, key)
+            if source.target not in self._sources:
+                return
+            if session is not None and session.address == address:
+                session.invocations = with_older(session.invocations, source.unfinished[key])
+                self.invocations_found.emit(session)
+                self.pending_found.emit(address, _pending(session.invocations))
+            else:
+                self.pending_found.emit(address, _pending(source.unfinished[key]))
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         self._let_go()

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector_app.controllers.past import Past, past_at
 from inspector_app.event_filter import EventFilter
+from inspector_app.presentation import is_failure
 from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.session_events import PAGE, SessionEvents
 from inspector_app.worker import Worker
@@ -142,6 +143,15 @@ class LongSession:
         assert pages is not None
         return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
 
+    async def find_failures(self) -> AsyncGenerator[list[int], None]:
+        """Look, behind all that somebody waits for, for stored events that report a failure; yield their places, ascending."""
+        pages = self._pages_behind
+        assert pages is not None
+        for first in range(0, len(pages), CHUNK):
+            if self.closed:
+                return
+            yield await self._back.call(_find_failures, pages, first, min(first + CHUNK, len(pages)))
+
     async def latest_invocations(self) -> list[Invocation]:
         """Return the invocations among the last events."""
         return await self._back.call(self._latest_invocations)
@@ -213,6 +223,19 @@ class LongSession:
         self._back.close(databases[1].close if len(databases) > 1 else None)
 
 
+def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:
+    """Return the invocations among a session's last events, and those before them.
+
+    Args:
+        latest: read from the last events alone.
+        older: read whole, a while ago. It counts for an invocation that has not grown since; the last events may not tell how it began.
+    """
+    whole = {(entry.invocation_id, entry.last_event_id): entry for entry in older}
+    names = {entry.invocation_id for entry in latest}
+    before = [entry for entry in older if entry.invocation_id not in names]
+    return before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest]
+
+
 def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
     if not needles:
         return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]
@@ -230,6 +253,10 @@ def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: b
         if any(half.id in ids for half in halves):
             found.append(place)
     return found
+
+
+def _find_failures(pages: EventPages, first: int, end: int) -> list[int]:
+    return [place for place, row in pages.rows_with(containing([['"error']]), first, end) if is_failure(pages.decode(row))]
 
 
 def _groups(starts: list[tuple[int, str]], count: int) -> list[InvocationGroup]:

@@ -13,7 +13,9 @@ from pytestqt.qtbot import QtBot
 from bench.generated import event_data, write_database, write_many_sessions
 from inspector_app.app import Inspector
 from inspector_app.controllers.browse import Committed
+from inspector_app.controllers.long_session import with_older
 from inspector_app.qt_models.event_cells import Column
+from runtime.history.invocations import Invocation, Status
 from tests.gui.events import said
 
 COUNT = 3_000
@@ -158,6 +160,40 @@ def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: 
     assert stream.following
     last = shown.controller.events.row_of_index(COUNT + 999)
     assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()
+
+
+def test_what_was_left_unfinished_long_ago_waits_too(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    file = tmp_path / "long.db"
+    write_database(file, COUNT)
+    with sqlite3.connect(file) as connection:  # of its second run only the user's message is left
+        gone = [event_data(number)["id"] for number in range(11, 20)]
+        connection.execute(f"DELETE FROM events WHERE id IN ({', '.join('?' * len(gone))})", gone)
+    connection.close()
+    opened(file)
+    old = event_data(10)["invocation_id"]
+    assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
+    found = inspector.run.resumable(old)
+    assert found is not None and found.status == "interrupted"
+    # It is remembered while the end of the session is looked at again.
+    address = inspector.cursor.session
+    assert address is not None
+    inspector.cursor.select_session(None)
+    inspector.cursor.select_session(address)
+    idle(inspector, qtbot)
+    assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
+    assert inspector.run.resumable(old) == found
+
+
+def test_an_invocation_that_began_before_the_last_events_counts_as_it_was_read_whole() -> None:
+    def entry(name: str, status: Status, last: str) -> Invocation:
+        return Invocation(name, status, "", "first", last, {})
+
+    old, whole = entry("old", "paused", "4"), entry("long", "interrupted", "9")
+    assert with_older([entry("long", "finished", "9")], [old, whole]) == [old, whole]
+    grown = entry("long", "finished", "12")
+    assert with_older([grown], [old, whole]) == [old, grown]
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Summary(Protocol):
     @property
     def key(self) -> SessionKey: ...  # noqa: D102
     @property
-    def event_count(self) -> int: ...  # noqa: D102
+    def event_count(self) -> int | None: ...  # noqa: D102
     @property
     def last_update_time(self) -> float: ...  # noqa: D102
 
@@ -46,7 +46,7 @@ class Summary(Protocol):
 NEWEST_FIRST = "Newest first"
 ORDERS: dict[str, Callable[[Summary], Any]] = {
     NEWEST_FIRST: lambda summary: (-summary.last_update_time, summary.key.session_id),
-    "Longest first": lambda summary: (-summary.event_count, summary.key.session_id),
+    "Longest first": lambda summary: (-(summary.event_count or 0), summary.key.session_id),
     "By id": lambda summary: summary.key.session_id,
 }
 """How the sessions of a user may be sorted."""
@@ -224,7 +224,7 @@ class SessionTreeModel(QAbstractItemModel):
         if node.session is None or node.summary is None:
             return ""
         count, words = database.sizes.get(node.session, (-1, ""))
-        if count != node.summary.event_count:
+        if node.summary.event_count not in (None, count):
             place = (node.database, node.session)
             self._wanted.pop(place, None)
             self._wanted[place] = None
@@ -246,7 +246,8 @@ class SessionTreeModel(QAbstractItemModel):
         for place in places:
             del self._wanted[place]
         sessions = self._databases[key].sessions if key in self._databases else {}
-        return key, [(session, sessions[session].event_count) for _, session in places if session in sessions]
+        counts = [(session, sessions[session].event_count) for _, session in places if session in sessions]
+        return key, [(session, count) for session, count in counts if count is not None]
 
     def set_sizes(self, key: str, sizes: Mapping[SessionKey, tuple[int, str]]) -> None:
         """Show sessions' sizes.
@@ -636,9 +637,9 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
+        events = f"{summary.event_count:,} events" if summary.event_count is not None else "events are being counted"
         takes_up = self._databases[node.database].sizes.get(summary.key, (0, ""))[1]
-        facts = (f"{summary.event_count:,} events", takes_up, f"last update {full_time(summary.last_update_time)}")
-        updated = ", ".join(filter(None, facts))
+        updated = ", ".join(filter(None, (events, takes_up, f"last update {full_time(summary.last_update_time)}")))
         lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
         fork = self._databases[node.database].forks.get(summary.key)
         lines.append(fork.tooltip if fork is not None else "")

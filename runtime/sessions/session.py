@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
@@ -11,18 +10,12 @@ from pydantic.alias_generators import to_camel
 from runtime.sessions.event_list import EventList
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SessionKey:
+class SessionKey(NamedTuple):
     """What names a session: ids are unique per app and user only."""
 
     app_name: str
     user_id: str
     session_id: str
-
-    @property
-    def parts(self) -> tuple[str, str, str]:
-        """App, user and session id."""
-        return self.app_name, self.user_id, self.session_id
 
 
 class Session(BaseModel):

@@ -168,8 +168,9 @@ class InvocationContext(BaseModel):
 
     def keep_run(self, run: AsyncGenerator[Event, None]) -> None:
         """Remember a sub-agent's run, so that it can be closed with its caller's."""
-        self._runs = [open_run for open_run in self._runs if not _is_over(open_run)]
-        self._runs.append(run)
+        runs = self._runs
+        runs[:] = [open_run for open_run in runs if not _is_over(open_run)]
+        runs.append(run)
 
     async def close_runs(self) -> None:
         """Close the runs of sub-agents that the agent left open.

@@ -13,6 +13,7 @@ from runtime.compaction import with_summaries
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
 from runtime.rewind import without_rewound
+from runtime.trusted import trusted
 
 _CLIENT_ID = "adk-"
 
@@ -168,8 +169,11 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
 
 
 def _content(role: str, parts: list[types.Part]) -> types.Content:
-    """Return a content of parts that were checked when they were made; checking them again costs as much as making them."""
-    return types.Content.model_construct(role=role, parts=parts)
+    return trusted(types.Content, role=role, parts=parts)
+
+
+def _text(text: str) -> types.Part:
+    return trusted(types.Part, text=text)
 
 
 def _without_client_id(part: types.Part) -> types.Part:
@@ -182,26 +186,24 @@ def _without_client_id(part: types.Part) -> types.Part:
 
 def _response_part(call: types.FunctionCall, response: types.FunctionResponse) -> types.Part:
     own_id = None if (call.id or "").startswith(_CLIENT_ID) else call.id
-    return types.Part(function_response=response.model_copy(update={"id": own_id, "name": call.name}))
+    return trusted(types.Part, function_response=response.model_copy(update={"id": own_id, "name": call.name}))
 
 
 def _told(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
     """Return what another agent said and did, told as context."""
-    told = [types.Part(text="For context:")]
+    told = [_text("For context:")]
     for part in parts:
         if part.thought:
             continue
         if part.text:
-            told.append(types.Part(text=f"[{event.author}] said: {part.text}"))
+            told.append(_text(f"[{event.author}] said: {part.text}"))
         elif part.function_call:
             if part.function_call.name not in REQUEST_CALLS:
-                told.append(
-                    types.Part(text=f"[{event.author}] called tool `{part.function_call.name}` with {_json(part.function_call.args)}")
-                )
+                told.append(_text(f"[{event.author}] called tool `{part.function_call.name}` with {_json(part.function_call.args)}"))
         elif part.function_response:
             if part.function_response.name not in REQUEST_CALLS:
                 answer = part.function_response
-                told.append(types.Part(text=f"[{event.author}] got from tool `{answer.name}`: {_json(answer.response)}"))
+                told.append(_text(f"[{event.author}] got from tool `{answer.name}`: {_json(answer.response)}"))
         else:
             told.append(part)
     return [_content("user", told)] if len(told) > 1 else []

@@ -34,7 +34,8 @@ class FunctionTool(BaseTool):
     """
 
     def __init__(self, func: Callable[..., Any], *, require_confirmation: bool | Callable[..., bool] = False) -> None:
-        super().__init__(name=_name(func), description=_description(func))
+        inner = wrapped_function(func)
+        super().__init__(name=getattr(inner, "__name__", type(inner).__name__), description=_description(inner))
         self.func = func
         self._require_confirmation = require_confirmation
 
@@ -97,13 +98,10 @@ def _cached_declaration(func: Callable[..., Any], name: str, description: str) -
     return declare(name, description, signature_of(func).arguments)
 
 
-def _name(func: Callable[..., Any]) -> str:
-    inner = wrapped_function(func)
-    return getattr(inner, "__name__", type(inner).__name__)
-
-
-def _description(func: Callable[..., Any]) -> str:
-    inner = wrapped_function(func)
+def _description(inner: Any) -> str:
     # An object's class may leave it to its `__call__`; a plain function's `__call__` says only "Call self as a function."
     doc = inner.__doc__ if inspect.isroutine(inner) else inner.__doc__ or inner.__call__.__doc__
-    return inspect.cleandoc(doc or "")
+    return _cleaned(doc or "")
+
+
+_cleaned = lru_cache(maxsize=1024)(inspect.cleandoc)

@@ -435,7 +435,7 @@ class Runner:
                     try:
                         shown = await self._process(ctx, event)
                     except Exception as error:
-                        # Raising here would only reach the outermost generator; the agent that yielded the event is told at its own `yield`.
+                        # Raising here would reach only the outermost generator; the agent that yielded the event is told at its `yield`.
                         self._forget_local_writes(ctx)
                         if not ctx.shared.note_failed_commit(event, error):
                             raise  # of one of the root's callbacks: no agent's own code yielded it

@@ -114,6 +114,8 @@ async def _result(
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
+    if not ctx.plugin_manager.plugins and not (agent.before_tool_callback or agent.after_tool_callback or agent.on_tool_error_callback):
+        return await tool.run_async(args=args, tool_context=context)
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
     failure: Exception | None = None

@@ -127,17 +127,16 @@ class LlmFlow:
     async def _call_model(self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest) -> AsyncGenerator[Event, None]:
         """Call the model with all hooks round it and yield what it said."""
         # Whatever the callbacks write goes with the whole answer; the actions of partial events are ignored.
-        actions: EventActions | None = EventActions()
+        actions = EventActions()
         async with aclosing(self._responses(ctx, llm, request, actions)) as responses:
             async for response in responses:
-                actions = actions or EventActions()
                 response = self._planned(ctx, await self._after_model(ctx, response, actions), actions)
                 if not (response.content or response.error_code or response.interrupted):
                     continue
                 event = self._event(ctx, response, EventActions() if response.partial else actions)
                 if not event.partial:
                     _number_calls(ctx, event, request.tools_dict)
-                    actions = None
+                    actions = EventActions()
                 yield event
 
     async def _responses(

@@ -11,6 +11,7 @@ from inspector_app.controllers.browse import BrowseController, OpenSession, Stat
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.files import FilesController
 from inspector_app.controllers.fork_origin import ForkOriginController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
@@ -94,6 +95,7 @@ class WindowController(QObject):
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
         TimelineController(cursor, browse, self.events, bench.timeline)
         RequestController(run.requests, browse, bench.detail)
+        FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)

@@ -44,7 +44,8 @@ class SessionDelegate(QStyledItemDelegate):
         if normal.horizontalAdvance(node.name) + 10 + small.horizontalAdvance(detail) > inner.width():
             detail = ""  # in a narrow pane the name comes first; the tooltip tells all
         width = small.horizontalAdvance(detail)
-        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" else Qt.TextElideMode.ElideRight
+        is_fork = node.parent is not None and node.parent.kind == "session"  # it is called by what was changed, and that begins it
+        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not is_fork else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))
         painter.setFont(self._font)
         painter.setPen(theme.color("dim" if node.kind in ("app", "user") else "text"))

@@ -57,7 +57,7 @@ class CrashHooks:
         if error is None:
             _log.warning("asyncio: %s", context.get("message"))
         else:
-            self._bus.error(context.get("message", "A background step"), error)
+            self._bus.error("A background step", error)
 
     def _on_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         self._bus.error("A step of the window", error)

@@ -33,6 +33,7 @@ __all__ = [
     "describe",
     "failure_of",
     "is_answer_to_person",
+    "is_failure",
     "short_id",
     "signature",
     "text_of",
@@ -187,9 +188,17 @@ def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]
         return _present(kind, f"{text}   ·   escalate: the loop ends")
     if kind == "transfer":
         return _present(kind, f"{text}   ·   transfer → {event.actions.transfer_to_agent}")
-    if any(failure_of(response) is not None and not asks_a_person(event, response) for response in responses):
+    if is_failure(event):
         return _present(kind, text, "bad", ICONS["error"])
     return _present(kind, text)
+
+
+def is_failure(event: Event) -> bool:
+    """Return whether an event reports that something failed: an error, or a tool's."""
+    if event.error_code or event.error_message:
+        return True
+    responses = event.get_function_responses()
+    return any(failure_of(response) is not None and not asks_a_person(event, response) for response in responses)
 
 
 def failure_of(response: types.FunctionResponse) -> str | None:

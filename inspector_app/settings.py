@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from urllib.parse import quote
 
@@ -50,6 +51,18 @@ class Settings:
         """Remember an app's pinned keys."""
         self._store.setValue(_pinned_key(app_name), keys)
 
+    def saved_filters(self, app_name: str) -> dict[str, str]:
+        """Return the filters that somebody gave a name, name → filter, in the order they were first saved."""
+        try:
+            kept = json.loads(str(self._store.value(_filters_key(app_name), "{}")))
+        except json.JSONDecodeError:
+            return {}
+        return {str(name): str(text) for name, text in kept.items()} if isinstance(kept, dict) else {}
+
+    def keep_saved_filters(self, app_name: str, filters: dict[str, str]) -> None:
+        """Remember an app's named filters."""
+        self._store.setValue(_filters_key(app_name), json.dumps(filters))
+
     def trusts(self, folder: Path) -> bool:
         """Return whether agents of this very folder may be loaded; loading one runs its code."""
         return str(folder.resolve()) in self._list("trusted")
@@ -97,6 +110,10 @@ class Settings:
 
 def _pinned_key(app_name: str) -> str:
     return f"pinned/{quote(app_name, safe='')}"
+
+
+def _filters_key(app_name: str) -> str:
+    return f"saved_filters/{quote(app_name, safe='')}"
 
 
 def _breakpoints_key(folder: Path) -> str:

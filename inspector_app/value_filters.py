@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from inspector_app.presentation import describe, short_id
 from inspector_app.values import preview, visible
 from runtime.events.event import Event
+from runtime.expressions import ExpressionError, parse
 
 MOST_KEYS = 8
+
+LONGEST_VALUE = 200
+"""Characters of a text that a filter compares with."""
 
 
 def value_filters(event: Event) -> list[tuple[str, str]]:
@@ -38,9 +44,63 @@ def value_filters(event: Event) -> list[tuple[str, str]]:
     return found
 
 
-def _text(value: str | int | float) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def filters_of_value(path: str, value: Any) -> list[tuple[str, str]]:
+    """Return filters that let events through which have this value, too: words for a menu, and the filter.
+
+    Args:
+        path: how an expression reaches the value, such as `call.pay.args["amount"]`; where it is none, there are no filters.
+        value: JSON data; of containers and long texts only that they are there is asked.
+    """
+    found = []
+    if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and _is_writable(value)):
+        found.append(("events with this value", f"{path} == {_text(value)}"))
+    found.append(("events that change this", f"{path} changed") if path.startswith("state[") else ("events that have this", path))
+    return [(words, text) for words, text in found if _is_expression(text)]
+
+
+def path_below(root: str, steps: Sequence[str | int]) -> str:
+    """Return the path of what stands inside a value.
+
+    Args:
+        root: the value's own, such as `call.pay.args`.
+        steps: keys and places that lead on from there.
+    """
+    return root + "".join(f"[{step}]" if isinstance(step, int) else f"[{_text(step)}]" for step in steps)
+
+
+def state_root(key: str) -> str:
+    """Return the path of a state key."""
+    return f"state[{_text(key)}]"
+
+
+def call_root(kind: str, name: str) -> str:
+    """Return the path of a call's arguments, or of a response.
+
+    Args:
+        kind: `call` or `response`.
+        name: of the tool.
+    """
+    return f"{kind}.{_step(name)}{'.args' if kind == 'call' else ''}"
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        parse(text)
+    except ExpressionError:
+        return False
+    return text.isprintable()
+
+
+def _is_writable(text: str) -> bool:
+    """Return whether a text fits into a filter's one line."""
+    return len(text) <= LONGEST_VALUE and text.isprintable()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):  # not JSON's: only these two are written differently in an expression
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(value)
 
 
 def _step(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else json.dumps(name, ensure_ascii=False)
+    return name if name.isidentifier() and name.isascii() else _text(name)

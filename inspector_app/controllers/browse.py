@@ -115,7 +115,8 @@ class BrowseController(QObject):
             cursor's session.
         events_added(list[Event]): the session on show grew.
         events_read(int, int): events of a long session are here now, from and without these places.
-        groups_found(list[InvocationGroup]), invocations_found(OpenSession), past_progress(int, int): more is known of a long session.
+        groups_found(list[InvocationGroup]), invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more, or all,
+            is known of a long session.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
 
@@ -132,6 +133,7 @@ class BrowseController(QObject):
     groups_found = Signal(list)
     invocations_found = Signal(object)
     past_progress = Signal(int, int)
+    past_read = Signal(object)
     state_computed = Signal(object)
 
     def __init__(self, cursor: Cursor, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -271,6 +273,7 @@ class BrowseController(QObject):
             self.groups_found.emit(groups)
         await long.read_past(self.past_progress.emit)
         if self.session is session:
+            self.past_read.emit(session)
             self._on_event_changed(self._cursor.event_index)
 
     def _on_pages_wanted(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector_app.controllers.past import Past, past_at
 from inspector_app.event_filter import EventFilter
+from inspector_app.presentation import is_failure
 from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.session_events import PAGE, SessionEvents
 from inspector_app.worker import Worker
@@ -111,6 +112,15 @@ class LongSession:
         assert pages is not None
         return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
 
+    async def find_failures(self) -> AsyncGenerator[list[int], None]:
+        """Look, behind all that somebody waits for, for stored events that report a failure; yield their places, ascending."""
+        pages = self._pages_behind
+        assert pages is not None
+        for first in range(0, len(pages), CHUNK):
+            if self.closed:
+                return
+            yield await self._back.call(_find_failures, pages, first, min(first + CHUNK, len(pages)))
+
     async def latest_invocations(self) -> list[Invocation]:
         """Return the invocations among the last events."""
         return await self._back.call(self._latest_invocations)
@@ -212,6 +222,10 @@ def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: b
         if any(half.id in ids for half in halves):
             found.append(place)
     return found
+
+
+def _find_failures(pages: EventPages, first: int, end: int) -> list[int]:
+    return [place for place, row in pages.rows_with(containing([['"error']]), first, end) if is_failure(pages.decode(row))]
 
 
 def _groups(starts: list[tuple[int, str]], count: int) -> list[InvocationGroup]:

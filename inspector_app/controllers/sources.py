@@ -21,7 +21,9 @@ from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
+from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
+from runtime.sessions.stored.shared_state import SharedScope, SharedState
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
@@ -79,6 +81,14 @@ class Source(abc.ABC):
     @abc.abstractmethod
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """Return where each fork in it comes from."""
+
+    @abc.abstractmethod
+    async def shared_scopes(self) -> list[SharedScope]:
+        """Return the apps and users that have any state, each app before its users."""
+
+    @abc.abstractmethod
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """Return the state of an app or a user as it is now."""
 
     @abc.abstractmethod
     async def service(self) -> BaseSessionService:
@@ -190,6 +200,14 @@ class DatabaseSource(Source):
         """See `Source.lineages`."""
         return await self._worker.call(self._stored.lineages)
 
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`."""
+        return await self._worker.call(self._stored.shared_scopes)
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`."""
+        return await self._worker.call(self._stored.shared_state, scope)
+
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
         if self._service is None:
@@ -251,6 +269,25 @@ class MemorySource(Source):
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return self._service.lineages()
+
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`."""
+        found = {}
+        for summary in await self.sessions():
+            for scope in (SharedScope(summary.key.app_name), SharedScope(summary.key.app_name, summary.key.user_id)):
+                if scope not in found:
+                    found[scope] = bool((await self.shared_state(scope)).values)
+        return [scope for scope, has_any in found.items() if has_any]
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`; told from any of its sessions."""
+        wanted = "app" if scope.user_id is None else "user"
+        listed = (await self._service.list_sessions(app_name=scope.app_name, user_id=scope.user_id)).sessions
+        for key in (each.key for each in listed):
+            session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+            if session is not None:
+                return SharedState({name: value for name, value in session.state.items() if scope_of(name) == wanted}, None)
+        return SharedState({}, None)
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""

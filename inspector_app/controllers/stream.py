@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from inspector_app.controllers.browse import BrowseController, OpenSession
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.event_filter import EventFilter, FilterError, read_filter
+from inspector_app.hits import Hits
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.event_rows import InvocationGroup
@@ -33,6 +34,9 @@ NEAR = 20_000
 
 class StreamController(QObject):
     """Fills the stream and answers its filter bar.
+
+    Attributes:
+        hits: events that meet the filter, while all events are on show with these marked; None while only hits are, or without a filter.
 
     Args:
         browse, cursor, tasks, messages, settings: of the window.
@@ -61,6 +65,7 @@ class StreamController(QObject):
         self._events = events
         self._stream = stream
         self._bar = bar
+        self.hits: Hits | None = None
         self._filter: EventFilter | None = None
         self._search: asyncio.Task[Any] | None = None
         self._progress: float | None = None
@@ -72,8 +77,9 @@ class StreamController(QObject):
         browse.groups_found.connect(self._on_groups_found)
         browse.invocations_found.connect(self._on_invocations_found)
         events.shown_changed.connect(self._show_hits)
-        events.events_appended.connect(self._show_hits)
+        events.events_appended.connect(self._on_events_appended)
         bar.filter_changed.connect(self._on_filter_changed)
+        bar.marking_changed.connect(self._on_marking_changed)
         bar.next_asked.connect(self.next_hit)
         bar.previous_asked.connect(self.previous_hit)
         bar.left.connect(stream.table.setFocus)
@@ -120,6 +126,7 @@ class StreamController(QObject):
     def clear(self) -> None:
         """Show no session."""
         self._stop_search()
+        self._show_all(None)
         self._events.set_events([])
         self._show_hits()
 
@@ -151,18 +158,33 @@ class StreamController(QObject):
             self._filter = read_filter(text)
         except FilterError as error:
             self._filter = None
-            self._events.set_filter(None)
+            self._show_all(None)
             self._bar.show_problem(str(error))
             return
         if self._filter is None:
-            self._events.set_filter(None)
+            self._show_all(None)
             self._show_hits()
         else:
             self._begin(self._filter)
 
+    def _on_marking_changed(self, _marking: bool) -> None:
+        if self._filter is not None:
+            self._stop_search()
+            self._begin(self._filter)
+
+    def _show_all(self, hits: Hits | None) -> None:
+        """Show all events, and mark these, as far as they are found."""
+        self.hits = hits
+        self._events.set_filter(None)
+        self._stream.table.show_hits(hits)
+
     def _begin(self, wanted: EventFilter) -> None:
         session = self._browse.session
-        self._events.set_filter(wanted.matches)
+        if self._bar.marking.isChecked():
+            self._show_all(Hits())
+        else:
+            self._show_all(None)
+            self._events.set_filter(wanted.matches)
         if session is None:
             self._show_hits()
             return
@@ -174,18 +196,18 @@ class StreamController(QObject):
         if session.long is not None:
             async for hits, progress in session.long.filter(wanted):
                 self._progress = progress
-                self._events.add_hits(hits)
+                self._add_hits(hits)
                 self._show_hits()
             first = len(session.events) - len(session.events.at_hand)
         else:
             first = 0
         # Those that come from now on the model asks itself.
         found = await run_in_thread(_hits, wanted, list(session.events.at_hand), first)
-        self._events.add_hits(found)
+        self._add_hits(found)
         self._progress = None
         self._search = None
         self._show_hits()
-        if self._events.shown_count:
+        if self._found_count:
             self._bar.remember(wanted.text)
             self._settings.filters = self._bar.remembered
 
@@ -195,24 +217,45 @@ class StreamController(QObject):
         if search is not None:
             search.cancel()
 
-    def _show_hits(self, _count: int = 0) -> None:
-        shown = self._events.shown_count if self._events.is_filtered else None
-        if shown is not None or self._filter is None:
-            self._bar.show_hits(shown, self._events.event_count, progress=self._progress)
+    def _add_hits(self, found: list[int]) -> None:
+        if self.hits is None:
+            self._events.add_hits(found)
+        else:
+            self.hits.add(found)
+            self._stream.table.show_hits(self.hits)
+
+    def _on_events_appended(self, count: int) -> None:
+        if self.hits is not None and self._filter is not None:
+            end = self._events.event_count
+            self._add_hits([index for index in range(end - count, end) if self._filter.matches(self._events.committed(index))])
+        self._show_hits()
+
+    @property
+    def _found_count(self) -> int:
+        return self._events.shown_count if self.hits is None else len(self.hits)
+
+    def _show_hits(self) -> None:
+        filtered = self._events.is_filtered or self.hits is not None
+        if filtered or self._filter is None:
+            self._bar.show_hits(self._found_count if filtered else None, self._events.event_count, progress=self._progress)
 
     # going somewhere
 
+    @property
+    def _hits_on_show(self) -> Hits | EventListModel:
+        return self._events if self.hits is None else self.hits
+
     def next_hit(self) -> None:
         """Select the next event that is shown, from the end the first one."""
-        index = self._cursor.event_index
-        found = self._events.shown_after(-1 if index is None else index)
-        self.go_to(self._events.shown_after(-1) if found is None else found)
+        hits, index = self._hits_on_show, self._cursor.event_index
+        found = hits.shown_after(-1 if index is None else index)
+        self.go_to(hits.shown_after(-1) if found is None else found)
 
     def previous_hit(self) -> None:
         """Select the last event before that is shown, from the beginning the last one."""
-        index = self._cursor.event_index
-        found = self._events.shown_before(0 if index is None else index)
-        self.go_to(self._events.shown_before(self._events.event_count) if found is None else found)
+        hits, index = self._hits_on_show, self._cursor.event_index
+        found = hits.shown_before(0 if index is None else index)
+        self.go_to(hits.shown_before(self._events.event_count) if found is None else found)
 
     def go_to(self, index: int | None) -> None:
         """Select an event and look at it; a filter that leaves it out is taken away."""

@@ -10,6 +10,7 @@ from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
+from inspector_app.controllers.database_page import DatabasePageController
 from inspector_app.controllers.deletion import DeletionController
 from inspector_app.controllers.files import FilesController
 from inspector_app.controllers.fork_origin import ForkOriginController
@@ -24,6 +25,8 @@ from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.rewinds import RewindController
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.run_commands import RunCommands
+from inspector_app.controllers.saved_filters import SavedFilterController
+from inspector_app.controllers.scroll_marks import ScrollMarks
 from inspector_app.controllers.search import SearchController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
@@ -93,6 +96,9 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        ScrollMarks(browse, run, self._stream, tasks, self.events, bench.stream.table.bar)
+        SavedFilterController(cursor, settings, bench.filter_bar.saved)
+        bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
         RequestController(run.requests, browse, bench.detail)
         FilesController(self.window, tasks, cursor, browse, run, self)
@@ -112,6 +118,7 @@ class WindowController(QObject):
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
+        self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from inspector_app import differences as places
 from inspector_app.differences import Difference, MarkedText, differences, marked
+from inspector_app.value_filters import filters_of_value, state_root
 from inspector_app.values import plain_tooltip, preview, visible
 from runtime.sessions.state import SCOPES, Change, same_value
 
@@ -86,6 +87,14 @@ class DeltaModel(QAbstractTableModel):
     def row(self, row: int) -> Row:
         """Return what a row shows."""
         return self._rows[row]
+
+    def filters_at(self, row: int) -> list[tuple[str, str]]:
+        """Return filters that let events with the same change through: words for a menu, and the filter."""
+        shown = self._rows[row]
+        path, value = state_root(shown.change.key), shown.change.after
+        if shown.place is not None:
+            path, value = path + shown.place.path, shown.place.after
+        return [] if shown.more or value is places.NOTHING or "\\" in path else filters_of_value(path, value)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the number of changed keys and places."""

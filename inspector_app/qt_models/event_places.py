@@ -79,6 +79,13 @@ class EventPlaces:
         place = self.at(row)[1]
         return self.index_of_position(place) if isinstance(place, int) else None
 
+    def position_at(self, row: int) -> int:
+        """Return the position of the first event at or below a row; of a header, of the first event under it, folded or not."""
+        if row >= self.rows:
+            return self.shown_count
+        group, place = self.at(row)
+        return group.first if place is None else place if isinstance(place, int) else place[0].place + 1
+
     def inner_at(self, row: int) -> Event | None:
         """Return the event in a row if it is one of an agent that ran as a tool, or None."""
         place = self.at(row)[1] if 0 <= row < self.rows else None

@@ -200,6 +200,14 @@ class EventTable(QAbstractTableModel):
         """Return the index of the committed event in a row, or None."""
         return self._places.index_at(row)
 
+    def position_at(self, row: int) -> int:
+        """Return the place, among the events that are shown, of the first one at or below a row."""
+        return self._places.position_at(row)
+
+    def position_of_index(self, index: int) -> int | None:
+        """Return the place of an event among those that are shown, None where the filter leaves it out."""
+        return self._places.position_of_index(index)
+
     def inner_at(self, row: int) -> Event | None:
         """Return the event in a row if it is one of an agent that ran as a tool, or None."""
         return self._places.inner_at(row)

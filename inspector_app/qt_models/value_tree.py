@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from inspector_app.value_filters import filters_of_value, path_below, state_root
 from inspector_app.values import plain_tooltip, preview, visible
 
 Index = QModelIndex | QPersistentModelIndex
@@ -115,14 +116,19 @@ class ValueTreeModel(QAbstractItemModel):
         super().__init__(parent)
         self._root = ValueNode(None, 0, "", None, "")
         self._headings: tuple[str, ...] = ("key", "value")
+        self._roots: Mapping[str, str] = {}
 
-    def set_values(self, values: dict[str, Any], headings: tuple[str, str] = ("key", "value")) -> None:
+    def set_values(
+        self, values: dict[str, Any], headings: tuple[str, str] = ("key", "value"), roots: Mapping[str, str] | None = None
+    ) -> None:
         """Show other values.
 
         Args:
             values: title → value, each a row at the top.
             headings: of the two columns.
+            roots: title → its path in a filter, for those that a filter can ask for.
         """
+        self._roots = roots or {}
         root = ValueNode(None, 0, "", None, "")
         root.set_children([ValueNode(root, row, key, value, key) for row, (key, value) in enumerate(values.items())])
         self._show(root, headings)
@@ -139,6 +145,18 @@ class ValueTreeModel(QAbstractItemModel):
             return self._root
         found: ValueNode = index.internalPointer()
         return found
+
+    def filters_of(self, node: ValueNode) -> list[tuple[str, str]]:
+        """Return filters that let events with the same value through: words for a menu, and the filter."""
+        if node.mark == "unknown" or node.parent is None:
+            return []
+        steps: list[str | int] = []
+        top = node
+        while top.parent is not None and top.parent.parent is not None and not top.parent.lane:
+            steps.insert(0, top.key if isinstance(top.parent.value, dict) else top.row)
+            top = top.parent
+        root = state_root(top.key) if top.parent is not None and top.parent.lane else self._roots.get(top.key, "")
+        return filters_of_value(path_below(root, steps), node.value) if root else []
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         """Return the index of a child."""

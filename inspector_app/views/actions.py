@@ -44,16 +44,20 @@ class Actions:
     start_page: QAction
     find_session: QAction
     search_all: QAction
+    look_inside: QAction
     find_event: QAction
     condition_help: QAction
     next_hit: QAction
     previous_hit: QAction
+    mark_hits: QAction
+    saved_filters: QAction
     go_to_event: QAction
     other_half: QAction
     compare_states: QAction
     find_in_state: QAction
     write_message: QAction
     answer_pending: QAction
+    read_messages: QAction
     perspective_browse: QAction
     perspective_debug: QAction
     reset_layout: QAction
@@ -114,16 +118,20 @@ def make_actions(parent: QObject) -> Actions:
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         search_all=action("search_all", "Search all sessions…", "book-open", "Ctrl+Alt+F"),
+        look_inside=action("look_inside", "User and app state, tables", "table", "Ctrl+I"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
         condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
         next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),
         previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
+        mark_hits=action("mark_hits", "Show all events, hits marked", "highlighter", "Ctrl+Shift+H"),
+        saved_filters=action("saved_filters", "Saved filters…", "bookmark", "Ctrl+D"),
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         answer_pending=action("answer_pending", "Answer what waits", "hand", "Ctrl+P", "warn"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
+        read_messages=action("read_messages", "Go to the newest message", "circle-info", "F8"),
         perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
         perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),

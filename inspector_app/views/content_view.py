@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSpli
 from inspector_app import theme
 from inspector_app.presentation import describe, failure_of, text_of
 from inspector_app.qt_models.value_tree import ValueTreeModel
+from inspector_app.value_filters import call_root
 from inspector_app.values import visible_lines
 from inspector_app.views.pictures import Pictures
 from inspector_app.views.safe_browser import SafeBrowser
@@ -87,8 +89,8 @@ class ContentView(QWidget):
         errors += [f"{call.name} failed: {text}" for call in event.get_function_responses() if (text := failure_of(call))]
         self._error.setText(visible_lines("\n".join(errors)[:2000]))
         self._error.setVisible(bool(errors))
-        values = _values(event)
-        self.model.set_values(values, ("part", "value"))
+        values, roots = _values(event)
+        self.model.set_values(values, ("part", "value"), roots)
         self.tree.setVisible(bool(values))
         parts = (event.content.parts if event.content else None) or []
         self.pictures.set_pictures([part.inline_data for part in parts if part.inline_data is not None])
@@ -133,39 +135,49 @@ def _sections(event: Event) -> dict[str, str]:
     return {title: text for title, text in sections.items() if text}
 
 
-def _values(event: Event) -> dict[str, Any]:
-    """Return what is shown as a tree, title → value; titles that come twice are numbered."""
-    rows: list[tuple[str, Any]] = []
-    for part in (event.content.parts if event.content else None) or []:
-        if part.function_call is not None:
-            rows.append((f"call {part.function_call.name}", part.function_call.args or {}))
-        elif part.function_response is not None:
-            rows.append((f"{part.function_response.name} →", part.function_response.response or {}))
-        elif part.executable_code is not None:
-            rows.append(("code", part.executable_code.code))
-        elif part.code_execution_result is not None:
-            rows.append(("code output", part.code_execution_result.output))
-        elif part.inline_data is not None:
-            rows.append((part.inline_data.mime_type or "data", part.inline_data.data or b""))
-        elif part.file_data is not None:
-            rows.append((part.file_data.mime_type or "file", part.file_data.file_uri))
-    actions = event.actions
-    for title, value in (
-        ("checkpoint", actions.agent_state),
-        ("end of agent", actions.end_of_agent),
-        ("transfer to", actions.transfer_to_agent),
-        ("escalate", actions.escalate),
-        ("saved artifacts", actions.artifact_delta or None),
-        ("rewind before", actions.rewind_before_invocation_id),
-        ("custom metadata", event.custom_metadata),
-    ):
-        if value is not None:
-            rows.append((title, value))
+def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what is shown as a tree, title → value, and title → its path in a filter; titles that come twice are numbered."""
     titled: dict[str, Any] = {}
-    for title, value in rows:
+    roots: dict[str, str] = {}
+    for title, value, root in [*_parts(event), *_actions(event)]:
         number = 2
         unique = title
         while unique in titled:
             unique, number = f"{title} ({number})", number + 1
         titled[unique] = value
-    return titled
+        roots[unique] = root
+    return titled, roots
+
+
+def _parts(event: Event) -> Iterator[tuple[str, Any, str]]:
+    """Yield what an event holds beside texts: title, value, and its path in a filter, empty where it has none."""
+    for part in (event.content.parts if event.content else None) or []:
+        if part.function_call is not None:
+            call = part.function_call
+            yield f"call {call.name}", call.args or {}, call_root("call", call.name or "")
+        elif part.function_response is not None:
+            answer = part.function_response
+            yield f"{answer.name} →", answer.response or {}, call_root("response", answer.name or "")
+        elif part.executable_code is not None:
+            yield "code", part.executable_code.code, ""
+        elif part.code_execution_result is not None:
+            yield "code output", part.code_execution_result.output, ""
+        elif part.inline_data is not None:
+            yield part.inline_data.mime_type or "data", part.inline_data.data or b"", ""
+        elif part.file_data is not None:
+            yield part.file_data.mime_type or "file", part.file_data.file_uri, ""
+
+
+def _actions(event: Event) -> Iterator[tuple[str, Any, str]]:
+    actions = event.actions
+    for title, value, root in (
+        ("checkpoint", actions.agent_state, "checkpoint"),
+        ("end of agent", actions.end_of_agent, "end_of_agent"),
+        ("transfer to", actions.transfer_to_agent, "transfer"),
+        ("escalate", actions.escalate, "escalate"),
+        ("saved artifacts", actions.artifact_delta or None, "artifact"),
+        ("rewind before", actions.rewind_before_invocation_id, "json.actions.rewind_before_invocation_id"),
+        ("custom metadata", event.custom_metadata, "metadata"),
+    ):
+        if value is not None:
+            yield title, value, root

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLay
 from inspector_app.qt_models.delta import DeltaModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.value_delegate import ROW_HEIGHT, ValueDelegate
 from runtime.sessions.state import Change
@@ -24,9 +25,11 @@ class DeltaView(QWidget):
 
     Signals:
         comparing_ended: show again what the event changed.
+        filter_asked (str): show only the events that this filter lets through.
     """
 
     comparing_ended = Signal()
+    filter_asked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,4 +109,6 @@ class DeltaView(QWidget):
         add_copy_action(menu, "Copy value before", as_json(change.before))
         add_copy_action(menu, "Copy value after", as_json(change.after))
         add_copy_action(menu, "Copy path", f"state[{change.key!r}]")
+        menu.addSeparator()
+        add_filter_actions(menu, self.model.filters_at(row), self.filter_asked.emit)
         return menu

@@ -33,9 +33,11 @@ class EventDetail(QWidget):
 
     Signals:
         request_wanted (Event): the request that this event answers is to be shown.
+        filter_asked (str): show only the events that this filter lets through.
     """
 
     request_wanted = Signal(object)
+    filter_asked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +72,8 @@ class EventDetail(QWidget):
         self.tabs.addTab(self._json_page, "JSON")
         self.tabs.setCurrentWidget(self._state_page)
         self.tabs.currentChanged.connect(self._fill_front_tab)
+        for asking in (self.content.tree.filter_asked, self.state.tree.filter_asked, self.delta.filter_asked):
+            asking.connect(self.filter_asked)
         self._empty = EmptyState()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)

@@ -5,23 +5,29 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
 
 from inspector_app import theme
 from inspector_app.credential_form import without_secrets
+from inspector_app.hits import Hits
 from inspector_app.qt_models.event_cells import Column
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
 from inspector_app.views.copying import add_copy_action
 from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.filter_actions import add_filter_actions
+from inspector_app.views.marked_scroll_bar import MarkedScrollBar
 from inspector_app.views.stream_delegate import ROW_HEIGHT, StreamDelegate
 from runtime.events import Event
 
 
 class EventTable(QTableView):
     """The table itself: fixed rows, one selected, headers fold by mouse and keyboard.
+
+    Attributes:
+        bar: its scroll bar, with marks.
 
     Signals:
         breakpoint_asked (Event): the gutter was clicked at this event.
@@ -35,7 +41,12 @@ class EventTable(QTableView):
         self.setObjectName("event_table")
         self.setAccessibleName("Events of the session")
         self.setModel(model)
-        self.setItemDelegate(StreamDelegate(self))
+        self._delegate = StreamDelegate(self)
+        self.setItemDelegate(self._delegate)
+        self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
+        self.setVerticalScrollBar(self.bar)
+        for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+            changed.connect(self.bar.refresh)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -93,6 +104,12 @@ class EventTable(QTableView):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
         elif index.column() == Column.GUTTER and (event := self._events.event_at(index.row())) is not None and not event.partial:
             self.breakpoint_asked.emit(event)
+
+    def show_hits(self, hits: Hits | None) -> None:
+        """Mark the rows of these events; None: mark none."""
+        self._delegate.hits = hits
+        self.bar.refresh()
+        self.viewport().update()
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""
@@ -359,7 +376,7 @@ class EventStreamView(QWidget):
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)
             menu.addSeparator()
-            self._add_filters(menu, event)
+            add_filter_actions(menu, value_filters(event), self.filter_asked.emit)
             if self._model.index_at(row) is not None and (event.get_function_calls() or event.get_function_responses()):
                 half = "response" if event.get_function_calls() else "call"
                 other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half} (Ctrl+J)")
@@ -374,18 +391,6 @@ class EventStreamView(QWidget):
         menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
         menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
         return menu
-
-    def _add_filters(self, menu: QMenu, event: Event) -> None:
-        filters = menu.addMenu(theme.icon("filter", "dim"), "Show only")
-        for words, text in value_filters(event):
-            action = filters.addAction(words)
-            action.setData(text)
-            action.triggered.connect(self._on_filter_chosen)
-
-    def _on_filter_chosen(self) -> None:
-        action = self.sender()
-        assert isinstance(action, QAction)
-        self.filter_asked.emit(action.data())
 
     def _on_fork(self) -> None:
         self.fork_asked.emit(self._menu_index)

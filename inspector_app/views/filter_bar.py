@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLabel, QLineEdit, QToolB
 
 from inspector_app import theme
 from inspector_app.values import plain_tooltip, visible
+from inspector_app.views.saved_filters import SavedFilters
 
 PAUSE_MS = 150
 """Without a key pressed, before the filter is asked."""
@@ -46,12 +47,15 @@ class FilterBar(QWidget):
 
     Attributes:
         field: the line.
+        saved: the filters with a name.
+        marking: the button that shows all events, with the hits marked among them.
 
     Signals:
         filter_changed (str): what is written now, a moment after the last key; blank: no filter.
         next_asked, previous_asked: go to another hit.
         help_asked: how are conditions written?
         left: the keyboard goes back to the stream.
+        marking_changed (bool): show all events, the hits marked; or only the hits.
     """
 
     filter_changed = Signal(str)
@@ -59,6 +63,7 @@ class FilterBar(QWidget):
     previous_asked = Signal()
     left = Signal()
     help_asked = Signal()
+    marking_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +88,11 @@ class FilterBar(QWidget):
         self._stop = self._button("filter_stop", "stop", "Stop searching", "Esc")
         self._help = self._button("filter_help", "circle-question", "How conditions are written", "F1")
         self._help.clicked.connect(self.help_asked)
+        self.marking = self._button("filter_marking", "highlighter", "Show all events, the hits marked among them", "Ctrl+Shift+H")
+        self.marking.setCheckable(True)
+        self.marking.toggled.connect(self.marking_changed)
+        self.saved = SavedFilters()
+        self.saved.chosen.connect(self.set_text)
         self._previous.clicked.connect(self.previous_asked)
         self._next.clicked.connect(self.next_asked)
         self._stop.clicked.connect(self.clear)
@@ -106,7 +116,7 @@ class FilterBar(QWidget):
         column.addLayout(row)
         column.addWidget(self._reason)
         row.addWidget(self.field, 1)
-        for widget in (self._hits, self._stop, self._previous, self._next, self._help):
+        for widget in (self._hits, self._stop, self._previous, self._next, self.marking, self.saved, self._help):
             row.addWidget(widget)
         self.show_hits(None, 0)
 
@@ -154,8 +164,11 @@ class FilterBar(QWidget):
         if shown is not None:
             found = f"{shown:,} of {count:,}" if progress is None else f"{shown:,} found · {progress:.0%}"
             self._hits.setText(found)
+            self.saved.offer(self.text.strip())
             self._next.setEnabled(shown > 0)
             self._previous.setEnabled(shown > 0)
+        else:
+            self.saved.offer("")
         self._reason.hide()
         self._mark("good" if shown is not None else "")
         self.field.setToolTip("")
@@ -164,6 +177,7 @@ class FilterBar(QWidget):
         """Say why what is written is no filter."""
         for widget in (self._hits, self._stop, self._previous, self._next):
             widget.hide()
+        self.saved.offer("")
         self._reason.setText(visible(reason))
         self._reason.show()
         self.field.setToolTip(plain_tooltip(reason))

@@ -5,16 +5,23 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app import theme
 from inspector_app.messages import Message
+from inspector_app.values import visible_lines
+from inspector_app.views.copying import copy_text
 from inspector_app.views.icon_label import IconLabel
+from inspector_app.views.text_dialog import broken_lines
 
 MAX_SHOWN = 3
+MAX_DETAILS = 100_000
 INFO_MS = 8_000
 """How long a message stays that needs no answer; it is in the log afterwards."""
+
+LONGEST = 500
+"""Characters of a message that are shown; the whole of a longer one is among its details."""
 
 _ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
 _ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
@@ -49,6 +56,12 @@ class MessageBar(QWidget):
         for old in self._shown()[:-MAX_SHOWN]:
             self._drop(old)
         self.show()
+
+    def focus(self) -> None:
+        """Take the keyboard to the newest message: Tab goes through its buttons, Escape dismisses it."""
+        shown = self._shown()
+        if shown:
+            shown[-1].findChildren(QToolButton)[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def clear(self) -> None:
         """Dismiss all."""
@@ -93,20 +106,23 @@ class _MessageRow(QWidget):
         rows.addLayout(line)
         icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
         line.addWidget(icon)
-        text = QLabel(message.text, self)
+        cut = len(message.text) > LONGEST
+        text = QLabel(visible_lines(message.text[:LONGEST]) + ("…" if cut else ""), self)
         text.setObjectName("message_text")
         text.setTextFormat(Qt.TextFormat.PlainText)
         text.setWordWrap(True)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         line.addWidget(text, 1)
-        if message.details:
-            self._details = _details(message.details, self)
+        details = "\n\n".join(filter(None, (message.text if cut else None, message.details)))
+        if details:
+            self._details = _details(details, self)
             toggle = _button("Details", "message_details", self)
             toggle.setCheckable(True)
             toggle.toggled.connect(self._details.setVisible)
             line.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
             rows.addWidget(self._details)
         copy = _button("Copy", "message_copy", self)
+        copy.setToolTip("Copy the message, with its traceback" if message.details else "Copy the message")
         copy.clicked.connect(self._on_copy)
         line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
         dismiss = _button("", "message_dismiss", self)
@@ -117,11 +133,18 @@ class _MessageRow(QWidget):
         line.addWidget(dismiss, 0, Qt.AlignmentFlag.AlignTop)
 
     def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n\n".join(filter(None, (self.message.text, self.message.details))))
+        copy_text("\n\n".join(filter(None, (self.message.text, self.message.details))))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape dismisses the message."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismissed.emit(self)
+        else:
+            super().keyPressEvent(event)
 
 
 def _details(text: str, parent: QWidget) -> QPlainTextEdit:
-    view = QPlainTextEdit(text, parent)
+    view = QPlainTextEdit(broken_lines(text[:MAX_DETAILS]), parent)
     view.setObjectName("message_traceback")
     view.setAccessibleName("Details")
     view.setReadOnly(True)

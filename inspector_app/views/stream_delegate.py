@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from inspector_app import theme
+from inspector_app.hits import Hits
 from inspector_app.qt_models.event_cells import Column
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.event_rows import StreamRow
@@ -24,10 +25,15 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.Te
 
 
 class StreamDelegate(QStyledItemDelegate):
-    """Paints one cell; a header is painted across its row, each cell its own piece of it."""
+    """Paints one cell; a header is painted across its row, each cell its own piece of it.
+
+    Attributes:
+        hits: events whose rows are marked; None: none are.
+    """
 
     def __init__(self, view: QTableView) -> None:
         super().__init__(view)
+        self.hits: Hits | None = None
         self._view = view
         self._font = QFont(QApplication.font())
         italic, underlined = QFont(self._font), QFont(self._font)
@@ -58,6 +64,8 @@ class StreamDelegate(QStyledItemDelegate):
         if row.kind == "invocation":
             self._paint_header(painter, rect, row)
         else:
+            if self.hits is not None and index.column() == Column.GUTTER and model.index_at(index.row()) in self.hits:
+                painter.fillRect(QRect(rect.left(), rect.top() + 2, 3, rect.height() - 4), theme.color("accent"))
             self._paint_cell(painter, rect, row, index.column(), selected)
         painter.restore()
 

@@ -10,6 +10,7 @@ from inspector_app import theme
 from inspector_app.qt_models.state_tree import FILES, PINNED
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.views.copying import add_copy_action, as_json
+from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.value_delegate import ValueDelegate
 
@@ -25,11 +26,13 @@ class ValueTreeView(QTreeView):
         writer_asked (int): go to the event at this place, which wrote a value.
         writers_asked (str): tell who wrote this state key.
         pin_asked (str): show this key of the state above all others, or no longer.
+        filter_asked (str): show only the events that this filter lets through.
     """
 
     writer_asked = Signal(int)
     writers_asked = Signal(str)
     pin_asked = Signal(str)
+    filter_asked = Signal(str)
 
     def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -137,6 +140,7 @@ class ValueTreeView(QTreeView):
         add_copy_action(menu, "Copy path", node.path)
         add_copy_action(menu, "Copy key", node.key)
         menu.addSeparator()
+        add_filter_actions(menu, self._values.filters_of(node), self.filter_asked.emit)
         self._menu_node = node
         self._menu_index = index
         if node.writer_index is not None:

@@ -13,6 +13,7 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.alter_card import AlterCard
 from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
+from inspector_app.views.database_page import DatabasePage
 from inspector_app.views.decision_card import DecisionCard
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
@@ -61,7 +62,7 @@ class Workbench(QMainWindow):
             deletion_hint: that sessions were deleted, and can be put back.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         alter_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
-        problem: stands in for the stream when the session could not be read.
+        problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
     """
 
     def __init__(self, events: EventListModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
@@ -83,6 +84,7 @@ class Workbench(QMainWindow):
         self.origin_hint = HintBar("origin_hint")
         self.rewind_card = DecisionCard("rewind_card", "What rewinding will do")
         self.problem = ProblemPage("session_problem")
+        self.database = DatabasePage()
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
@@ -97,6 +99,7 @@ class Workbench(QMainWindow):
         self._centre.setMinimumHeight(_LEAST_STREAM)
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
+        self._centre.addWidget(self.database)
         self.setCentralWidget(self._middle())
         self._docks = {
             "sessions": self._dock("sessions", "Sessions", self.sessions),
@@ -130,6 +133,22 @@ class Workbench(QMainWindow):
     def show_stream(self) -> None:
         """Show the stream again."""
         self._centre.setCurrentWidget(self.stream)
+        self.filter_bar.show()
+
+    def show_database_page(self) -> None:
+        """Show, in place of the stream and its filter, what the database holds beside its sessions."""
+        self._centre.setCurrentWidget(self.database)
+        self.filter_bar.hide()
+
+    def leave_database_page(self) -> None:
+        """Show the stream, if a database's own contents are what is on show."""
+        if self._centre.currentWidget() is self.database:
+            self.show_stream()
+
+    def filter_events(self) -> None:
+        """Ask what to filter the events by."""
+        self.leave_database_page()
+        self.filter_bar.focus()
 
     def show_pending(self, *, count: int) -> None:
         """Say in the pane's title how much waits."""

@@ -164,3 +164,8 @@ def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> d
         statements: for this kind of database.
     """
     return {name: str(text(sql).compile(dialect=dialect)) for name, sql in statements.items()}
+
+
+def quoted_name(name: str) -> str:
+    """Return a table's or column's name as SQL takes it, whatever stands in it."""
+    return '"' + name.replace('"', '""') + '"'

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
+from runtime.sessions.column_values import epoch
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
-from runtime.sessions.stored.reader import SessionSummary, StoredDatabase, epoch
+from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.sqlite_file import CLOCK_TICK
 from runtime.sessions.stored.tail import Changes, Tail
 

@@ -14,7 +14,7 @@ from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
-from runtime.sessions.column_values import read_state, read_time, to_epoch
+from runtime.sessions.column_values import epoch, read_state
 from runtime.sessions.database_url import database_url, file_of
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_files import OPEN_FILES
@@ -31,6 +31,7 @@ from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.pending import PendingRows
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
+from runtime.sessions.stored.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.sessions.stored.sqlite_file import SqliteFile
 from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 
@@ -149,6 +150,18 @@ class StoredDatabase:
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def shared_scopes(self) -> list[SharedScope]:
+        """Return the apps and users that have any state, each app before its users."""
+        return self._file.read(shared_scopes)
+
+    def shared_state(self, scope: SharedScope) -> SharedState:
+        """Return the state of an app or a user as it is now, whatever sessions there are.
+
+        Raises:
+            StorageError: it is damaged.
+        """
+        return self._file.read(lambda connection: shared_state(connection, scope))
 
     def created(self, key: SessionKey) -> float:
         """Return when a session was created, epoch seconds; 0.0 if that cannot be read.
@@ -328,11 +341,3 @@ def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, A
     user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", parts(key)[:2]).fetchone()
     app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", parts(key)[:1]).fetchone()
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
-
-
-def epoch(value: Any) -> float:
-    """Return a time column's epoch seconds, 0 where it holds no time."""
-    try:
-        return to_epoch(read_time(value))
-    except ValueError:
-        return 0.0

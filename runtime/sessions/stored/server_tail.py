@@ -16,9 +16,10 @@ from sqlalchemy.engine import URL
 
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
+from runtime.sessions.column_values import epoch
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, ReadingConnection, parts
-from runtime.sessions.stored.reader import SessionSummary, StoredDatabase, epoch
+from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.tail import Changes, Tail
 

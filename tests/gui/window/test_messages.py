@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPlainTextEdit, QToolButton
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -34,6 +34,19 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
     qtbot.mouseClick(bar.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)
     assert not bar.isVisible()
     assert inspector.window.workbench.log.count == 1
+
+
+def test_a_very_long_message_is_cut_and_whole_among_its_details(inspector: Inspector, qtbot: QtBot) -> None:
+    inspector.messages.warning("much " * 1000)
+    bar = inspector.window.message_bar
+    assert bar.findChild(QLabel, "message_text").text().endswith("…") and bar.height() < 200
+    inspector.window.commands.read_messages.trigger()
+    details = bar.findChild(QToolButton, "message_details")
+    assert details.hasFocus()
+    qtbot.keyClick(details, Qt.Key.Key_Space)
+    assert bar.findChild(QPlainTextEdit, "message_traceback").toPlainText().count("much") == 1000
+    qtbot.keyClick(details, Qt.Key.Key_Escape)
+    assert not bar.isVisible()
 
 
 def test_the_worlds_errors_are_said_in_their_own_words_once(inspector: Inspector) -> None:

@@ -1,0 +1,147 @@
+"""Filters with a name, filters that a value suggests, and hits marked among all events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+
+
+@pytest.fixture
+def shown(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> Inspector:
+    opened(story_db)
+    return inspector
+
+
+def idle(inspector: Inspector, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+
+
+def menu_of(inspector: Inspector, qtbot: QtBot) -> QMenu:
+    """The menu of saved filters, as its command brings it up."""
+    inspector.window.commands.saved_filters.trigger()
+    menus = [menu for menu in inspector.window.findChildren(QMenu, "saved_filters_menu") if menu.isVisible()]
+    assert len(menus) == 1
+    return menus[0]
+
+
+def entries(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if not action.isSeparator()]
+
+
+def entry(menu: QMenu, words: str) -> QAction:
+    return next(action for action in menu.actions() if action.text().startswith(words))
+
+
+def save(inspector: Inspector, qtbot: QtBot, text: str, name: str) -> None:
+    inspector.window.workbench.filter_bar.set_text(text)
+    idle(inspector, qtbot)
+    menu = menu_of(inspector, qtbot)
+    menu.setActiveAction(entry(menu, "Save this filter"))
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    dialog = inspector.window.findChild(QInputDialog, "save_filter")
+    field = dialog.findChild(QLineEdit)
+    assert field.text() == text
+    field.clear()
+    qtbot.keyClicks(field, name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, qtbot: QtBot) -> None:
+    bar = shown.window.workbench.filter_bar
+    menu = menu_of(shown, qtbot)
+    assert entries(menu) == ["No filter is saved for this app", "Save this filter…"]
+    assert not entry(menu, "Save").isEnabled(), "there is none written"
+    menu.close()
+    save(shown, qtbot, 'author == "Critic"', "the critic & co")
+    name = shown.cursor.session.key.app_name
+    assert shown.settings.saved_filters(name) == {"the critic & co": 'author == "Critic"'}
+    bar.clear()
+    menu = menu_of(shown, qtbot)
+    assert entries(menu)[0] == 'the critic && co\tauthor == "Critic"'
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert bar.text == 'author == "Critic"'
+    idle(shown, qtbot)
+    menu = menu_of(shown, qtbot)
+    removing = entry(menu, "Remove").menu()
+    removing.actions()[0].trigger()
+    menu.close()
+    assert shown.settings.saved_filters(name) == {}
+    assert entries(menu_of(shown, qtbot))[0] == "No filter is saved for this app"
+
+
+def test_saved_filters_belong_to_an_app(shown: Inspector, qtbot: QtBot) -> None:
+    save(shown, qtbot, "Critic", "critic")
+    address = shown.cursor.session
+    shown.cursor.select_session(None)
+    idle(shown, qtbot)
+    assert shown.window.workbench.filter_bar.saved.filters == {}
+    shown.cursor.select_session(address)
+    idle(shown, qtbot)
+    assert shown.window.workbench.filter_bar.saved.filters == {"critic": "Critic"}
+    assert shown.settings.saved_filters("another app") == {}
+
+
+def test_a_wrong_filter_cannot_be_saved(shown: Inspector, qtbot: QtBot) -> None:
+    shown.window.workbench.filter_bar.set_text("author ==")
+    assert not entry(menu_of(shown, qtbot), "Save").isEnabled()
+
+
+def choose(menu: QMenu, words: str) -> None:
+    filters = next(action.menu() for action in menu.actions() if action.text() == "Show only")
+    entry(filters, words).trigger()
+    menu.close()
+
+
+def state_index(inspector: Inspector, key: str) -> QModelIndex:
+    model = inspector.window.workbench.detail.state.model
+    lane = model.index(0, 0)
+    return next(model.index(row, 0, lane) for row in range(model.rowCount(lane)) if model.index(row, 0, lane).data() == key)
+
+
+def test_a_value_of_the_state_becomes_a_filter(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    choose(bench.detail.state.tree.context_menu(state_index(shown, "topic")), "events that change this")
+    assert bench.filter_bar.text == 'state["topic"] changed'
+    idle(shown, qtbot)
+    assert shown.controller.events.shown_count == 1
+
+
+def test_a_value_of_the_delta_becomes_a_filter(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    index = next(place for place in range(events.event_count) if events.committed(place).actions.state_delta)
+    bench.stream.select_event(index)
+    key = next(iter(events.committed(index).actions.state_delta))
+    choose(bench.detail.delta.context_menu(0), "events that change this")
+    assert bench.filter_bar.text == f'state["{key}"] changed'
+    idle(shown, qtbot)
+    assert shown.controller.events.shown_count >= 1
+
+
+def test_hits_are_marked_among_all_events(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    bench.filter_bar.set_text('kind == "user input"')
+    idle(shown, qtbot)
+    hits, everything = events.shown_count, events.event_count
+    assert hits < everything
+    qtbot.keyClick(shown.window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    idle(shown, qtbot)
+    assert events.shown_count == everything
+    bar = bench.stream.table.bar
+    bar.count_now()
+    assert len(shown.controller._stream.hits) == hits
+    assert len(bar.lines["hits"]) >= 1
+    qtbot.keyClick(bench.stream.table, Qt.Key.Key_F3)
+    assert events.committed(shown.cursor.event_index).author == "user"
+    bench.filter_bar.clear()
+    bar.count_now()
+    assert bar.lines == {}
+    assert shown.controller._stream.hits is None

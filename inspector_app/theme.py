@@ -12,10 +12,11 @@ from pathlib import Path
 from string import Template
 from typing import Literal
 
-import qtawesome
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
+
+from inspector_app.glyphs import paint_glyph
 
 Choice = Literal["light", "dark", "system"]
 AUTHOR_COLOURS = 4
@@ -250,15 +251,10 @@ def _pixmap(name: str, colour: str, size: int, ratio: float) -> QPixmap:
     drawn = QPixmap(side, side)
     drawn.fill(Qt.GlobalColor.transparent)
     painter = QPainter(drawn)
-    _glyph(name, colour).paint(painter, QRect(0, 0, side, side))
+    paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
     painter.end()
     drawn.setDevicePixelRatio(ratio)
     return drawn
-
-
-def _glyph(name: str, colour: str) -> QIcon:
-    found: QIcon = qtawesome.icon(f"fa6s.{name}", color=colour)
-    return found
 
 
 class _RoleIconEngine(QIconEngine):
@@ -275,7 +271,7 @@ class _RoleIconEngine(QIconEngine):
         painter.save()
         if disabled:
             painter.setOpacity(0.45)
-        _glyph(self._name, _hex("dim" if disabled else self._role)).paint(painter, rect)
+        paint_glyph(painter, rect, self._name, color("dim" if disabled else self._role))
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

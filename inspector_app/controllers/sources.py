@@ -62,6 +62,10 @@ class Source(abc.ABC):
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions."""
 
+    async def listing(self) -> list[SessionSummary]:
+        """Return all sessions, those of a long database without counts: see `StoredDatabase.listing`."""
+        return await self.sessions()
+
     @abc.abstractmethod
     async def events(self, key: SessionKey) -> list[Event]:
         """Return a session's events in commit order."""
@@ -105,6 +109,10 @@ class Source(abc.ABC):
     def listed_count(self, key: SessionKey) -> int | None:
         """Return how many events a session had when it was listed last."""
         return None
+
+    async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
+        """Return whether a session has more events than a limit, if that has to be known before they are read."""
+        return False
 
     async def is_long(self, key: SessionKey) -> bool:
         """Return whether a session is too long to be read at once."""
@@ -151,8 +159,18 @@ class DatabaseSource(Source):
     async def sessions(self) -> list[SessionSummary]:
         """See `Source.sessions`."""
         listed = await self._worker.call(self._stored.sessions)
-        self._counts = {summary.key: summary.event_count for summary in listed}
+        self.note_counts(listed)
         return listed
+
+    async def listing(self) -> list[SessionSummary]:
+        """See `Source.listing`."""
+        listed = await self._worker.call(self._stored.listing)
+        self.note_counts(listed)
+        return listed
+
+    def note_counts(self, listed: Sequence[SessionSummary]) -> None:
+        """Take in counts, where somebody has counted."""
+        self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
 
     def listed_count(self, key: SessionKey) -> int | None:
         """See `Source.listed_count`."""
@@ -176,6 +194,10 @@ class DatabaseSource(Source):
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
         return await self._worker.call(self._stored.unfinished)
+
+    async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
+        """See `Source.is_longer_than`."""
+        return await self._worker.call(self._stored.count_up_to, key, limit + 1) > limit
 
     async def is_long(self, key: SessionKey) -> bool:
         """See `Source.is_long`."""

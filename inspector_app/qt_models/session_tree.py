@@ -38,7 +38,7 @@ class Summary(Protocol):
     @property
     def key(self) -> SessionKey: ...  # noqa: D102
     @property
-    def event_count(self) -> int: ...  # noqa: D102
+    def event_count(self) -> int | None: ...  # noqa: D102
     @property
     def last_update_time(self) -> float: ...  # noqa: D102
 
@@ -46,7 +46,7 @@ class Summary(Protocol):
 NEWEST_FIRST = "Newest first"
 ORDERS: dict[str, Callable[[Summary], Any]] = {
     NEWEST_FIRST: lambda summary: (-summary.last_update_time, summary.key.session_id),
-    "Longest first": lambda summary: (-summary.event_count, summary.key.session_id),
+    "Longest first": lambda summary: (-(summary.event_count or 0), summary.key.session_id),
     "By id": lambda summary: summary.key.session_id,
 }
 """How the sessions of a user may be sorted."""
@@ -564,7 +564,8 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
-        updated = f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}"
+        events = f"{summary.event_count:,} events" if summary.event_count is not None else "events are being counted"
+        updated = f"{events}, last update {full_time(summary.last_update_time)}"
         lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
         fork = self._databases[node.database].forks.get(summary.key)
         lines.append(fork.tooltip if fork is not None else "")

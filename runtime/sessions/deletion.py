@@ -21,7 +21,7 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.statements import quoted_name
 from runtime.sessions.stored.event_rows import parts
 from runtime.sessions.stored.reader import StoredDatabase
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 _ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id"}
 _BUSY_SECONDS = 30

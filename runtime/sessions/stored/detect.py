@@ -9,7 +9,7 @@ from typing import Literal
 
 from runtime.errors.storage_error import ForeignDatabaseError
 from runtime.sessions.statements import quoted_name
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 LayoutKind = Literal["v1", "sqlite", "v0"]
 

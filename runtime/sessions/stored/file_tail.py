@@ -200,7 +200,7 @@ class FileTail(Tail):
             return None
         counts = Counter(SessionKey(*place.name[1:]) for place in events)
         changed = [
-            SessionSummary(key, counts[key] + (self._known[key].event_count if key in self._known else 0), updated)
+            SessionSummary(key, counts[key] + (self._known[key].event_count or 0 if key in self._known else 0), updated)
             for key in new | counts.keys()
             if (updated := _update_time(connection, key)) is not None
         ]
@@ -224,7 +224,7 @@ class FileTail(Tail):
         count = next((summary.event_count for summary in look.changed if summary.key == followed.key), None)
         if count is None:
             known = self._known.get(followed.key)
-            count = known.event_count if known else 0
+            count = known.event_count or 0 if known else 0
         rowid = self._rowid_of_last(connection)
         if rowid is None:
             look.reread = True

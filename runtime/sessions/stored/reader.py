@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from runtime.history.invocations import Invocation, PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import epoch, read_state
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.database_url import database_url, file_of, plain_file
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
@@ -38,6 +38,9 @@ from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
+MANY_EVENTS = 20_000
+"""In a database, from which on counting them takes longer than one waits for a list."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
@@ -45,12 +48,12 @@ class SessionSummary:
 
     Attributes:
         key: which one.
-        event_count: of all its events.
+        event_count: of all its events; None where they were not counted.
         last_update_time: epoch seconds.
     """
 
     key: SessionKey
-    event_count: int
+    event_count: int | None
     last_update_time: float
 
 
@@ -80,6 +83,9 @@ class StoredDatabase:
             ForeignDatabaseError: it is no session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
+        plain = plain_file(target)
+        if plain is not None:
+            return cls._open_file(plain)
         url = database_url(target)
         if url.get_backend_name() != "sqlite":
             server = ServerDatabase(url)
@@ -110,6 +116,18 @@ class StoredDatabase:
         """Return all sessions by app, user and id, with their counts of events."""
         return self._file.read(self.sessions_in)
 
+    def listing(self) -> list[SessionSummary]:
+        """Return all sessions as `sessions` does, of a file with many events without counts: for these all of them are looked at."""
+
+        def read(connection: ReadingConnection) -> list[SessionSummary]:
+            if not self._is_file:
+                return self.sessions_in(connection)
+            lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+            few = lowest is None or highest - lowest < MANY_EVENTS
+            return self.sessions_in(connection) if few else _summaries(connection, None)
+
+        return self._file.read(read)
+
     def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
         """Return all sessions as `sessions` does, in a transaction that is going on."""
         counts = {
@@ -118,9 +136,7 @@ class StoredDatabase:
                 "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
             )
         }
-        rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
-        keys = [(SessionKey(*key), updated) for *key, updated in rows]
-        return [SessionSummary(key, counts.get(key, 0), epoch(updated)) for key, updated in keys]
+        return _summaries(connection, counts)
 
     def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
         """Return a session's events in commit order.
@@ -248,12 +264,13 @@ class StoredDatabase:
         query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
         return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
 
-    def pages(self, key: SessionKey, count: int | None = None) -> EventPages:
+    def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
         """Return a session's events, to be read piece by piece.
 
         Args:
             key: the session.
             count: how many events it was listed with, if that is known.
+            assume: see `EventPages`.
 
         Raises:
             SessionNotFoundError: there is no such session.
@@ -261,7 +278,7 @@ class StoredDatabase:
         if not self._has_json:
             return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count)
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count, assume=assume)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.
@@ -303,6 +320,12 @@ class StoredDatabase:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+
+def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] | None) -> list[SessionSummary]:
+    rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
+    keys = [(SessionKey(*key), updated) for *key, updated in rows]
+    return [SessionSummary(key, None if counts is None else counts.get(key, 0), epoch(updated)) for key, updated in keys]
 
 
 def _not_sqlite(path: Path) -> str | None:

@@ -73,7 +73,7 @@ def unknown_tool(name: str, known: KnownNames) -> str:
     """Return that there is no such tool, as a sentence; empty if there is one, or may be."""
     if not known.all_tools or name in known.tools or name in _ADDED_TOOLS:
         return ""
-    return f"This agent has no tool `{name}`{_instead(name, known.tools, 'it has none')}"
+    return f"This agent has no tool `{name}`{_instead(name, known.tools, 'its tools are', 'it has none')}"
 
 
 def _unknown(mention: Mention, known: KnownNames) -> str:
@@ -81,7 +81,7 @@ def _unknown(mention: Mention, known: KnownNames) -> str:
         author = mention.steps[0]
         if not known.agents or author in known.agents or author in ("user", "system"):
             return ""
-        return f"Nobody is called `{author}` here{_instead(str(author), [*known.agents, 'user'], '')}"
+        return f"Nobody is called `{author}` here{_instead(str(author), [*known.agents, 'user'], 'there is', '')}"
     if mention.name not in ("call", "response") or not mention.steps or not isinstance(mention.steps[0], str):
         return ""
     tool, *rest = mention.steps
@@ -94,15 +94,15 @@ def _unknown(mention: Mention, known: KnownNames) -> str:
     arguments = known.tools.get(str(tool))
     if rest[0] != "args" or len(rest) < 2 or not isinstance(rest[1], str) or arguments is None or rest[1] in arguments:
         return ""
-    return f"`{tool}` has no argument `{rest[1]}`{_instead(rest[1], arguments, 'it takes none')}"
+    return f"`{tool}` has no argument `{rest[1]}`{_instead(rest[1], arguments, 'it takes', 'it takes none')}"
 
 
-def _instead(name: str, there: Collection[str], none: str) -> str:
+def _instead(name: str, there: Collection[str], lists: str, none: str) -> str:
     if not there:
-        return f"; {none}." if none else "."
+        return f"; {none}."
     near = difflib.get_close_matches(name, list(there), 1)
     listed = ", ".join(sorted(dict.fromkeys(there))[:_MOST]) + (", …" if len(there) > _MOST else "")
-    return f"; did you mean `{near[0]}`? (There is {listed}.)" if near else f"; there is {listed}."
+    return f"; did you mean `{near[0]}`? ({lists.capitalize()} {listed}.)" if near else f"; {lists} {listed}."
 
 
 def _agents(root: BaseAgent) -> Iterator[BaseAgent]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -336,6 +337,7 @@ def test_break_on_an_error(orders: Inspector, qtbot: QtBot) -> None:
     wait_until_held(orders, qtbot)
     card = orders.window.workbench.held
     assert card.text.startswith("Held at the failure of check_stock")
+    assert re.search(r"TimeoutError: .*\nin check_stock, agent.py line \d+$", card.findChild(QLabel, "held_failure").text())
     assert not editor(orders).isVisible(), "it has been called: its arguments are history"
     press(orders, "held_result", qtbot)
     qtbot.keyClicks(editor(orders), '{"sku": "LMP-1", "in_stock": 77}')

@@ -68,10 +68,10 @@ def test_it_knows_all_agents_and_tools_with_their_arguments() -> None:
 @pytest.mark.parametrize(
     ("condition", "hint"),
     [
-        ("call.charge.args.amuont > 100", "`charge` has no argument `amuont`; did you mean `amount`? (There is amount, to.)"),
+        ("call.charge.args.amuont > 100", "`charge` has no argument `amuont`; did you mean `amount`? (It takes amount, to.)"),
         ("call.now.args.zone", "`now` has no argument `zone`; it takes none."),
         ("call.chrage.args.amount > 100", "This agent has no tool `chrage`; did you mean `charge`?"),
-        ("response.xyz.ok", "This agent has no tool `xyz`; there is archive, broken, charge, look_up, now, odd."),
+        ("response.xyz.ok", "This agent has no tool `xyz`; its tools are archive, broken, charge, look_up, now, odd."),
         ("call.charge.amount > 100", "A call has `args`, `id` and `name`: an argument is written call.charge.args.amount"),
         ('author == "dask"', "Nobody is called `dask` here; did you mean `desk`?"),
         ('author in ["desk", "nobody_at_all"]', "Nobody is called `nobody_at_all` here"),

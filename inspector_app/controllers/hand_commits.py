@@ -67,6 +67,7 @@ class HandCommits:
             self._browse.add_committed(session.address, [Committed(event, temp)])
 
         service, loaded, name = await session.source.service(), self._agents.loaded, session.address.key.app_name
+        artifacts = session.source.artifacts()
         if loaded is not None and loaded.name == name:
-            return EmbeddedEngine(loaded.app, service, on_commit)
-        return EmbeddedEngine.without_agent(name, service, on_commit)
+            return EmbeddedEngine(loaded.app, service, on_commit, artifacts=artifacts)
+        return EmbeddedEngine.without_agent(name, service, on_commit, artifacts)

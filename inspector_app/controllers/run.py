@@ -298,7 +298,8 @@ class RunController(QObject):
         self.run_started.emit(address)
         try:
             plugins = (self.requests, interception)
-            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, plugins)
+            service, files = await source.service(), source.artifacts()
+            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, service, self._on_committed, plugins, files)
             async with aclosing(debugger.run(begin(engine, address.key))) as events:
                 async for event in events:
                     if event.partial:

@@ -8,6 +8,9 @@ from pathlib import Path
 from inspector_app.controllers.long_session import LONG, TAIL
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import PendingItem, pending_items
@@ -22,6 +25,9 @@ from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
+
+ARTIFACTS = "artifacts"
+"""The folder beside a database with the files of its sessions."""
 
 
 class Source(abc.ABC):
@@ -81,6 +87,14 @@ class Source(abc.ABC):
             StorageError: it cannot be opened for writing.
         """
 
+    def artifacts(self) -> BaseArtifactService | None:
+        """Return what keeps the files of its sessions; None where nobody knows of any.
+
+        Raises:
+            StorageError: the folder cannot be used.
+        """
+        return None
+
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """Return what waits for a person in a session."""
         return pending_items(await self.events(key))
@@ -118,6 +132,11 @@ class DatabaseSource(Source):
         # What other sessions wrote is looked for in all of somebody else's file: that must not be waited for.
         self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
         super().__init__()
+
+    def artifacts(self) -> BaseArtifactService | None:
+        """Return the files in the folder beside the database, where google-adk and our `api_server` keep them; None without one."""
+        folder = Path(self.target).parent / ARTIFACTS
+        return FileArtifactService(folder) if "://" not in self.target and folder.is_dir() else None
 
     @classmethod
     async def open(cls, target: str) -> DatabaseSource:
@@ -202,7 +221,12 @@ class MemorySource(Source):
     def __init__(self) -> None:
         super().__init__()
         self._service = InMemorySessionService()
+        self._artifacts = InMemoryArtifactService()
         self._apps: set[str] = set()
+
+    def artifacts(self) -> BaseArtifactService:
+        """See `Source.artifacts`."""
+        return self._artifacts
 
     def add_app(self, app_name: str) -> None:
         """List the sessions of this app, too."""

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.artifacts import ArtifactController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
@@ -97,6 +98,7 @@ class WindowController(QObject):
         SavedFilterController(cursor, settings, bench.filter_bar.saved)
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        ArtifactController(browse, tasks, messages, bench.detail)
         RequestController(run.requests, browse, bench.detail)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)

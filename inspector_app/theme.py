@@ -275,7 +275,9 @@ class _RoleIconEngine(QIconEngine):
         painter.save()
         if disabled:
             painter.setOpacity(0.45)
-        _glyph(self._name, _hex("dim" if disabled else self._role)).paint(painter, rect)
+        # A little room at the right: styles put a button's text close to its icon.
+        inner = rect.adjusted(0, rect.height() // 16, -rect.width() // 8, -(rect.height() // 16))
+        _glyph(self._name, _hex("dim" if disabled else self._role)).paint(painter, inner)
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

@@ -233,6 +233,7 @@ class WindowController(QObject):
         self._stream.clear()
         self._status.show_pending()
         if address is None:
+            bench.sessions.select_none()
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")
             self.window.status.show_session("")

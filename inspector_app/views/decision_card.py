@@ -16,6 +16,9 @@ MAX_HEIGHT, MIN_HEIGHT = 200, 40
 """Pixels of the facts; more of them scroll, so that the stream stays in view, and a low window shows fewer."""
 
 _MARGIN = 12
+_WIDEST = 590
+"""Pixels of buttons in a line."""
+
 CANCEL = "cancel"
 
 
@@ -146,8 +149,10 @@ class DecisionCard(QWidget):
             button.setProperty("primary", choice is choices[0])
             button.setProperty("choice", choice.name)
             button.clicked.connect(self._on_clicked)
-            line.addWidget(button)
             self._buttons.append(button)
+        wide = sum(button.sizeHint().width() + line.spacing() for button in self._buttons) > _WIDEST
+        for button in self._buttons:  # *Cancel* beside the title, where all in one line would make the window's middle wider for good
+            (self._head if wide and button is self._buttons[-1] else line).addWidget(button)
         if not few:
             line.addStretch(1)
 

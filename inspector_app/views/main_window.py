@@ -73,6 +73,8 @@ class MainWindow(QMainWindow):
     def show_page(self, page: QWidget) -> None:
         """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
         self._pages.setCurrentWidget(page)
+        if page is self.welcome:
+            self.welcome.focus()
 
     @property
     def page(self) -> QWidget | None:

@@ -203,7 +203,7 @@ class _UnfinishedList(QTreeWidget):
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionsMovable(False)
-        for column, mode in enumerate(("Stretch", "Stretch", "Stretch", "ResizeToContents")):
+        for column, mode in enumerate(("Stretch", "ResizeToContents", "ResizeToContents", "ResizeToContents")):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
         self._clock = QTimer(self)
         self._clock.setInterval(30_000)

@@ -63,7 +63,7 @@ class ValueTreeView(QTreeView):
         self._on_model_reset()
 
     def fit_columns(self) -> None:
-        """Share the width out: a third for the keys, and for the writers what they need."""
+        """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
         columns = self.header()
         if columns.count() != 3:
             return
@@ -71,7 +71,7 @@ class ValueTreeView(QTreeView):
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, min(160, int(width * 0.34)))
+        columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), 110))
         columns.resizeSection(2, min(150, int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -142,7 +142,7 @@ class MainWindow(QMainWindow):
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()
-        view.addAction(actions.read_messages)
+        view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         theme = menu.addMenu("Theme")
         theme.addActions(list(actions.themes.values()))
@@ -168,6 +168,8 @@ class MainWindow(QMainWindow):
         self.workbench.breakpoints.form.help_asked.connect(self._on_condition_help)
         actions.find_in_state.triggered.connect(self._on_find_in_state)
         actions.go_to_event.triggered.connect(self.workbench.stream.ask_for_event)
+        actions.next_pane.triggered.connect(self._on_next_pane)
+        actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
         actions.write_message.triggered.connect(self.workbench.composer.focus)
         self.welcome.open_agent_asked.connect(self._on_open_agent)
@@ -178,6 +180,12 @@ class MainWindow(QMainWindow):
 
     def _on_debug(self) -> None:
         self.workbench.show_perspective("debug")
+
+    def _on_next_pane(self) -> None:
+        self.workbench.focus_next_pane()
+
+    def _on_previous_pane(self) -> None:
+        self.workbench.focus_next_pane(-1)
 
     def _on_find_in_state(self) -> None:
         self.workbench.raise_pane("detail")

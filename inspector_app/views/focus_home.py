@@ -10,10 +10,10 @@ from shiboken6 import isValid
 
 
 class FocusHome(QObject):
-    """Watches cards that come and go.
+    """Watches cards that come and go, and panes of which parts do.
 
     Args:
-        home: gets the keyboard when a card disappears that had it, and nobody else has asked for it.
+        home: gets the keyboard when what had it disappears, and nobody else has asked for it.
         cards: these.
     """
 
@@ -30,16 +30,18 @@ class FocusHome(QObject):
         app.focusChanged.connect(self._on_focus_changed)
 
     def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
-        card = next((card for card in self._cards if old is not None and card.isAncestorOf(old)), None)
+        if old is None:
+            return
+        card = next((card for card in self._cards if card.isAncestorOf(old)), None)
         if card is not None and not (new is not None and card.isAncestorOf(new)):
-            self._left = (card, new)
+            self._left = (old, new)
             self._check.start()  # it hides after it has lost the keyboard
 
     def _on_check(self) -> None:
         left, self._left = self._left, None
         if left is None:
             return
-        card, new = left
-        same = QApplication.focusWidget() is new if new is None or isValid(new) else True
-        if not card.isVisible() and same and self._home.isVisible():
+        old, new = left
+        gone = not isValid(old) or not old.isVisible()
+        if gone and QApplication.focusWidget() is new and self._home.isVisible():
             self._home.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -118,7 +118,7 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log),
         }
         hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.fork_hint)
-        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
+        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held, self.pending))
         self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None

@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,7 @@ class StorageWork:
         for number in range(count):
             data = event_data(number)
             at = data["timestamp"]
-            when = at if kind == "sqlite" else time.strftime("%Y-%m-%d %H:%M:%S.000000", time.gmtime(at))
+            when = at if kind == "sqlite" else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
             rows.append((data["id"], data["invocation_id"], when, json.dumps(data)))
         return rows
 

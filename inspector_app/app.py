@@ -127,6 +127,7 @@ class Inspector(QObject):
         self.run.stop()
         self.controller.tail.close()
         self.controller.search.close()
+        self.controller.database_page.close()
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())

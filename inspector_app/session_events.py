@@ -24,7 +24,7 @@ class SessionEvents(Sequence[Event]):
     Args:
         events: those at hand; of a long session, those that came after the stored ones.
         stored_count: how many stored events stand before them and are read page by page.
-        decode: makes an event of a stored row.
+        decode: makes an event of a stored row, which begins with its id.
         ask: called when a page is wanted that is not here and none was before; whoever reads it then takes pages from `next_wanted` and
             brings them with `put` until nothing is wanted.
     """
@@ -102,6 +102,16 @@ class SessionEvents(Sequence[Event]):
     def index_of(self, event_id: str) -> int | None:
         """Return the place of an event at hand, None of one that has to be looked up where it is stored."""
         return self._places.get(event_id)
+
+    def last_ids(self, count: int) -> list[str]:
+        """Return the ids of the last events, as far as they are here; events are not made for that."""
+        ids: list[str] = []
+        for index in range(max(len(self) - count, 0), self._stored_count):
+            page = self._pages.get(index // PAGE)
+            if page is not None:
+                found = page[index % PAGE]
+                ids.append(found.id if isinstance(found, Event) else found[0])
+        return ids + [event.id for event in self._since[-count:]]
 
     def append(self, event: Event) -> None:
         """Add an event that was just committed."""

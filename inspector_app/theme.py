@@ -12,10 +12,11 @@ from pathlib import Path
 from string import Template
 from typing import Literal
 
-import qtawesome
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
+
+from inspector_app.glyphs import paint_glyph
 
 Choice = Literal["light", "dark", "system"]
 AUTHOR_COLOURS = 4
@@ -250,15 +251,10 @@ def _pixmap(name: str, colour: str, size: int, ratio: float) -> QPixmap:
     drawn = QPixmap(side, side)
     drawn.fill(Qt.GlobalColor.transparent)
     painter = QPainter(drawn)
-    _glyph(name, colour).paint(painter, QRect(0, 0, side, side))
+    paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
     painter.end()
     drawn.setDevicePixelRatio(ratio)
     return drawn
-
-
-def _glyph(name: str, colour: str) -> QIcon:
-    found: QIcon = qtawesome.icon(f"fa6s.{name}", color=colour)
-    return found
 
 
 class _RoleIconEngine(QIconEngine):
@@ -277,7 +273,7 @@ class _RoleIconEngine(QIconEngine):
             painter.setOpacity(0.45)
         # A little room at the right: styles put a button's text close to its icon.
         inner = rect.adjusted(0, rect.height() // 16, -rect.width() // 8, -(rect.height() // 16))
-        _glyph(self._name, _hex("dim" if disabled else self._role)).paint(painter, inner)
+        paint_glyph(painter, inner, self._name, color("dim" if disabled else self._role))
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

@@ -10,11 +10,13 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
+from runtime.agents.callback_context import CallbackContext
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
 from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from runtime.artifacts.uploads import with_saved_files
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
@@ -411,13 +413,16 @@ class Runner:
             raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
         if message.role is None:
             message = message.model_copy(update={"role": "user"})
+        actions = EventActions(state_delta=dict(state_delta or {}))
+        if self.artifact_service and ctx.run_config and ctx.run_config.save_input_blobs_as_artifacts:
+            message = await with_saved_files(message, CallbackContext(ctx, event_actions=actions))
         asked_by = call_event(ctx.session.events, answered_calls(message))
         event = Event(
             invocation_id=ctx.invocation_id,
             author="user",
             content=message,
             branch=asked_by.branch if asked_by else None,
-            actions=EventActions(state_delta=dict(state_delta or {})),
+            actions=actions,
         )
         await self._commit(ctx, event)
         ctx.user_content = message

@@ -12,6 +12,7 @@ from typing import Any
 
 from google.genai import types
 
+from inspector_app.alteration import changed_in
 from inspector_app.commands import stdout
 from inspector_app.commands.output import local_time, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
@@ -115,7 +116,7 @@ def _with_result(event: Event, options: argparse.Namespace) -> types.Content:
 def _cut(events: Sequence[Event], options: argparse.Namespace, recording: Recording | None) -> Cut:
     name = options.new_session
     if recording is not None:
-        return Cut(before=recording.first_event_id, session_id=name, files_at=recording.last.id, changed=_changed(events, recording))
+        return Cut(before=recording.first_event_id, session_id=name, files_at=recording.last.id, changed=changed_in(events, recording))
     if options.before is None:
         changed = Changed("message", after=options.message) if options.message is not None else None
         return Cut(at=options.at, session_id=name, changed=changed)
@@ -124,14 +125,6 @@ def _cut(events: Sequence[Event], options: argparse.Namespace, recording: Record
         raise NotFoundError(f"The session has no invocation {options.before!r}. `agent-inspector invocations` lists those there are.")
     changed = Changed("message", first.id, text_of(first), options.message) if options.message is not None else None
     return Cut(before=first.id, session_id=name, changed=changed)
-
-
-def _changed(events: Sequence[Event], recording: Recording) -> Changed:
-    if not recording.is_altered:
-        return Changed("rerun", recording.last.id)
-    old = next(event for event in events if event.id == recording.last.id)
-    before, after = (each.content and each.content.model_dump(mode="json", exclude_none=True) for each in (old, recording.last))
-    return Changed("result" if old.get_function_responses() else "answer", old.id, before, after)
 
 
 def _print_fork(made: Fork, more_notes: Sequence[str], as_json: bool) -> None:

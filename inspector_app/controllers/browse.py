@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.long_session import LONG, LongSession, with_older
 from inspector_app.controllers.past import Past, past_at
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
@@ -28,7 +28,7 @@ from runtime.sessions.stored.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
-"""Sessions of one database that are looked through for pending work, newest first."""
+"""Sessions of one database that are looked through for pending work one by one, newest first, before all events are."""
 
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""
@@ -108,6 +108,7 @@ class BrowseController(QObject):
     Signals:
         database_listed(Source, list[SessionSummary]): a database was opened, or listed again.
         database_failed(str, Exception): it could not be opened.
+        database_counted(Source, list[SessionSummary]): its list again, with the counts that were left out at first.
         database_closed(str): its target.
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
@@ -122,6 +123,7 @@ class BrowseController(QObject):
 
     database_listed = Signal(object, list)
     database_failed = Signal(str, object)
+    database_counted = Signal(object, list)
     database_closed = Signal(str)
     session_changed_in_list = Signal(object, object)
     pending_found = Signal(object, list)
@@ -144,6 +146,7 @@ class BrowseController(QObject):
         self._listed: dict[str, list[SessionSummary]] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
+        self._reading_on: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
         cursor.session_changed.connect(self._on_session_changed)
         cursor.event_changed.connect(self._on_event_changed)
@@ -158,21 +161,31 @@ class BrowseController(QObject):
         """Return what was opened as `target`."""
         return self._sources.get(target)
 
-    async def open_database(self, target: str) -> Source | None:
-        """Open a database, or list it again if it is open; None if that failed (it is reported)."""
+    async def open_database(self, target: str, *, scan: bool = True) -> Source | None:
+        """Open a database, or list it again if it is open; None if that failed (it is reported).
+
+        Args:
+            target: a path or URL.
+            scan: see `scan`; False: whoever calls does that, once something is on show.
+        """
         source = self._sources.get(target)
         try:
             if source is None:
                 source = await DatabaseSource.open(target)
                 self._sources[target] = source
-            sessions = await source.sessions()
+            sessions = await source.listing()
         except Exception as error:
             self.database_failed.emit(target, error)
             return None
         self._listed[target] = sessions
         self.database_listed.emit(source, sessions)
-        self._tasks.spawn(self._scan(source, sessions), f"Looking for pending work in {source.title}")
+        if scan:
+            self.scan(source)
         return source
+
+    def scan(self, source: Source) -> None:
+        """Find out on the side what listing a database left out: long sessions' counts, and what waits for a person."""
+        self._tasks.spawn(self._scan(source, self._listed.get(source.target, [])), f"Looking for pending work in {source.title}")
 
     async def memory(self, app_name: str) -> MemorySource:
         """Return this window's own sessions, listing those of `app_name`."""
@@ -210,8 +223,13 @@ class BrowseController(QObject):
         for source in sources:
             await source.close()
 
-    async def load_session(self, address: SessionAddress) -> None:
-        """Read a session and show it, if it is still the selected one by then."""
+    async def load_session(self, address: SessionAddress, *, assume: bool = True) -> None:
+        """Read a session and show it, if it is still the selected one by then.
+
+        Args:
+            address: the session.
+            assume: a long one may be shown before its events are counted.
+        """
         source = self._sources.get(address.database)
         if source is None:
             return
@@ -219,7 +237,7 @@ class BrowseController(QObject):
         self.session_loading.emit(address)
         try:
             if await source.is_long(address.key):
-                await self._load_long(address, source)
+                await self._load_long(address, source, assume=assume)
                 return
             history = await source.history(address.key)
             events = list(history.events)
@@ -242,8 +260,9 @@ class BrowseController(QObject):
         self.session_loaded.emit(session)
         self._on_event_changed(self._cursor.event_index)
 
-    async def _load_long(self, address: SessionAddress, source: Source) -> None:
-        long = LongSession(source.target, address.key, source.listed_count(address.key))
+    async def _load_long(self, address: SessionAddress, source: Source, *, assume: bool) -> None:
+        count = source.listed_count(address.key) if assume else None
+        long = LongSession(source.target, address.key, count, assume=assume and count is None)
         events, groups = await long.open(self._on_pages_wanted)
         if self._cursor.session != address:
             long.close()
@@ -251,21 +270,27 @@ class BrowseController(QObject):
         self._let_go()
         session = OpenSession(address, source, events, None, [], long, groups)
         self._show(session)
-        self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
+        self._reading_on = self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
 
     async def _read_on(self, session: OpenSession, long: LongSession) -> None:
         """Find out, while the session is on show already, what takes longer; broken off when another one is on show."""
         try:
-            await self._read_past(session, long)
+            await self._read_end(session, long)
+            if await long.confirm():
+                await self._read_past(session, long)
         except StorageError:
-            if not long.closed:
+            if not long.closed and await long.confirm():
                 raise
+        if not long.closed and not long.is_confirmed and self._cursor.session == session.address:
+            await self.load_session(session.address, assume=False)
 
-    async def _read_past(self, session: OpenSession, long: LongSession) -> None:
-        session.invocations = await long.latest_invocations()
+    async def _read_end(self, session: OpenSession, long: LongSession) -> None:
+        session.invocations = with_older(await long.latest_invocations(), session.source.unfinished.get(session.address.key, ()))
         if self.session is session:
             self.pending_found.emit(session.address, _pending(session.invocations))
             self.invocations_found.emit(session)
+
+    async def _read_past(self, session: OpenSession, long: LongSession) -> None:
         groups = await long.groups()
         if self.session is session:
             session.groups = groups
@@ -283,7 +308,13 @@ class BrowseController(QObject):
     async def _bring_pages(self, session: OpenSession, long: LongSession) -> None:
         while self.session is session and (wanted := session.events.next_wanted()) is not None:
             first, end = wanted
-            session.events.put(first, await long.rows(first, end))
+            try:
+                rows = await long.rows(first, end)
+            except StorageError:
+                if long.is_confirmed:
+                    raise
+                return  # they are being counted, and are read again if they are not what was assumed
+            session.events.put(first, rows)
             self.events_read.emit(first, end)
             index = self._cursor.event_index
             if index is not None and first <= index < end:
@@ -343,7 +374,8 @@ class BrowseController(QObject):
         """Return the session to show first: the newest one in which something waits, else the newest one."""
         newest_first = sorted(self._listed.get(source.target, ()), key=lambda summary: summary.last_update_time, reverse=True)
         for summary in newest_first[:MAX_TRIED]:
-            if summary.event_count > MAX_TRIED_EVENTS:
+            count = summary.event_count
+            if count > MAX_TRIED_EVENTS if count is not None else await source.is_longer_than(summary.key, MAX_TRIED_EVENTS):
                 break
             with contextlib.suppress(Exception):  # it is said when the session is selected
                 if await source.pending(summary.key):
@@ -361,10 +393,13 @@ class BrowseController(QObject):
 
     async def _scan(self, source: Source, sessions: Sequence[SessionSummary]) -> None:
         """Find what waits in a database's sessions, on a second connection: a click must not wait for this."""
-        newest_first = sorted(sessions, key=lambda summary: summary.last_update_time, reverse=True)[:MAX_SCANNED]
         scanner = await DatabaseSource.open(source.target)
         try:
-            for summary in newest_first:
+            if any(summary.event_count is None for summary in sessions):
+                sessions = await scanner.sessions()
+                self._take_counts(source, sessions)
+            newest_first = sorted(sessions, key=lambda summary: summary.last_update_time, reverse=True)
+            for summary in newest_first[:MAX_SCANNED]:
                 if source.target not in self._sources:
                     return
                 if not summary.event_count:
@@ -373,8 +408,36 @@ class BrowseController(QObject):
                 with contextlib.suppress(Exception):
                     items = await scanner.pending(summary.key)
                     self.pending_found.emit(SessionAddress(source.target, summary.key), items)
+            left = {summary.key for summary in newest_first[MAX_SCANNED:]} | {
+                each.key for each in sessions if (each.event_count or 0) > LONG
+            }
+            if left:
+                await self._scan_everything(source, scanner, left)
         finally:
             await scanner.close()
+
+    def _take_counts(self, source: Source, sessions: list[SessionSummary]) -> None:
+        if isinstance(source, DatabaseSource) and self._sources.get(source.target) is source:
+            source.note_counts(sessions)
+            self._listed[source.target] = sessions
+            self.database_counted.emit(source, sessions)
+
+    async def _scan_everything(self, source: Source, scanner: DatabaseSource, wanted: Set[SessionKey]) -> None:
+        """Find what waits in sessions that are long, or too many to be looked at one by one."""
+        if self._reading_on is not None:
+            await asyncio.wait([self._reading_on])  # that is being looked at
+        source.unfinished = await scanner.find_unfinished()
+        session = self.session
+        for key in wanted & source.unfinished.keys():
+            address = SessionAddress(source.target, key)
+            if source.target not in self._sources:
+                return
+            if session is not None and session.address == address:
+                session.invocations = with_older(session.invocations, source.unfinished[key])
+                self.invocations_found.emit(session)
+                self.pending_found.emit(address, _pending(session.invocations))
+            else:
+                self.pending_found.emit(address, _pending(source.unfinished[key]))
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         self._let_go()

@@ -14,7 +14,7 @@ from inspector_app.data_folder import data_folder
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
-from runtime.sessions.copy_database import copy_database
+from runtime import sessions
 from runtime.sessions.session import SessionKey
 from runtime.worker_threads import run_in_thread
 
@@ -51,7 +51,7 @@ class CopyController(QObject):
             StorageError: it cannot be copied.
         """
         copy = free_copy_name(Path(source.target))
-        await run_in_thread(copy_database, source.target, copy)
+        await run_in_thread(_copy, source.target, copy)
         opened = await self._browse.open_database(str(copy))
         if opened is None:
             return
@@ -63,6 +63,10 @@ class CopyController(QObject):
         session = self._browse.session
         if session is not None and not session.source.writing_allowed:
             self._tasks.spawn(self.open_copy(session.source, session.address.key), "Copying the database")
+
+
+def _copy(target: str, new: Path) -> None:
+    sessions.copy_of_database(target, new)  # loaded on this thread: the window need not wait for SQLAlchemy
 
 
 def free_copy_name(file: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inspector_app.alteration import what_it_says
 from inspector_app.presentation import short_id
 from inspector_app.qt_models.session_tree import ForkInfo
 from inspector_app.values import full_time, preview, visible
@@ -13,10 +14,16 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.agents.llm_agent import LlmAgent
 from runtime.events.event import Event
 from runtime.forks.recording import Recording, is_said
-from runtime.sessions.lineage import Lineage
+from runtime.sessions.lineage import Lineage, What
 
-FORK, EDIT, RERUN = "fork", "edit", "rerun"
+FORK, EDIT, RERUN, ALTER = "fork", "edit", "rerun", "alter"
 
+_AT = {
+    "message": "with another message",
+    "answer": "run again with another answer",
+    "result": "run again with another result",
+    "rerun": "run again",
+}
 _CHANGED = {"message": "edited", "rerun": "run again", "answer": "answer changed", "result": "result changed"}
 
 
@@ -69,36 +76,51 @@ def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | N
     return [Fact(fact.icon, fact.role, visible(fact.text)) for fact in facts]
 
 
-def fork_choices(saved: Saved | None, no_edit: str | None, no_rerun: str | None) -> list[Choice]:
+def fork_choices(saved: Saved | None, alters: What | None, no_edit: str | None, no_rerun: str | None) -> list[Choice]:
     """Return what can be done.
 
     Args:
         saved: see `fork_facts`.
+        alters: what of the event can be written anew; None if nothing can.
         no_edit, no_rerun: why the message cannot be edited, or the run not be made again; None where it can.
     """
     count = f" ({_count(saved.model_calls, 'model call')} saved)" if saved is not None else ""
     again = no_rerun or "Answered from the recording up to here, live from then on"
-    return [
+    choices = [
         Choice(FORK, "Fork", "A new session up to this event (Enter)"),
         Choice(EDIT, "Fork and edit the message", no_edit or "Up to this invocation, its message to be changed", no_edit is None),
         Choice(RERUN, f"Fork and re-run from here{count}", again, no_rerun is None),
     ]
+    if alters is not None:
+        what = f"What if? You write another {alters} in the place of this one; what came before is answered from the recording"
+        choices.append(Choice(ALTER, f"Change this {alters}…", no_rerun or what, no_rerun is None))
+    return choices
 
 
 def fork_info(lineage: Lineage) -> ForkInfo:
     """Return how a fork is shown in the list of sessions."""
     changed = lineage.changed
+    parent = lineage.parent.session_id
     where = f"after its event {lineage.event_count:,}" if lineage.event_count else "before its first event"
     what = _CHANGED[changed.what] if changed is not None else ""
     text = what or (f"fork at {lineage.event_count:,}" if lineage.event_count else "fork at the start")
     place = f" in {lineage.database}" if lineage.database else ""
-    lines = [f"Fork of session {lineage.parent.session_id}{place}, {where}, made {full_time(lineage.at)}"]
+    lines = [f"Fork of session {parent}{place}, {where}, made {full_time(lineage.at)}"]
+    parent = short_id(parent)
+    told = f"Fork of {parent}{place}, {where}."
     if changed is not None and changed.after is not None:
-        text = f"{what}: {preview(changed.after, 60)}"
-        lines.append(f"{what}: {preview(changed.before, 200)} → {preview(changed.after, 200)}")
+        before, after = what_it_says(changed.before), what_it_says(changed.after)
+        text = f"{what}: {preview(after, 60)}"
+        lines.append(f"{what}: {preview(before, 200)} → {preview(after, 200)}")
+        told = f"Fork of {parent}{place}, {_AT[changed.what]}: {_from(before)}{preview(after, 120)}"
     elif changed is not None and changed.event_id:
         lines.append(f"{what}, up to event {short_id(changed.event_id)} from the recording")
-    return ForkInfo(lineage.parent, visible(text), "\n".join(lines))
+        told = f"Fork of {parent}{place}: the same run made again, up to event {short_id(changed.event_id)} from the recording."
+    return ForkInfo(lineage.parent, visible(text), "\n".join(lines), visible(told), lineage.database)
+
+
+def _from(before: object) -> str:
+    return "" if before is None else f"{preview(before, 60)} → "
 
 
 def _count(number: int, what: str) -> str:

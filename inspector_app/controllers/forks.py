@@ -9,9 +9,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from inspector_app.alteration import altered_content, changed_in, text_to_alter
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController, OpenSession
-from inspector_app.controllers.fork_words import EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.controllers.fork_words import ALTER, EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import MemorySource, Source
 from inspector_app.controllers.window_status import WindowStatus
@@ -27,7 +28,7 @@ from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.fork import Cut, fork_into, fork_session
-from runtime.forks.recording import Recording, recording_until
+from runtime.forks.recording import Recording, alterable, recording_until
 from runtime.forks.rerun import Rerun
 from runtime.sessions.lineage import Changed
 from runtime.sessions.session import SessionKey
@@ -80,11 +81,14 @@ class ForkController(QObject):
         self._run = run
         self._asked: _Asked | None = None
         self._draft: _Asked | None = None
+        self._altering: _Asked | None = None
         self._rerun: Rerun | None = None
         window.commands.fork.triggered.connect(self._on_fork)
         self._bench.stream.fork_asked.connect(self.ask)
         self._bench.fork_card.chosen.connect(self._on_chosen)
         self._bench.fork_card.cancelled.connect(self._on_cancelled)
+        self._bench.alter_card.submitted.connect(self._on_altered)
+        self._bench.alter_card.cancelled.connect(self._on_cancelled)
         self._bench.fork_hint.accepted.connect(self._on_draft_cancelled)
         cursor.session_changed.connect(self._on_session_changed)
         browse.database_listed.connect(self._on_listed)
@@ -125,12 +129,13 @@ class ForkController(QObject):
         root = loaded.app.root_agent if loaded is not None and loaded.name == session.address.key.app_name else None
         saved = saved_by(recording, root) if recording is not None else None
         blocked = self._run.blocked("fork")
+        alters = alterable(event) if recording is not None and recording.last.id == event.id else None  # what is by hand is not repeated
         self._asked = _Asked(session, index, event, recording)
         self._bench.resume_hint.hide()  # one offer at a time
         self._bench.fork_card.show_decision(
             f"Fork at event {index + 1:,}?",
             fork_facts(index, events, self._where(session.source), saved, recording.notes if recording is not None else []),
-            fork_choices(saved, no_rerun or blocked, no_rerun or blocked),
+            fork_choices(saved, alters, no_rerun or blocked, no_rerun or blocked),
             icon="code-branch",
         )
 
@@ -157,7 +162,9 @@ class ForkController(QObject):
         elif choice == EDIT:
             self._begin_draft(asked)
         elif choice == RERUN and asked.recording is not None:
-            self._tasks.spawn(self._fork_and_rerun(asked.session, asked.event, asked.recording), "Forking")
+            self._tasks.spawn(self._fork_and_rerun(asked, asked.recording), "Forking")
+        elif choice == ALTER:
+            self._ask_for_another(asked)
 
     async def fork(self, session: OpenSession, cut: Cut) -> None:
         """Make a fork and show it.
@@ -212,8 +219,36 @@ class ForkController(QObject):
 
     # the run made again
 
-    async def _fork_and_rerun(self, session: OpenSession, event: Event, recording: Recording) -> None:
-        await self.fork(session, Cut(before=recording.first_event_id, changed=Changed("rerun", event.id), files_at=event.id))
+    def _ask_for_another(self, asked: _Asked) -> None:
+        """Let the answer or result at the event be written anew."""
+        recording, event = asked.recording, asked.event
+        assert recording is not None
+        self._altering = asked
+
+        def read(text: str) -> Recording:
+            try:
+                return recording.altered(altered_content(event, text))
+            except KnownError as error:
+                raise ValueError(str(error)) from None
+
+        what = f"{event.author}'s answer" if alterable(event) == "answer" else f"the result of {_tools(event)}"
+        self._bench.alter_card.ask(
+            f"What if {what} at event {asked.index + 1:,} had been another one?",
+            "Write it here. A fork is made in which the run is made again: answered from the recording up to here, with this in its place,"
+            " and live from then on.",
+            text_to_alter(event),
+            read,
+        )
+
+    def _on_altered(self, text: str) -> None:
+        asked, self._altering = self._altering, None
+        if asked is not None and asked.recording is not None:
+            altered = asked.recording.altered(altered_content(asked.event, text))
+            self._tasks.spawn(self._fork_and_rerun(asked, altered), "Forking")
+
+    async def _fork_and_rerun(self, asked: _Asked, recording: Recording) -> None:
+        changed = changed_in([asked.event], recording)
+        await self.fork(asked.session, Cut(before=recording.first_event_id, changed=changed, files_at=asked.event.id))
 
         def begin(engine: EmbeddedEngine, key: SessionKey) -> AsyncGenerator[Event, None]:
             self._rerun = engine.rerun(key, recording)
@@ -222,6 +257,8 @@ class ForkController(QObject):
         self._run.start(begin)
 
     def _on_run_ended(self, _end: RunEnd) -> None:
+        if self._asked is not None and self._bench.fork_card.title:
+            self.ask(self._asked.index)  # what could not be done while it ran can be now
         rerun, self._rerun = self._rerun, None
         if rerun is None:
             return
@@ -234,9 +271,10 @@ class ForkController(QObject):
     # what happened
 
     def _on_session_changed(self, _address: SessionAddress | None) -> None:
-        self._asked = self._draft = None
+        self._asked = self._draft = self._altering = None
         self._status.forking = False
         self._bench.fork_card.hide()
+        self._bench.alter_card.hide()
         self._bench.fork_hint.hide()
 
     def _on_listed(self, source: Source, _sessions: object) -> None:
@@ -245,6 +283,10 @@ class ForkController(QObject):
     async def _show_forks(self, source: Source) -> None:
         lineages = await source.lineages()
         self._sessions.set_forks(source.target, {key: fork_info(lineage) for key, lineage in lineages.items()})
+
+
+def _tools(event: Event) -> str:
+    return ", ".join(response.name or "a tool" for response in event.get_function_responses())
 
 
 def _forks_file(source: Source) -> Path:

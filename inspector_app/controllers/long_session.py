@@ -12,6 +12,7 @@ from inspector_app.presentation import is_failure
 from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.session_events import PAGE, SessionEvents
 from inspector_app.worker import Worker
+from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
 from runtime.history.state_at import History
@@ -36,12 +37,15 @@ class LongSession:
         target: the database.
         key: the session.
         count: how many events it was listed with.
+        assume: where that is not known, show it before its events are counted: see `EventPages`, and `confirm`.
     """
 
-    def __init__(self, target: str, key: SessionKey, count: int | None = None) -> None:
+    def __init__(self, target: str, key: SessionKey, count: int | None = None, *, assume: bool = False) -> None:
         self._target = target
         self._key = key
         self._count = count
+        self._assume = assume
+        self._confirmed = not assume
         self._front = Worker(f"reader of {key.session_id}")
         self._back = Worker(f"past of {key.session_id}")
         self._databases: list[StoredDatabase] = []
@@ -59,7 +63,19 @@ class LongSession:
         return await self._front.call(self._open, ask)
 
     def _open(self, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
-        pages = self._pages = self._connect()
+        database = self._connect()
+        try:
+            return self._show_end(database.pages(self._key, self._count, assume=self._assume), ask)
+        except StorageError:
+            if not self._assume:
+                raise
+        # Some rows are missing, or belong to nobody: they have to be counted first.
+        self._assume, self._confirmed = False, True
+        return self._show_end(database.pages(self._key), ask)
+
+    def _show_end(self, pages: EventPages, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
+        self._pages = pages
+        self._confirmed = not pages.is_assumed
         count = len(pages)
         events = SessionEvents(stored_count=count, decode=pages.decode, ask=ask)
         last_page = (count - 1) // PAGE * PAGE
@@ -72,10 +88,25 @@ class LongSession:
             groups.insert(0, unread)
         return events, groups
 
-    def _connect(self) -> EventPages:
+    def _connect(self) -> StoredDatabase:
         database = StoredDatabase.open(self._target)
         self._databases.append(database)
-        return database.pages(self._key, self._count)
+        return database
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the number of events is known, and not only assumed."""
+        return self._confirmed
+
+    async def confirm(self) -> bool:
+        """Count the events, if nobody has yet, and return whether they are those that were assumed."""
+        if not self._confirmed:
+            self._confirmed = await self._back.call(self._is_as_assumed)
+        return self._confirmed
+
+    def _is_as_assumed(self) -> bool:
+        assert self._pages is not None
+        return self._databases[-1].pages(self._key).begins_with(self._pages)
 
     async def rows(self, first: int, end: int) -> list[Any]:
         """Return the rows of a range of places."""
@@ -126,7 +157,7 @@ class LongSession:
         return await self._back.call(self._latest_invocations)
 
     def _latest_invocations(self) -> list[Invocation]:
-        pages = self._pages_behind = self._connect()
+        pages = self._pages_behind = self._connect().pages(self._key, self._count, assume=self._assume)
         first = max(len(pages) - TAIL, 0)
         starts = pages.invocations(first, len(pages))
         # The first one may have begun before.
@@ -190,6 +221,19 @@ class LongSession:
             database.stop()
         self._front.close(databases[0].close if databases else None)
         self._back.close(databases[1].close if len(databases) > 1 else None)
+
+
+def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:
+    """Return the invocations among a session's last events, and those before them.
+
+    Args:
+        latest: read from the last events alone.
+        older: read whole, a while ago. It counts for an invocation that has not grown since; the last events may not tell how it began.
+    """
+    whole = {(entry.invocation_id, entry.last_event_id): entry for entry in older}
+    names = {entry.invocation_id for entry in latest}
+    before = [entry for entry in older if entry.invocation_id not in names]
+    return before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest]
 
 
 def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:

@@ -100,7 +100,7 @@ class OpeningController(QObject):
         await self._open_database(target)
 
     async def _open_database(self, target: str) -> None:
-        source = await self._browse.open_database(target)
+        source = await self._browse.open_database(target, scan=False)
         if source is None:
             return
         self._settings.add_recent(target)
@@ -109,6 +109,7 @@ class OpeningController(QObject):
         if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
             self._cursor.select_session(SessionAddress(source.target, best))
             await self._browse.wait_until_loaded()
+        self._browse.scan(source)
 
     def _on_open_url(self) -> None:
         self._ask_for_url()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from inspector_app.controllers.long_session import LONG, TAIL
+from inspector_app.controllers.long_session import LONG, TAIL, with_older
 from inspector_app.cursor import MEMORY
 from inspector_app.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -13,7 +14,7 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
-from runtime.history.invocations import PendingItem, pending_items
+from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.sessions.base_session_service import BaseSessionService
@@ -21,7 +22,9 @@ from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
+from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
+from runtime.sessions.stored.shared_state import SharedScope, SharedState
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
@@ -42,6 +45,7 @@ class Source(abc.ABC):
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
+        unfinished: the invocations in which something waited when all of it was looked through, by session.
     """
 
     target: str
@@ -54,10 +58,15 @@ class Source(abc.ABC):
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
+        self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
 
     @abc.abstractmethod
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions."""
+
+    async def listing(self) -> list[SessionSummary]:
+        """Return all sessions, those of a long database without counts: see `StoredDatabase.listing`."""
+        return await self.sessions()
 
     @abc.abstractmethod
     async def events(self, key: SessionKey) -> list[Event]:
@@ -78,6 +87,14 @@ class Source(abc.ABC):
     @abc.abstractmethod
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """Return where each fork in it comes from."""
+
+    @abc.abstractmethod
+    async def shared_scopes(self) -> list[SharedScope]:
+        """Return the apps and users that have any state, each app before its users."""
+
+    @abc.abstractmethod
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """Return the state of an app or a user as it is now."""
 
     @abc.abstractmethod
     async def service(self) -> BaseSessionService:
@@ -102,6 +119,10 @@ class Source(abc.ABC):
     def listed_count(self, key: SessionKey) -> int | None:
         """Return how many events a session had when it was listed last."""
         return None
+
+    async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
+        """Return whether a session has more events than a limit, if that has to be known before they are read."""
+        return False
 
     async def is_long(self, key: SessionKey) -> bool:
         """Return whether a session is too long to be read at once."""
@@ -152,8 +173,18 @@ class DatabaseSource(Source):
     async def sessions(self) -> list[SessionSummary]:
         """See `Source.sessions`."""
         listed = await self._worker.call(self._stored.sessions)
-        self._counts = {summary.key: summary.event_count for summary in listed}
+        self.note_counts(listed)
         return listed
+
+    async def listing(self) -> list[SessionSummary]:
+        """See `Source.listing`."""
+        listed = await self._worker.call(self._stored.listing)
+        self.note_counts(listed)
+        return listed
+
+    def note_counts(self, listed: Sequence[SessionSummary]) -> None:
+        """Take in counts, where somebody has counted."""
+        self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
 
     def listed_count(self, key: SessionKey) -> int | None:
         """See `Source.listed_count`."""
@@ -164,14 +195,23 @@ class DatabaseSource(Source):
         return await self._worker.call(self._stored.events, key)
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
-        """See `Source.pending`; of a long session only its last events are looked at."""
+        """See `Source.pending`; of a long session its last events are looked at, and what is remembered of those before."""
         return await self._worker.call(self._pending, key)
 
     def _pending(self, key: SessionKey) -> list[PendingItem]:
         if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
             return self._stored.pending(key).get(key, [])
         pages = self._stored.pages(key, self._counts.get(key))
-        return pending_items([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
+
+    async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
+        """See `StoredDatabase.unfinished`."""
+        return await self._worker.call(self._stored.unfinished)
+
+    async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
+        """See `Source.is_longer_than`."""
+        return await self._worker.call(self._stored.count_up_to, key, limit + 1) > limit
 
     async def is_long(self, key: SessionKey) -> bool:
         """See `Source.is_long`."""
@@ -195,6 +235,14 @@ class DatabaseSource(Source):
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return await self._worker.call(self._stored.lineages)
+
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`."""
+        return await self._worker.call(self._stored.shared_scopes)
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`."""
+        return await self._worker.call(self._stored.shared_state, scope)
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
@@ -261,6 +309,25 @@ class MemorySource(Source):
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return self._service.lineages()
+
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`."""
+        found = {}
+        for summary in await self.sessions():
+            for scope in (SharedScope(summary.key.app_name), SharedScope(summary.key.app_name, summary.key.user_id)):
+                if scope not in found:
+                    found[scope] = bool((await self.shared_state(scope)).values)
+        return [scope for scope, has_any in found.items() if has_any]
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`; told from any of its sessions."""
+        wanted = "app" if scope.user_id is None else "user"
+        listed = (await self._service.list_sessions(app_name=scope.app_name, user_id=scope.user_id)).sessions
+        for key in (each.key for each in listed):
+            session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+            if session is not None:
+                return SharedState({name: value for name, value in session.state.items() if scope_of(name) == wanted}, None)
+        return SharedState({}, None)
 
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""

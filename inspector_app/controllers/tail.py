@@ -81,6 +81,7 @@ class TailController(QObject):
         self._frames = Frames(self._on_frame, self)
         self.told.connect(self._frames.add)
         browse.database_listed.connect(self._on_database_listed)
+        browse.database_counted.connect(self._on_database_counted)
         browse.database_closed.connect(self._on_database_closed)
         browse.session_loading.connect(self._on_session_loading)
         browse.session_loaded.connect(self._on_session_loaded)
@@ -94,10 +95,17 @@ class TailController(QObject):
             self._on_database_closed(target)
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
-        if isinstance(source, DatabaseSource) and source.target not in self._threads:
+        # A thread that begins counts all events: of a long database once somebody has done so already.
+        counted = all(summary.event_count is not None for summary in sessions)
+        if counted and isinstance(source, DatabaseSource) and source.target not in self._threads:
             self._known[source.target] = {summary.key for summary in sessions}
             self._threads[source.target] = TailThread(source.target, sessions, self.told.emit)
         self._show_mark()
+
+    def _on_database_counted(self, source: Source, sessions: list[SessionSummary]) -> None:
+        self._sessions.update_sessions(source.target, sessions)
+        self._on_database_listed(source, sessions)
+        self._follow(self._browse.session)
 
     def _on_database_closed(self, target: str) -> None:
         thread = self._threads.pop(target, None)
@@ -129,8 +137,7 @@ class TailController(QObject):
         if session is None or thread_of is None:
             return
         events, count = session.events, len(session.events)
-        at_hand = [event for place in range(max(count - LAST_IDS, 0), count) if (event := events.peek(place, ask=False)) is not None]
-        ids = [event.id for event in (events.at_hand if session.long is None else at_hand)]
+        ids = [event.id for event in events.at_hand] if session.long is None else events.last_ids(LAST_IDS)
         self._following = Following(session.address.key, ids, count)
         thread_of.follow(self._following)
 

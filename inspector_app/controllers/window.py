@@ -11,7 +11,9 @@ from inspector_app.controllers.artifacts import ArtifactController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
+from inspector_app.controllers.database_page import DatabasePageController
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.fork_origin import ForkOriginController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.inner_events import InnerEvents
@@ -108,13 +110,15 @@ class WindowController(QObject):
         resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
         PendingController(self.window, agents, cursor, browse, run, resume, tasks, commits, self)
         forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
-        CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
+        compare = CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
+        ForkOriginController(self.window, self.sessions, compare, tasks, cursor, browse, self)
         WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
         RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
+        self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
@@ -332,4 +336,5 @@ class WindowController(QObject):
     def _nothing_has_focus(self) -> bool:
         """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
         focus = self.window.focusWidget()
-        return focus is None or not focus.isVisible() or self.window.run_bar.isAncestorOf(focus)
+        bar = self.window.run_bar
+        return focus is None or not focus.isVisible() or focus is bar or bar.isAncestorOf(focus)

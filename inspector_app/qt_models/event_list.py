@@ -18,6 +18,9 @@ from inspector_app.qt_models.inner_runs import InnerRun
 from inspector_app.session_events import SessionEvents
 from runtime.events import Event
 
+MOST_MET = 40
+"""Events at a long session's end that the columns' widths are made for at once: about what a window shows."""
+
 
 class EventListModel(GrowingRows):
     """A session's events, stored or live, in commit order.
@@ -63,7 +66,7 @@ class EventListModel(GrowingRows):
         self.beginResetModel()
         self._clear()
         self._places.events = events
-        for index in range(len(events) - 1, -1, -1):
+        for index in range(len(events) - 1, max(len(events) - MOST_MET, 0) - 1, -1):
             event = events.peek(index, ask=False)
             if event is None:
                 break

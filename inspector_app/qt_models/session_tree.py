@@ -38,7 +38,7 @@ class Summary(Protocol):
     @property
     def key(self) -> SessionKey: ...  # noqa: D102
     @property
-    def event_count(self) -> int: ...  # noqa: D102
+    def event_count(self) -> int | None: ...  # noqa: D102
     @property
     def last_update_time(self) -> float: ...  # noqa: D102
 
@@ -46,7 +46,7 @@ class Summary(Protocol):
 NEWEST_FIRST = "Newest first"
 ORDERS: dict[str, Callable[[Summary], Any]] = {
     NEWEST_FIRST: lambda summary: (-summary.last_update_time, summary.key.session_id),
-    "Longest first": lambda summary: (-summary.event_count, summary.key.session_id),
+    "Longest first": lambda summary: (-(summary.event_count or 0), summary.key.session_id),
     "By id": lambda summary: summary.key.session_id,
 }
 """How the sessions of a user may be sorted."""
@@ -80,11 +80,15 @@ class ForkInfo:
         parent: the session; it may be in another database, or gone.
         text: what was changed and where, a few words.
         tooltip: all that is known.
+        sentence: the same as text, whole.
+        database: which one the parent is in; None: the fork's own.
     """
 
     parent: SessionKey
     text: str
     tooltip: str
+    sentence: str = ""
+    database: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -152,12 +156,14 @@ class SessionTreeModel(QAbstractItemModel):
 
     Signals:
         moving(bool): rows are about to be moved or removed one by one (True), or it is done: no view shall take that for a selection.
+        forks_changed: it is known where other sessions come from.
 
     Args:
         now: returns epoch seconds; last updates are shown relative to it.
     """
 
     moving = Signal(bool)
+    forks_changed = Signal()
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
@@ -197,6 +203,7 @@ class SessionTreeModel(QAbstractItemModel):
         if database is not None and database.forks != forks:
             database.forks = dict(forks)
             self._rebuild()
+            self.forks_changed.emit()
 
     def remove_database(self, key: str) -> None:
         """Take a database away; nothing happens if it is not there."""
@@ -497,9 +504,13 @@ class SessionTreeModel(QAbstractItemModel):
         ]
         return [(key, session) for _, key, session in sorted(listed)]
 
+    def fork_info(self, key: str, session: SessionKey) -> ForkInfo | None:
+        """Return where a session was forked from; None if it was not."""
+        return self._databases[key].forks.get(session) if key in self._databases else None
+
     def parent_of(self, key: str, session: SessionKey) -> SessionKey | None:
         """Return the session that a fork comes from, if it is in the same database."""
-        fork = self._databases[key].forks.get(session) if key in self._databases else None
+        fork = self.fork_info(key, session)
         return fork.parent if fork is not None and fork.parent in self._databases[key].sessions else None
 
     @property
@@ -553,7 +564,8 @@ class SessionTreeModel(QAbstractItemModel):
             info = self._databases[node.database].info
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
-        updated = f"{summary.event_count:,} events, last update {full_time(summary.last_update_time)}"
+        events = f"{summary.event_count:,} events" if summary.event_count is not None else "events are being counted"
+        updated = f"{events}, last update {full_time(summary.last_update_time)}"
         lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
         fork = self._databases[node.database].forks.get(summary.key)
         lines.append(fork.tooltip if fork is not None else "")

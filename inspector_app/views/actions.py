@@ -44,6 +44,7 @@ class Actions:
     start_page: QAction
     find_session: QAction
     search_all: QAction
+    look_inside: QAction
     find_event: QAction
     condition_help: QAction
     next_hit: QAction
@@ -119,6 +120,7 @@ def make_actions(parent: QObject) -> Actions:
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         search_all=action("search_all", "Search all sessions…", "book-open", "Ctrl+Alt+F"),
+        look_inside=action("look_inside", "User and app state, tables", "table", "Ctrl+I"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
         condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
         next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),

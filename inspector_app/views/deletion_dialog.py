@@ -99,7 +99,7 @@ class DeletionDialog(QDialog):
     def _show(self) -> None:
         oldest = self._now - self.age.value() * DAY
         self._chosen = [summary for summary in self._sessions if not self._by_age or summary.last_update_time < oldest]
-        count, events = len(self._chosen), sum(summary.event_count for summary in self._chosen)
+        count, events = len(self._chosen), sum(summary.event_count or 0 for summary in self._chosen)
         what = f"{count:,} sessions" if count != 1 else "1 session"
         asked = f"Delete {what} with {events:,} events from {self._database}?"
         self._question.setText(asked if count else f"No session of {self._database} is that old.")
@@ -120,7 +120,7 @@ class DeletionDialog(QDialog):
 def _line(summary: Summary, now: float) -> str:
     key = summary.key
     where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
-    return f"{where}   {summary.event_count:,} events, {ago(summary.last_update_time, now)}"
+    return f"{where}   {summary.event_count or 0:,} events, {ago(summary.last_update_time, now)}"
 
 
 def _label(role: str) -> QLabel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -72,7 +72,10 @@ class MainWindow(QMainWindow):
 
     def show_page(self, page: QWidget) -> None:
         """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
+        before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
+        if before is not None and before is not page and focused is not None and before.isAncestorOf(focused):
+            self.run_bar.setFocus(Qt.FocusReason.OtherFocusReason)  # until what is shown takes it: not whatever comes next
         if page is self.welcome:
             self.welcome.focus()
 
@@ -137,7 +140,7 @@ class MainWindow(QMainWindow):
         find.addActions([actions.other_half, actions.who_wrote, actions.compare_states, actions.find_in_state, actions.condition_help])
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()
-        database.addActions([actions.find_session, actions.search_all, actions.follow_newest, actions.reload])
+        database.addActions([actions.find_session, actions.search_all, actions.look_inside, actions.follow_newest, actions.reload])
         database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
@@ -160,7 +163,7 @@ class MainWindow(QMainWindow):
         actions.perspective_browse.triggered.connect(self._on_browse)
         actions.perspective_debug.triggered.connect(self._on_debug)
         actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
-        actions.find_event.triggered.connect(self.workbench.filter_bar.focus)
+        actions.find_event.triggered.connect(self.workbench.filter_events)
         actions.saved_filters.triggered.connect(self.workbench.filter_bar.saved.ask)
         actions.mark_hits.triggered.connect(self.workbench.filter_bar.marking.toggle)
         actions.condition_help.triggered.connect(self._on_condition_help)

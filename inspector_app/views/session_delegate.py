@@ -39,9 +39,11 @@ class SessionDelegate(QStyledItemDelegate):
         painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
         inner = rect.adjusted(22, 0, -6, 0)
         small = QFontMetrics(self._small)
-        detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
-        width = small.horizontalAdvance(detail)
         normal = QFontMetrics(self._font)
+        detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
+        if normal.horizontalAdvance(node.name) + 10 + small.horizontalAdvance(detail) > inner.width():
+            detail = ""  # in a narrow pane the name comes first; the tooltip tells all
+        width = small.horizontalAdvance(detail)
         side = Qt.TextElideMode.ElideMiddle if node.kind == "session" else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))
         painter.setFont(self._font)

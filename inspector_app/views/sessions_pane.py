@@ -56,11 +56,13 @@ class SessionsPane(QWidget):
         session_selected (str, SessionKey): the selection is on this database's session now.
         session_activated (str, SessionKey): Enter or a double click on it.
         compare_asked (str, SessionKey, SessionKey | None): compare it with this other one of its database; None: with the one on show.
+        row_chosen (str, tuple[str, ...]): a click, or Enter, on this database and the app, user and session below it that the row names.
         delete_asked (str, list[SessionKey]), prune_asked (str): sessions of this database shall be deleted; those named, or old ones.
     """
 
     session_selected = Signal(str, object)
     session_activated = Signal(str, object)
+    row_chosen = Signal(str, object)
     compare_asked = Signal(str, object, object)
     delete_asked = Signal(str, list)
     prune_asked = Signal(str)
@@ -142,6 +144,8 @@ class SessionsPane(QWidget):
         self.tree.expanded.connect(self._on_expanded)
         self.tree.collapsed.connect(self._on_collapsed)
         self.tree.activated.connect(self._on_activated)
+        self.tree.clicked.connect(self._on_row_chosen)
+        self.tree.activated.connect(self._on_row_chosen)
         self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
         self.tree.customContextMenuRequested.connect(self._on_context_menu)
         self._clock.timeout.connect(self._model.refresh_times)
@@ -245,6 +249,10 @@ class SessionsPane(QWidget):
         if node.session is not None:
             self.session_activated.emit(node.database, node.session)
 
+    def _on_row_chosen(self, index: QModelIndex) -> None:
+        node = self._model.node(index)
+        self.row_chosen.emit(node.database, node.path[1:])
+
     def _on_context_menu(self, position: QPoint) -> None:
         menu = self.context_menu(self.tree.indexAt(position))
         if menu is not None:
@@ -273,6 +281,9 @@ class SessionsPane(QWidget):
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
             menu.addSeparator()
             self._add_comparing(menu, node)
+        else:
+            text = "User and app state, tables" if node.kind == "database" else f"State of this {node.kind}"
+            menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self._on_row_chosen, index))
         menu.addSeparator()
         self._add_deletion(menu, node)
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)

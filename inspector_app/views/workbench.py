@@ -21,8 +21,10 @@ from PySide6.QtWidgets import (
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.alter_card import AlterCard
 from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
+from inspector_app.views.database_page import DatabasePage
 from inspector_app.views.decision_card import DecisionCard
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
@@ -71,7 +73,8 @@ class Workbench(QMainWindow):
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
             deletion_hint: that sessions were deleted, and can be put back.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
-        problem: stands in for the stream when the session could not be read.
+        alter_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
+        problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
     """
 
     def __init__(self, events: EventListModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
@@ -89,8 +92,11 @@ class Workbench(QMainWindow):
         self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
         self.fork_card = DecisionCard("fork_card", "What forking will do")
+        self.alter_card = AlterCard()
+        self.origin_hint = HintBar("origin_hint")
         self.rewind_card = DecisionCard("rewind_card", "What rewinding will do")
         self.problem = ProblemPage("session_problem")
+        self.database = DatabasePage()
         self.detail = EventDetail()
         self.sessions = SessionsPane(sessions)
         self.pending = PendingPane()
@@ -105,6 +111,7 @@ class Workbench(QMainWindow):
         self._centre.setMinimumHeight(_LEAST_STREAM)
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
+        self._centre.addWidget(self.database)
         # In the order in which Tab goes through them.
         sessions = self._dock("sessions", "Sessions", self.sessions)
         self.setCentralWidget(self._middle())
@@ -142,6 +149,22 @@ class Workbench(QMainWindow):
     def show_stream(self) -> None:
         """Show the stream again."""
         self._centre.setCurrentWidget(self.stream)
+        self.filter_bar.show()
+
+    def show_database_page(self) -> None:
+        """Show, in place of the stream and its filter, what the database holds beside its sessions."""
+        self._centre.setCurrentWidget(self.database)
+        self.filter_bar.hide()
+
+    def leave_database_page(self) -> None:
+        """Show the stream, if a database's own contents are what is on show."""
+        if self._centre.currentWidget() is self.database:
+            self.show_stream()
+
+    def filter_events(self) -> None:
+        """Ask what to filter the events by."""
+        self.leave_database_page()
+        self.filter_bar.focus()
 
     def show_pending(self, *, count: int) -> None:
         """Say in the pane's title how much waits."""
@@ -269,10 +292,12 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint, self.fork_hint):
+        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
-        for card in (self.preflight, self.fork_card, self.rewind_card):
+        for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
             rows.addWidget(card)
+        for decided in (self.preflight, self.fork_card, self.rewind_card):
+            decided.chosen.connect(self.stream.table.setFocus)  # else the focus goes to the tool bar, with the button that is gone
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

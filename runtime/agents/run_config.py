@@ -24,7 +24,9 @@ class RunConfig(BaseModel):
         streaming_mode: SSE streams answers as partial events. (BIDI, live audio, is not supported.)
         max_llm_calls: most model calls in one invocation; 0 or less: no limit.
         response_modalities: what the model shall answer with, such as `["TEXT"]`.
-        speech_config, save_input_blobs_as_artifacts, support_cfc: accepted for google-adk's sake.
+        save_input_blobs_as_artifacts: files in the user's message become artifacts, and their names stand in their place; without an
+            artifact service they stay.
+        speech_config, support_cfc: accepted for google-adk's sake.
         custom_metadata: copied onto every event of the run.
     """
 

@@ -14,6 +14,7 @@ from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State
 
 if TYPE_CHECKING:
+    from runtime.sessions.copy_database import copy_database as copy_of_database
     from runtime.sessions.database_session_service import DatabaseSessionService
     from runtime.sessions.sqlite_session_service import SqliteSessionService
 
@@ -27,11 +28,13 @@ __all__ = [
     "SessionKey",
     "SqliteSessionService",
     "State",
+    "copy_of_database",
 ]
 
 __getattr__ = lazy_exports(
     __name__,
     {
+        "copy_of_database": "runtime.sessions.copy_database:copy_database",
         "DatabaseSessionService": "runtime.sessions.database_session_service",
         "SqliteSessionService": "runtime.sessions.sqlite_session_service",
     },

@@ -76,6 +76,14 @@ def read_epoch(value: Any) -> float:
     return to_epoch(read_time(value))
 
 
+def epoch(value: Any) -> float:
+    """Return a time column's epoch seconds, 0 where it holds no time."""
+    try:
+        return to_epoch(read_time(value))
+    except ValueError:
+        return 0.0
+
+
 def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
     """Return checked state as JSON text.
 

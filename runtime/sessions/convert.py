@@ -19,7 +19,7 @@ from runtime.sessions.stored.decode_v0 import json_of_v0, v0_columns
 from runtime.sessions.stored.detect import Layout
 from runtime.sessions.stored.event_rows import read_offset
 from runtime.sessions.stored.reader import StoredDatabase
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 MOVED = "inspector_unknown_actions"
 """Where in an event's custom_metadata stands what was in `actions` and google-adk refuses there."""

@@ -25,7 +25,8 @@ from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.sessions.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, SQL, DriverConnection, Rows, compiled_statements
 from runtime.sessions.stored.detect import Layout, layout_of, sqlite_tables
-from runtime.sessions.tables import SCHEMA_VERSION, VERSION, WrittenLayout, tables_of
+from runtime.sessions.table_names import SCHEMA_VERSION, VERSION, WrittenLayout
+from runtime.sessions.tables import tables_of
 
 BUSY_TIMEOUT = 30.0
 """Seconds that a commit waits for other writers, unless `connect_args={"timeout": …}` says otherwise."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError
-
 from runtime.errors.storage_error import ConnectionLostError, ForeignDatabaseError, StorageError
 
 _SENTENCES = {
@@ -42,7 +40,8 @@ def storage_error(error: Exception, name: str) -> StorageError:
         error: what was raised.
         name: what to call the database.
     """
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    wrapped = getattr(error, "orig", None)  # SQLAlchemy's, which is not loaded to read a file
+    cause = wrapped if isinstance(wrapped, Exception) else error
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
         if code & 0xFF == sqlite3.SQLITE_NOTADB:

@@ -32,7 +32,7 @@ from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import independent, merge_scopes, split_delta
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.timestamps import timestamp_of
-from runtime.sessions.tables import WrittenLayout
+from runtime.sessions.table_names import WrittenLayout
 
 _REMEMBERED_SESSIONS = 256
 _ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0

@@ -18,9 +18,10 @@ from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.database_errors import storage_error
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
+from runtime.sessions.statements import quoted_name
 from runtime.sessions.stored.event_rows import parts
 from runtime.sessions.stored.reader import StoredDatabase
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 _ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id"}
 _BUSY_SECONDS = 30
@@ -78,7 +79,7 @@ def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
 
 def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: str, keys: Iterable[SessionKey]) -> None:
     names = database.read(lambda connection: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")])
-    columns = ", ".join(_quoted(name) for name in names)
+    columns = ", ".join(quoted_name(name) for name in names)
     written.execute(f"CREATE TABLE {table} ({columns})")  # without types, so that every value stays what it is
     query = f"SELECT {columns} FROM {table} WHERE app_name = ? AND user_id = ? AND {_ID_COLUMN[table]} = ? ORDER BY rowid"
     for key in keys:
@@ -127,12 +128,8 @@ def _put_back(database: sqlite3.Connection, file: Path) -> int:
         raise StorageError(f"{file} has a session {again[0]} again: it would be overwritten. Nothing was put back.")
     tables = [name for (name,) in database.execute("SELECT name FROM copy.sqlite_master WHERE type = 'table'")]
     for table in sorted(tables, key=["sessions", "events", COMMITS].index):
-        columns = ", ".join(_quoted(row[1]) for row in database.execute(f"PRAGMA copy.table_info({table})"))
+        columns = ", ".join(quoted_name(row[1]) for row in database.execute(f"PRAGMA copy.table_info({table})"))
         # What a deleted session wrote for others is still recorded, without its name: it gets it back.
         insert = "INSERT OR REPLACE" if table == COMMITS else "INSERT"
         database.execute(f"{insert} INTO main.{table} ({columns}) SELECT {columns} FROM copy.{table} ORDER BY rowid")
     return int(database.execute("SELECT count(*) FROM copy.sessions").fetchone()[0])
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

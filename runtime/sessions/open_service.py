@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from runtime import sessions
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.database_session_service import DatabaseSessionService
 from runtime.sessions.database_url import database_url, file_of
-from runtime.sessions.sqlite_session_service import SqliteSessionService
 from runtime.sessions.stored.reader import StoredDatabase
 
 
@@ -24,7 +23,7 @@ def open_session_service(target: str) -> BaseSessionService:
     """
     file = file_of(database_url(target))
     if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
-        return DatabaseSessionService(target)
+        return sessions.DatabaseSessionService(target)
     with StoredDatabase.open(str(file)) as stored:
         kind = stored.layout.kind
     if kind == "v0":
@@ -32,4 +31,5 @@ def open_session_service(target: str) -> BaseSessionService:
             f"{file} has the older layout with pickled actions, which is only read."
             " Convert it into a new file: agent-inspector convert OLD NEW."
         )
-    return SqliteSessionService(target) if kind == "sqlite" else DatabaseSessionService(target)
+    # Named through the package, which loads them now: a window that only reads needs no SQLAlchemy.
+    return sessions.SqliteSessionService(target) if kind == "sqlite" else sessions.DatabaseSessionService(target)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from runtime.sessions.database_session_service import DatabaseSessionService
-from runtime.sessions.tables import WrittenLayout
+from runtime.sessions.table_names import WrittenLayout
 
 
 class SqliteSessionService(DatabaseSessionService):

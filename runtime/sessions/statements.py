@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import text
-from sqlalchemy.engine import Dialect
+from runtime.sessions.table_names import COMMITS, METADATA
 
-from runtime.sessions.tables import COMMITS, METADATA
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
 
 
 class Rows(Protocol):
@@ -163,4 +163,11 @@ def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> d
         dialect: the engine's, with named parameters.
         statements: for this kind of database.
     """
+    from sqlalchemy import text
+
     return {name: str(text(sql).compile(dialect=dialect)) for name, sql in statements.items()}
+
+
+def quoted_name(name: str) -> str:
+    """Return a table's or column's name as SQL takes it, whatever stands in it."""
+    return '"' + name.replace('"', '""') + '"'

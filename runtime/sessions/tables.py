@@ -7,7 +7,7 @@ databases unchanged. What it has no place for stands in tables prefixed `inspect
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -25,26 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.types import REAL, TypeEngine
 
-WrittenLayout = Literal["v1", "sqlite"]
-
-COMMITS = "inspector_commits"
-"""One row a commit, in commit order:
-
-- an event: `event_id`, the `user:` and `app:` part of its delta in `shared`, a readable trace of its `temp:` keys in `temp`;
-- a session's creation: `event_id` is null, `baseline` is the session's own first state, `shared` what it set for user and app. Of a fork,
-  `temp` says what it was made of (`lineage.dump_origin`), and `baseline` is null where nobody recorded its parent's first state;
-- what a user or app had when we first saw it: `session_id` is empty, `shared` is all of it (`user_id` empty: the app's).
-
-`writer` names the process, null for events that we found when we came by; `at` is epoch microseconds, for a creation the session's
-`create_time`.
-"""
-
-METADATA = "inspector_metadata"
-VERSION = "1"
-"""Of our own tables."""
-
-SCHEMA_VERSION = "1"
-"""Of google-adk's v1 layout."""
+from runtime.sessions.table_names import COMMITS, METADATA, WrittenLayout
 
 
 @dataclass(frozen=True)

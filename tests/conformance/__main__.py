@@ -17,7 +17,7 @@ import warnings
 from dataclasses import asdict
 
 from tests.conformance import clauses
-from tests.conformance.backends import backends, named_backend
+from tests.conformance.backends import NoSuchServiceError, backends, named_backend
 from tests.conformance.report import table, try_all
 
 
@@ -29,7 +29,11 @@ def main() -> int:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     assert clauses.__all__
-    results = asyncio.run(try_all([named_backend(name) for name in options.services] or backends()))
+    try:
+        services = [named_backend(name) for name in options.services]
+    except NoSuchServiceError as error:
+        parser.error(str(error))
+    results = asyncio.run(try_all(services or backends()))
     sys.stdout.write(json.dumps([asdict(result) for result in results]) + "\n" if options.json else table(results) + "\n")
     return int(any(result.outcome == "failed" for result in results))
 

@@ -58,13 +58,23 @@ def _google_adks() -> list[Backend]:
     ]
 
 
+class NoSuchServiceError(Exception):
+    """No function has the name that was given; the text says why."""
+
+
 def named_backend(name: str) -> Backend:
     """Return a service of somebody else's.
 
     Args:
         name: `MODULE:FUNCTION`; the function takes an empty folder and returns the service, or, called again with the same folder, the
             service on what it stored there. It may have an attribute `unsupported`: what the service does not claim to do → why.
+
+    Raises:
+        NoSuchServiceError: the module or the function is not there.
     """
     module, _, function = name.partition(":")
-    opened = getattr(importlib.import_module(module), function)
+    try:
+        opened = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise NoSuchServiceError(f"There is no service {name!r}: {error}. Name a function as MODULE:FUNCTION.") from None
     return Backend(function, opened, getattr(opened, "unsupported", {}))

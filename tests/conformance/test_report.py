@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from runtime.events import Event
 from runtime.sessions import GetSessionConfig, InMemorySessionService, Session
 from tests.conformance import clauses
+from tests.conformance.__main__ import main
 from tests.conformance.backends import IN_MEMORY
 from tests.conformance.clause import CLAUSES, Backend
 from tests.conformance.report import table, try_all
@@ -93,3 +96,12 @@ def test_the_command_tries_somebodys_own_service() -> None:
     assert (good.returncode, bad.returncode) == (0, 1), good.stderr + bad.stderr
     assert "unsupported  own_service  get_session: survives reopening" in good.stdout
     assert "failed  forgetful  append_event: order is commit order" in bad.stdout
+
+
+def test_a_misspelt_service_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("tests.conformance.test_raport:own_service", "tests.conformance.test_report:own_servise", ":own_service"):
+        monkeypatch.setattr(sys, "argv", ["conformance", name])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 2
+        assert f"There is no service {name!r}" in capsys.readouterr().err

@@ -27,9 +27,10 @@ WORDING = [
     (r"(`(\w+)` tool returned result: .*|got from tool `(\w+)`: .*)", r"result of \2\3"),
     (r"Artifact note.txt is:|The file 'note.txt':", "the file"),
     (r"(?s).*mandatory (?:input parameters|arguments) .*", "arguments are missing"),
+    (r"artifact_e-[\w-]+_(\d)", r"artifact_ID_\1"),
     (r"(?s)artifact contents temporarily .*|The files are shown once.*", "shown once"),
 ]
-"""Texts for models that say the same in our own words."""
+"""Texts for models that say the same in our own words, and names with an id in them."""
 
 _ANSWER_FIRST = "the call's response is committed before the request it holds, so that a crash between them loses no request"
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runtime.errors.storage_error import ForeignDatabaseError
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.statements import quoted_name
+from runtime.sessions.table_names import COMMITS
 
 LayoutKind = Literal["v1", "sqlite", "v0"]
 
@@ -85,7 +86,7 @@ class Layout:
 def sqlite_tables(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
     """Return an SQLite database's tables: name → column name → declared type."""
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    tables = {name: connection.execute('PRAGMA table_info("{}")'.format(name.replace('"', '""'))).fetchall() for name in names}
+    tables = {name: connection.execute(f"PRAGMA table_info({quoted_name(name)})").fetchall() for name in names}
     return {name: {column[1]: column[2] for column in columns} for name, columns in tables.items() if not name.startswith("sqlite_")}
 
 

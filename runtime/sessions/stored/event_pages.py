@@ -59,22 +59,35 @@ class EventPages:
 
     The session may grow meanwhile; what is added later is not part of this.
 
+    Attributes:
+        is_assumed: nobody has counted; see `assume`.
+
     Args:
         file: the database.
         key: the session.
         decode: makes an event of a row.
         count: how many events it had when it was last looked at; spares counting them where no other session has any.
+        assume: spare counting also where that is not known, if the database has no other session: all rows of the table are taken for its
+            own, and none for missing in between. Whoever does so asks once more without, and compares (`begins_with`).
     """
 
-    def __init__(self, file: Readable, key: SessionKey, decode: Callable[[EventRow], Event], count: int | None = None) -> None:
+    def __init__(
+        self, file: Readable, key: SessionKey, decode: Callable[[EventRow], Event], count: int | None = None, *, assume: bool = False
+    ) -> None:
         self._file = file
         self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
         self.decode = decode
-        self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count))
+        self.is_assumed = False
+        self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count, assume=assume))
 
     def __len__(self) -> int:
         """Return how many events there are."""
         return len(self._rowids)
+
+    def begins_with(self, other: EventPages) -> bool:
+        """Return whether the first events here are all those of `other`."""
+        mine, count = self._rowids, len(other)
+        return len(mine) >= count and (count == 0 or (mine[0], mine[count - 1]) == (other._rowids[0], other._rowids[-1]))
 
     def rows(self, first: int, end: int) -> list[EventRow]:
         """Return the rows of the places from `first` up to and without `end`, for `decode`.
@@ -146,9 +159,12 @@ class EventPages:
         parameters = {**self._names, **(more or {}), "first": self._rowids[first], "last": self._rowids[end - 1]}
         return self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
 
-    def _read_rowids(self, connection: sqlite3.Connection, listed: int | None) -> Sequence[int]:
+    def _read_rowids(self, connection: sqlite3.Connection, listed: int | None, *, assume: bool) -> Sequence[int]:
         lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
         if lowest is not None and highest - lowest + 1 == listed:
+            return range(lowest, highest + 1)
+        if assume and lowest is not None and len(connection.execute("SELECT 1 FROM sessions LIMIT 2").fetchall()) == 1:
+            self.is_assumed = True
             return range(lowest, highest + 1)
         of_session = "FROM events WHERE app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
         count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()

@@ -14,7 +14,7 @@ from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.decode_v0 import decode_v0, delta_of_v0, v0_columns
 from runtime.sessions.stored.detect import Layout
 from runtime.sessions.stored.local_times import utc_offset
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 Written = tuple[str, str, str, dict[str, Any]]

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
+from runtime.sessions.column_values import epoch
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
-from runtime.sessions.stored.reader import SessionSummary, StoredDatabase, epoch
+from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.sqlite_file import CLOCK_TICK
 from runtime.sessions.stored.tail import Changes, Tail
 
@@ -199,7 +200,7 @@ class FileTail(Tail):
             return None
         counts = Counter(SessionKey(*place.name[1:]) for place in events)
         changed = [
-            SessionSummary(key, counts[key] + (self._known[key].event_count if key in self._known else 0), updated)
+            SessionSummary(key, counts[key] + (self._known[key].event_count or 0 if key in self._known else 0), updated)
             for key in new | counts.keys()
             if (updated := _update_time(connection, key)) is not None
         ]
@@ -223,7 +224,7 @@ class FileTail(Tail):
         count = next((summary.event_count for summary in look.changed if summary.key == followed.key), None)
         if count is None:
             known = self._known.get(followed.key)
-            count = known.event_count if known else 0
+            count = known.event_count or 0 if known else 0
         rowid = self._rowid_of_last(connection)
         if rowid is None:
             look.reread = True

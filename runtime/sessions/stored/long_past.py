@@ -15,7 +15,7 @@ from runtime.sessions.lineage import read_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of
 from runtime.sessions.stored.event_pages import EventPages
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 _OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.database_url import database_url, file_of, plain_file
 from runtime.sessions.stored.file_tail import FileTail
 from runtime.sessions.stored.reader import SessionSummary
 from runtime.sessions.stored.server_tail import ServerTail
@@ -22,6 +22,9 @@ def open_tail(target: str, known: Iterable[SessionSummary] = ()) -> Tail:
     Raises:
         StorageError: it is a database that we do not serve.
     """
+    plain = plain_file(target)
+    if plain is not None:
+        return FileTail(plain, known)
     url = database_url(target)
     if url.get_backend_name() != "sqlite":
         return ServerTail(url, known)

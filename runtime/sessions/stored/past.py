@@ -12,7 +12,7 @@ from runtime.sessions.lineage import Lineage, read_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of
 from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, Written, parts
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 
 def read_past(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from runtime.events.event import Event
-from runtime.history.invocations import PendingItem, read_invocation, rewound_invocations
+from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.copied_events import Readable
 from runtime.sessions.stored.decode import EventRow
@@ -138,20 +138,29 @@ class PendingRows:
         Args:
             key: only this session's; all sessions' if None.
         """
+        unfinished = self.unfinished(key)
+        return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
+
+    def unfinished(self, key: SessionKey | None = None) -> dict[SessionKey, list[Invocation]]:
+        """Return the invocations in which something may wait, by session, in the order in which they began.
+
+        Args:
+            key: only this session's; all sessions' if None.
+        """
         sessions: dict[SessionKey, _Session] = {}
         for rowid, *names, event_id, invocation_id, time, data in self._rows(key):
             row = (event_id, invocation_id, time, data)
             seen = _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
             sessions.setdefault(SessionKey(*names), _Session()).add(rowid, seen)
-        return {name: self._pending(session) for name, session in sessions.items()}
+        return {name: self._unfinished(session) for name, session in sessions.items()}
 
-    def _pending(self, session: _Session) -> list[PendingItem]:
+    def _unfinished(self, session: _Session) -> list[Invocation]:
         rewound = rewound_invocations(session.steps)
-        found: list[PendingItem] = []
-        for name, invocation in session.invocations.items():
-            if name not in rewound and not invocation.is_finished(session.answers):
-                found += read_invocation(self._events(invocation.rowids), is_rewound=False, answered=session.answers).pending
-        return found
+        return [
+            read_invocation(self._events(invocation.rowids), is_rewound=False, answered=session.answers)
+            for name, invocation in session.invocations.items()
+            if name not in rewound and not invocation.is_finished(session.answers)
+        ]
 
     def _rows(self, key: SessionKey | None) -> Iterable[tuple[Any, ...]]:
         of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""

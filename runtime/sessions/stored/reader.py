@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import ForeignDatabaseError, StorageError
 from runtime.events.event import Event
-from runtime.history.invocations import PendingItem, pending_items
+from runtime.history.invocations import Invocation, PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
-from runtime.sessions.column_values import read_state, read_time, to_epoch
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.column_values import epoch, read_state
+from runtime.sessions.database_url import database_url, file_of, plain_file
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
@@ -31,11 +31,15 @@ from runtime.sessions.stored.long_past import read_long_past
 from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.pending import PendingRows
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
+from runtime.sessions.stored.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.sessions.stored.sqlite_file import SqliteFile
 from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
+
+MANY_EVENTS = 20_000
+"""In a database, from which on counting them takes longer than one waits for a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,12 @@ class SessionSummary:
 
     Attributes:
         key: which one.
-        event_count: of all its events.
+        event_count: of all its events; None where they were not counted.
         last_update_time: epoch seconds.
     """
 
     key: SessionKey
-    event_count: int
+    event_count: int | None
     last_update_time: float
 
 
@@ -79,6 +83,9 @@ class StoredDatabase:
             ForeignDatabaseError: it is no session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
+        plain = plain_file(target)
+        if plain is not None:
+            return cls._open_file(plain)
         url = database_url(target)
         if url.get_backend_name() != "sqlite":
             server = ServerDatabase(url)
@@ -109,6 +116,18 @@ class StoredDatabase:
         """Return all sessions by app, user and id, with their counts of events."""
         return self._file.read(self.sessions_in)
 
+    def listing(self) -> list[SessionSummary]:
+        """Return all sessions as `sessions` does, of a file with many events without counts: for these all of them are looked at."""
+
+        def read(connection: ReadingConnection) -> list[SessionSummary]:
+            if not self._is_file:
+                return self.sessions_in(connection)
+            lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+            few = lowest is None or highest - lowest < MANY_EVENTS
+            return self.sessions_in(connection) if few else _summaries(connection, None)
+
+        return self._file.read(read)
+
     def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
         """Return all sessions as `sessions` does, in a transaction that is going on."""
         counts = {
@@ -117,9 +136,7 @@ class StoredDatabase:
                 "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
             )
         }
-        rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
-        keys = [(SessionKey(*key), updated) for *key, updated in rows]
-        return [SessionSummary(key, counts.get(key, 0), epoch(updated)) for key, updated in keys]
+        return _summaries(connection, counts)
 
     def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
         """Return a session's events in commit order.
@@ -149,6 +166,18 @@ class StoredDatabase:
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def shared_scopes(self) -> list[SharedScope]:
+        """Return the apps and users that have any state, each app before its users."""
+        return self._file.read(shared_scopes)
+
+    def shared_state(self, scope: SharedScope) -> SharedState:
+        """Return the state of an app or a user as it is now, whatever sessions there are.
+
+        Raises:
+            StorageError: it is damaged.
+        """
+        return self._file.read(lambda connection: shared_state(connection, scope))
 
     def created(self, key: SessionKey) -> float:
         """Return when a session was created, epoch seconds; 0.0 if that cannot be read.
@@ -206,8 +235,21 @@ class StoredDatabase:
         if not self._has_json:
             keys = [key] if key else [summary.key for summary in self.sessions()]
             return {each: pending_items(self.events(each)) for each in keys}
+        return self._pending_rows().find(key)
+
+    def unfinished(self) -> dict[SessionKey, list[Invocation]]:
+        """Return the invocations of every session in which something waits, in the order in which they began.
+
+        It looks at every event once (some 30 s of CPU for a million): not on a connection that somebody waits for. Of the oldest layout,
+        and of a server, nothing is said: there it would be many times that.
+        """
+        found = self._pending_rows().unfinished() if self._has_json else {}
+        waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
+        return {key: entries for key, entries in waiting.items() if entries}
+
+    def _pending_rows(self) -> PendingRows:
         decode = decode_v1 if self.layout.kind == "v1" else decode_sqlite
-        return PendingRows(self._file, decode, json_wins=self.layout.kind == "sqlite").find(key)
+        return PendingRows(self._file, decode, json_wins=self.layout.kind == "sqlite")
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a piece of work that only reads on the database itself, for what the other methods do not offer.
@@ -222,12 +264,13 @@ class StoredDatabase:
         query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
         return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
 
-    def pages(self, key: SessionKey, count: int | None = None) -> EventPages:
+    def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
         """Return a session's events, to be read piece by piece.
 
         Args:
             key: the session.
             count: how many events it was listed with, if that is known.
+            assume: see `EventPages`.
 
         Raises:
             SessionNotFoundError: there is no such session.
@@ -235,7 +278,7 @@ class StoredDatabase:
         if not self._has_json:
             return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count)
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count, assume=assume)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.
@@ -279,6 +322,12 @@ class StoredDatabase:
         self.close()
 
 
+def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] | None) -> list[SessionSummary]:
+    rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
+    keys = [(SessionKey(*key), updated) for *key, updated in rows]
+    return [SessionSummary(key, None if counts is None else counts.get(key, 0), epoch(updated)) for key, updated in keys]
+
+
 def _not_sqlite(path: Path) -> str | None:
     with OPEN_FILES.kept_out(path) as is_free:
         try:
@@ -315,11 +364,3 @@ def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, A
     user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", parts(key)[:2]).fetchone()
     app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", parts(key)[:1]).fetchone()
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
-
-
-def epoch(value: Any) -> float:
-    """Return a time column's epoch seconds, 0 where it holds no time."""
-    try:
-        return to_epoch(read_time(value))
-    except ValueError:
-        return 0.0

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
-
-from sqlalchemy import create_engine, event
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool, QueuePool
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors.storage_error import ConnectionLostError, StorageError
 from runtime.sessions.commit_record import delta_of
@@ -20,7 +15,10 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.statements import Rows
 from runtime.sessions.stored.detect import Layout, layout_of
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, ReadingConnection, Written, no_event, parts
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 T = TypeVar("T")
 
@@ -34,6 +32,9 @@ class ServerDatabase:
     """
 
     def __init__(self, url: URL, *, keep: bool = False) -> None:
+        from sqlalchemy import create_engine, event
+        from sqlalchemy.pool import NullPool, QueuePool
+
         self.name = shown_url(url)
         pool: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 1, "pool_reset_on_return": None} if keep else {"poolclass": NullPool}
         try:
@@ -89,6 +90,8 @@ class ServerDatabase:
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
+        from sqlalchemy.exc import SQLAlchemyError
+
         driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         try:
             with self._engine.connect() as connection:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from sqlalchemy.engine import URL
+from typing import TYPE_CHECKING, Any
 
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
+from runtime.sessions.column_values import epoch
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, ReadingConnection, parts
-from runtime.sessions.stored.reader import SessionSummary, StoredDatabase, epoch
+from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.tail import Changes, Tail
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 _PAUSE = 0.03
 _SHARE = 0.1

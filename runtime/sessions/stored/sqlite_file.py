@@ -45,7 +45,7 @@ _STILL_WRITTEN = 1.0
 
 _LONGEST_VALUE = 512 * 1024 * 1024
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
-_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower"}
+_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
 # SQLite's file format: where a database says how it may be read, and how long a journal's magic number is.
 _READ_VERSION, _JOURNAL_MAGIC = 19, 8
 # Where SQLite's locks lie in a file.
@@ -57,10 +57,12 @@ class SqliteFile:
 
     Args:
         file: an existing file.
+        readable: says of which tables anything may be read; of those that a session database has, if it is not given.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, readable: Callable[[str], bool] | None = None) -> None:
         self.file = file
+        self._readable = readable or _is_known_table
         self._connection: sqlite3.Connection | None = None
         self._opened_as: object = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
@@ -190,21 +192,24 @@ class SqliteFile:
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(lambda: self._stopped or time.monotonic() > self._deadline, 20_000)
-        connection.set_authorizer(_allow)
+        connection.set_authorizer(self._allow)
         # Text that is no UTF-8 is somebody's mistake, not a reason to show nothing.
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
 
+    def _allow(self, action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION):
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_READ:
+            return sqlite3.SQLITE_OK if first and self._readable(first) else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_PRAGMA:
+            return sqlite3.SQLITE_OK if first in ("table_info", "data_version") else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION:
+            return sqlite3.SQLITE_OK if second in _FUNCTIONS else sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_DENY
 
-def _allow(action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
-    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION):
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_READ:
-        return sqlite3.SQLITE_OK if first and _READABLE_TABLES.fullmatch(first) else sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_PRAGMA:
-        return sqlite3.SQLITE_OK if first in ("table_info", "data_version") else sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_OK if second in _FUNCTIONS else sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_DENY
+
+def _is_known_table(name: str) -> bool:
+    return _READABLE_TABLES.fullmatch(name) is not None
 
 
 def _stamp(file: Path) -> tuple[int, int, int]:

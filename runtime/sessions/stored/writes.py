@@ -11,7 +11,7 @@ from runtime.sessions.column_values import load_json_object
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import State
 from runtime.sessions.stored.event_rows import EventRows, ReadingConnection, parts
-from runtime.sessions.tables import COMMITS
+from runtime.sessions.table_names import COMMITS
 
 _NOTHING = object()
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, Q
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.database_page import DatabasePage
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.sessions_pane import SessionsPane
@@ -23,7 +24,7 @@ def made_by_qt(widget: QWidget) -> bool:
 
 
 def test_every_control_has_a_name(qtbot) -> None:
-    for made in (EventStreamView(EventListModel()), EventDetail(), SessionsPane(SessionTreeModel()), TextDialog("t", "x")):
+    for made in (EventStreamView(EventListModel()), EventDetail(), SessionsPane(SessionTreeModel()), TextDialog("t", "x"), DatabasePage()):
         qtbot.addWidget(made)
         nameless = [
             (type(control).__name__, control.objectName(), control.accessibleName())

@@ -8,13 +8,18 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.cursor import SessionAddress
+from inspector_app.demo import STORY
+from inspector_app.presentation import short_id, text_of
+from resources.samples.orders.script import order_script
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
+from runtime.events.event import Event
+from runtime.events.marks import EDITED
 from runtime.models.base_llm import BaseLlm
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
@@ -192,3 +197,107 @@ def test_the_menu_of_an_event_asks_to_fork_there(story: Inspector, qtbot: QtBot)
     qtbot.waitUntil(lambda: story.window.workbench.fork_card.title == "Fork at event 4?")
     qtbot.keyClick(story.window.workbench.fork_card, Qt.Key.Key_Escape)
     assert story.window.workbench.fork_card.title == ""
+
+
+def event_place(inspector: Inspector, wanted: Callable[[Event], bool]) -> int:
+    events = inspector.controller.events
+    return next(index for index in range(events.event_count) if wanted(events.committed(index)))
+
+
+def write_another(inspector: Inspector, text: str) -> None:
+    edit = inspector.window.workbench.alter_card.findChild(QPlainTextEdit, "alter_editor")
+    edit.setPlainText(text)
+
+
+def test_what_if_a_tool_had_returned_something_else(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(STORY.parent / "orders")
+    assert inspector.agents.loaded is not None
+    inspector.agents.loaded.app.root_agent.model = order_script(delay=0)  # type: ignore[attr-defined]
+    bench = inspector.window.workbench
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=30_000):
+        bench.composer.set_text("a desk lamp")
+        inspector.window.commands.run.trigger()
+    original = inspector.cursor.session
+    assert original is not None
+    place = event_place(inspector, lambda event: any(each.name == "find_product" for each in event.get_function_responses()))
+    ask_to_fork(inspector, place, qtbot)
+    button = bench.fork_card.button("alter")
+    assert button is not None and button.text() == "Change this result…"
+    choose(inspector, "alter", qtbot)
+    assert "the result of find_product" in bench.alter_card.title
+    submit = bench.alter_card.findChild(QPushButton, "alter_submit")
+    assert not submit.isEnabled() and "what was recorded" in submit.toolTip()
+    write_another(inspector, '{"products": [')
+    assert not submit.isEnabled() and "Line 1" in submit.toolTip()
+    write_another(inspector, '{"products": []}')
+    edit = bench.alter_card.findChild(QPlainTextEdit, "alter_editor")
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=30_000) as ended:
+        qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert ended.args[0].error is None
+    fork = inspector.cursor.session
+    assert fork is not None and fork != original
+    result = inspector.controller.events.committed(place)
+    assert result.get_function_responses()[0].response == {"products": []}
+    assert inspector.controller.events.event_count > place + 1, "what came then happened live"
+    # What was changed is seen in the tree, and above the events of the fork.
+    tree = inspector.controller.sessions
+    assert tree.node(tree.index_of(fork.database, fork.key)).name == "result changed: {products: []}"
+    assert bench.origin_hint.text.startswith(f"Fork of {short_id(original.key.session_id)}, run again with another result: {{products: [")
+    assert bench.origin_hint.text.endswith("→ {products: []}")
+    qtbot.mouseClick(bench.origin_hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: inspector.window.page is inspector.window.compare, timeout=10_000)
+    page = inspector.window.compare
+    assert page.model.places(page.table.currentIndex().row()) == (place, place), "the first difference"
+    page.left.emit()
+    qtbot.mouseClick(bench.origin_hint.other_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: inspector.cursor.session == original and not inspector.tasks.running, timeout=10_000)
+    assert bench.origin_hint.text == "", "it is no fork"
+
+
+def test_what_if_a_model_had_answered_something_else(counted: tuple[Inspector, Counting], qtbot: QtBot) -> None:
+    story, _ = counted
+    original = story.cursor.session
+    place = event_place(story, lambda event: event.author == "Critic" and event.content is not None)
+    ask_to_fork(story, place, qtbot)
+    choose(story, "alter", qtbot)
+    write_another(story, "It is far too short.")
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
+        qtbot.mouseClick(story.window.workbench.alter_card.findChild(QPushButton, "alter_submit"), Qt.MouseButton.LeftButton)
+    assert ended.args[0].error is None and story.cursor.session != original
+    shown = [story.controller.events.committed(index) for index in range(story.controller.events.event_count)]
+    said = next(event for event in shown if event.author == "Critic" and event.content)
+    assert text_of(said) == "It is far too short." and said.custom_metadata is not None and EDITED in said.custom_metadata
+    assert 'another answer: "' in story.window.workbench.origin_hint.text
+
+
+def test_changing_an_answer_is_given_up_with_escape(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    bench = story.window.workbench
+    ask_to_fork(story, event_place(story, lambda event: event.author == "Critic" and event.content is not None), qtbot)
+    choose(story, "alter", qtbot)
+    qtbot.keyClick(bench.alter_card, Qt.Key.Key_Escape)
+    assert bench.alter_card.title == "" and bench.stream.table.hasFocus()
+    with StoredDatabase.open(str(story_db)) as stored:
+        assert len(stored.sessions()) == 1
+
+
+def test_a_checkpoint_has_nothing_to_change(story: Inspector, qtbot: QtBot) -> None:
+    ask_to_fork(story, event_place(story, lambda event: event.actions.agent_state is not None), qtbot)
+    assert story.window.workbench.fork_card.button("alter") is None
+
+
+def test_what_could_not_be_done_while_it_ran_can_be_done_then(story: Inspector, qtbot: QtBot) -> None:
+    story.run.resume(paused=True)
+    qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=10_000)
+    ask_to_fork(story, 3, qtbot)
+    rerun = story.window.workbench.fork_card.button("rerun")
+    assert rerun is not None and not rerun.isEnabled()
+    with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
+        story.run.go_on()
+
+    def is_free() -> bool:
+        button = story.window.workbench.fork_card.button("rerun")
+        return button is not None and button.isEnabled()
+
+    qtbot.waitUntil(is_free, timeout=10_000)

@@ -27,6 +27,15 @@ def focused() -> QWidget:
     return widget
 
 
+def test_the_start_page_has_the_keyboard_and_then_the_events(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
+    opened(story_db)
+    assert focused() is inspector.window.workbench.stream.table
+
+
 def test_f7_goes_round_the_panes_and_back(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     bench.sessions.tree.setFocus()

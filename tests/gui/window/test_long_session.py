@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from pytestqt.qtbot import QtBot
 from bench.generated import event_data, write_database, write_many_sessions
 from inspector_app.app import Inspector
 from inspector_app.controllers.browse import Committed
+from inspector_app.controllers.long_session import with_older
 from inspector_app.qt_models.event_cells import Column
+from runtime.history.invocations import Invocation, Status
 from tests.gui.events import said
 
 COUNT = 3_000
@@ -157,3 +160,97 @@ def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: 
     assert stream.following
     last = shown.controller.events.row_of_index(COUNT + 999)
     assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()
+
+
+def test_what_was_left_unfinished_long_ago_waits_too(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    file = tmp_path / "long.db"
+    write_database(file, COUNT)
+    with sqlite3.connect(file) as connection:  # of its second run only the user's message is left
+        gone = [event_data(number)["id"] for number in range(11, 20)]
+        connection.execute(f"DELETE FROM events WHERE id IN ({', '.join('?' * len(gone))})", gone)
+    connection.close()
+    opened(file)
+    old = event_data(10)["invocation_id"]
+    assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
+    found = inspector.run.resumable(old)
+    assert found is not None and found.status == "interrupted"
+    # It is remembered while the end of the session is looked at again.
+    address = inspector.cursor.session
+    assert address is not None
+    inspector.cursor.select_session(None)
+    inspector.cursor.select_session(address)
+    idle(inspector, qtbot)
+    assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
+    assert inspector.run.resumable(old) == found
+
+
+def test_an_invocation_that_began_before_the_last_events_counts_as_it_was_read_whole() -> None:
+    def entry(name: str, status: Status, last: str) -> Invocation:
+        return Invocation(name, status, "", "first", last, {})
+
+    old, whole = entry("old", "paused", "4"), entry("long", "interrupted", "9")
+    assert with_older([entry("long", "finished", "9")], [old, whole]) == [old, whole]
+    grown = entry("long", "finished", "12")
+    assert with_older([grown], [old, whole]) == [old, grown]
+
+
+@pytest.fixture
+def counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.sessions.stored.reader.MANY_EVENTS", 1_000)
+
+
+def counts_in_list(inspector: Inspector) -> list[int | None]:
+    return [summary.event_count for summary in inspector.browse._listed[str(inspector.cursor.session.database)]]
+
+
+@pytest.mark.usefixtures("counted_later")
+def test_a_long_database_is_shown_before_its_events_are_counted(
+    inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    seen: list[tuple[int | None, bool]] = []
+    inspector.browse.session_loaded.connect(
+        lambda session: seen.append((inspector.browse._listed[str(long_db)][0].event_count, session.long.is_confirmed))
+    )
+    opened(long_db)
+    idle(inspector, qtbot)
+    assert seen == [(None, False)]
+    assert inspector.browse.session.long.is_confirmed
+    assert counts_in_list(inspector) == [COUNT]
+    assert inspector.controller.events.event_count == COUNT
+    sessions = inspector.window.workbench.sessions
+    assert f"{COUNT:,} events" in str(sessions.tree.currentIndex().data(Qt.ItemDataRole.ToolTipRole))
+    connection = sqlite3.connect(long_db)  # what others commit is followed from then on
+    try:
+        row = "'one-more', app_name, user_id, session_id, 'i', timestamp, '{\"author\": \"me\"}'"
+        connection.execute(f"INSERT INTO events SELECT {row} FROM events LIMIT 1")
+        connection.commit()
+        qtbot.waitUntil(lambda: inspector.controller.events.event_count == COUNT + 1, timeout=10_000)
+    finally:
+        connection.execute("DELETE FROM events WHERE id = 'one-more'")
+        connection.commit()
+        connection.close()
+
+
+@pytest.mark.usefixtures("counted_later")
+@pytest.mark.parametrize("gap", [100, COUNT - 500, COUNT - 50])
+def test_missing_rows_are_noticed_when_the_events_are_counted(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, gap: int
+) -> None:
+    file = tmp_path / "gap.db"
+    write_database(file, COUNT)
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM events WHERE rowid = ?", (gap,))
+    connection.commit()
+    connection.close()
+    opened(file)
+    inspector.window.workbench.stream.select_event(gap)
+    idle(inspector, qtbot)
+    events = inspector.controller.events
+    assert events.event_count == COUNT - 1
+    assert counts_in_list(inspector) == [COUNT - 1]
+    inspector.window.workbench.stream.select_event(gap)
+    idle(inspector, qtbot)
+    assert events.committed(gap).id == event_data(gap + 1)["id"]
+    assert inspector.window.message_bar.isHidden()

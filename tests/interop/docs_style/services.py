@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.adk.agents import Agent, LlmAgent
+from google.adk.agents import Agent, LlmAgent, RunConfig
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.artifacts import InMemoryArtifactService
 from google.adk.events import Event, EventActions
@@ -42,6 +42,22 @@ async def artifacts() -> Any:
     service = talk.runner.artifact_service
     names = {"app_name": "docs", "user_id": "u", "session_id": "s", "filename": "report.pdf"}
     return [*said, await service.list_versions(**names), (await service.load_artifact(**names, version=0)).inline_data.mime_type]
+
+
+@scenario
+async def files_of_the_user_as_artifacts() -> Any:
+    REPLIES["looker"] = ["seen"]
+    runner = InMemoryRunner(Agent(name="looker", model=MODEL), app_name="docs")
+    session = await runner.session_service.create_session(app_name="docs", user_id="u")
+    message = types.Content(role="user", parts=[types.Part(text="Look."), types.Part.from_bytes(data=b"PNG", mime_type="image/png")])
+    config = RunConfig(save_input_blobs_as_artifacts=True)
+    events = [one async for one in runner.run_async(user_id="u", session_id=session.id, new_message=message, run_config=config)]
+    names = {"app_name": "docs", "user_id": "u", "session_id": session.id}
+    (name,) = await runner.artifact_service.list_artifact_keys(**names)
+    saved = await runner.artifact_service.load_artifact(**names, filename=name)
+    stored = await runner.session_service.get_session(**names)
+    said = [part.text for part in stored.events[0].content.parts]
+    return [len(events), said, name, saved.inline_data.mime_type, len(saved.inline_data.data)]
 
 
 @scenario

@@ -21,7 +21,7 @@ from tests.seeds.running import run, runner_for
 KEY = SessionKey("app", "u", "s")
 
 
-def note(number: int, tool_context: ToolContext) -> dict[str, int]:
+async def note(number: int, tool_context: ToolContext) -> dict[str, int]:
     """Notes a number."""
     tool_context.state.update({"n": number, "user:n": number, "temp:n": number})
     return {"noted": number}

@@ -87,3 +87,14 @@ def test_new_events_stand_after_the_stored_ones_and_a_twin_adds_its_own() -> Non
     assert events.index_of("new") == PAGE
     events.put(0, names(0))
     assert twin.holds(0)
+
+
+def test_the_last_ids_are_told_without_making_events() -> None:
+    def refuse(_row: object) -> Event:
+        raise AssertionError
+
+    events = SessionEvents(stored_count=PAGE + 2, decode=refuse)
+    events.put(PAGE, [("x", "", 0, ""), ("y", "", 0, "")])
+    events.append(event("new"))
+    assert events.last_ids(2) == ["y", "new"]
+    assert events.last_ids(100) == ["x", "y", "new"]

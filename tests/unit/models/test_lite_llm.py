@@ -47,10 +47,6 @@ async def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytes
 # litellm's own types make pydantic warn.
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
 class TestWithLitellm:
-    @pytest.fixture(autouse=True)
-    def _needs_litellm(self) -> None:
-        pytest.importorskip("litellm", reason="the extra `litellm` is not installed")
-
     async def test_a_plain_answer(self) -> None:
         with chat_server(whole(content="Hi.", reasoning_content="hm")) as server:
             (answer,) = await ask(server)

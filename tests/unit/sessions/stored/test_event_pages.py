@@ -97,3 +97,39 @@ def test_events_that_somebody_deletes_are_said(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StorageError, match="Reload"):
         pages.rows(0, 10)
+
+
+def test_all_rows_may_be_taken_for_the_only_session_s_until_somebody_counts(written: Path, tmp_path: Path) -> None:
+    assumed = StoredDatabase.open(str(written)).pages(KEY, assume=True)
+    assert assumed.is_assumed
+    assert len(assumed) == COUNT
+    assert not pages_of(written).is_assumed
+    assert pages_of(written).begins_with(assumed)
+    file = tmp_path / "gap.db"
+    write_database(file, 20)
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM events WHERE rowid = 5")
+    connection.commit()
+    connection.close()
+    assumed = StoredDatabase.open(str(file)).pages(KEY, assume=True)
+    assert len(assumed) == 20
+    assert not pages_of(file).begins_with(assumed)
+
+
+def test_with_other_sessions_they_are_counted(scattered: Path) -> None:
+    connection = sqlite3.connect(scattered)
+    connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'other', state, create_time, update_time FROM sessions")
+    connection.commit()
+    connection.close()
+    pages = StoredDatabase.open(str(scattered)).pages(KEY, assume=True)
+    assert not pages.is_assumed
+    assert len(pages) == COUNT - COUNT // 3
+
+
+def test_a_long_database_is_listed_without_counts(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = StoredDatabase.open(str(written))
+    assert [(summary.key, summary.event_count) for summary in database.listing()] == [(KEY, COUNT)]
+    monkeypatch.setattr("runtime.sessions.stored.reader.MANY_EVENTS", COUNT)
+    assert database.listing() == database.sessions()
+    monkeypatch.setattr("runtime.sessions.stored.reader.MANY_EVENTS", COUNT - 1)
+    assert [(summary.key, summary.event_count) for summary in database.listing()] == [(KEY, None)]

@@ -1,0 +1,145 @@
+"""What a database holds beside its sessions: user and app state, and any table as plain rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.views.database_page import DatabasePage
+from inspector_app.views.text_dialog import TextDialog
+from tests.fixture_paths import copy_of
+
+PICKLE = b"\x80\x04\x95never decoded"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    file.chmod(0o644)
+    connection = sqlite3.connect(file)
+    _app, _user = connection.execute("SELECT app_name, user_id FROM sessions").fetchone()
+    for table, owner in (("app_states", "app_name"), ("user_states", "user_id")):
+        connection.execute(f"UPDATE {table} SET state = '{{\"kept\": [\"' || {owner} || '\"]}}'")
+    connection.execute("INSERT INTO user_states SELECT app_name, 'gone', '{\"basket\": 3}', update_time FROM user_states LIMIT 1")
+    connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT, body BLOB)")
+    connection.executemany("INSERT INTO notes (text, body) VALUES (?, ?)", [(f"note {n}" * (n + 1), PICKLE) for n in range(250)])
+    connection.commit()
+    connection.close()
+    return file
+
+
+@pytest.fixture
+def page(inspector: Inspector, file: Path, opened: Callable[..., None]) -> DatabasePage:
+    opened(file)
+    return inspector.window.workbench.database
+
+
+def index_of(inspector: Inspector, kind: str) -> QModelIndex:
+    model = inspector.controller.sessions
+    index = model.index(0, 0)
+    while model.node(index).kind != kind:
+        index = model.index(0, 0, index)
+    return index
+
+
+def click(inspector: Inspector, kind: str, qtbot: QtBot) -> None:
+    tree = inspector.window.workbench.sessions.tree
+    place = tree.visualRect(index_of(inspector, kind)).center()
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def values(page: DatabasePage) -> dict[str, object]:
+    model = page.state.values
+    return {node.key: node.value for node in (model.node(model.index(row, 0)) for row in range(model.rowCount()))}
+
+
+def test_the_state_of_an_app_and_of_a_user(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+    click(inspector, "user", qtbot)
+    assert page.isVisible() and not inspector.window.workbench.filter_bar.isVisible()
+    key = inspector.cursor.session.key
+    assert page.state.title == f"user {key.user_id} of app {key.app_name}"
+    assert values(page) == {"user:kept": [key.user_id]}
+    assert page.state.facts.startswith("1 key · written last ")
+    click(inspector, "app", qtbot)
+    assert values(page) == {"app:kept": [key.app_name]}
+    page.state.filter.setText("gone")
+    assert page.state.model.rowCount() == 1
+    qtbot.mouseClick(
+        page.state.scopes.viewport(), Qt.MouseButton.LeftButton, pos=page.state.scopes.visualRect(page.state.model.index(0)).center()
+    )
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert values(page) == {"user:basket": 3}, "also of a user who has no session any more"
+    click(inspector, "session", qtbot)
+    assert not page.isVisible() and inspector.window.workbench.filter_bar.isVisible()
+    assert inspector.controller.events.event_count > 0, "the session on show is still there"
+
+
+def test_state_is_looked_at_without_a_session(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+    inspector.cursor.select_session(None)
+    inspector.window.commands.look_inside.trigger()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert page.state.title.startswith("app ")
+    qtbot.keyClick(page.state.scopes, Qt.Key.Key_Escape)
+    assert not page.isVisible()
+
+
+def test_state_that_another_process_changes(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+    click(inspector, "user", qtbot)
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE user_states SET state = '{\"kept\": \"anew\"}' WHERE user_id <> 'gone'")
+    connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'more', state, create_time, update_time FROM sessions LIMIT 1")
+    connection.commit()
+    connection.close()
+    qtbot.waitUntil(lambda: values(page) == {"user:kept": "anew"})
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def test_any_table_as_plain_rows(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+    before = file.read_bytes()
+    click(inspector, "database", qtbot)
+    page.tabs.setCurrentWidget(page.tables)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    pane = page.tables
+    names = [pane.tables.item(row, 0).text() for row in range(pane.tables.rowCount())]
+    assert {"events", "notes", "sessions"} <= set(names)
+    cell = pane.tables.visualItemRect(pane.tables.item(names.index("notes"), 0)).center()
+    qtbot.mouseClick(pane.tables.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert pane.place_text == "rows 1–100 of 250"
+    assert not pane.buttons["previous"].isEnabled()
+    for _ in range(2):
+        qtbot.mouseClick(pane.buttons["next"], Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert pane.place_text == "rows 201–250 of 250"
+    assert not pane.buttons["next"].isEnabled()
+    assert pane.model.index(0, 1).data().startswith("note 200note 200") and pane.model.index(0, 1).data().endswith("…")
+    assert pane.model.index(0, 2).data() == f"{len(PICKLE)} bytes: {PICKLE.hex(' ')}"
+    pane.rows.setCurrentIndex(pane.model.index(0, 1))
+    qtbot.keyClick(pane.rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    dialog = inspector.window.findChild(TextDialog)
+    assert dialog.findChild(QPlainTextEdit).toPlainText().replace("\n", "") == "note 200" * 201
+    dialog.close()
+    pane.rows.setCurrentIndex(pane.model.index(0, 2))
+    qtbot.mouseClick(pane._open, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert "80 04 95" in next(text for text in inspector.window.findChildren(TextDialog) if text is not dialog)._text
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert file.read_bytes() == before
+
+
+def test_a_closed_database_takes_its_page_with_it(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+    click(inspector, "database", qtbot)
+    page.tabs.setCurrentWidget(page.tables)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    inspector.window.commands.close_database.trigger()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert not page.isVisible()

@@ -4,44 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QWidget
-from shiboken6 import isValid
 
 
 class FocusHome(QObject):
-    """Watches cards that come and go, and panes of which parts do.
+    """Watches cards that come and go.
 
     Args:
-        home: gets the keyboard when what had it disappears, and nobody else has asked for it.
+        home: gets the keyboard when a card disappears that had it; whoever asks for it then gets it all the same.
         cards: these.
     """
 
     def __init__(self, home: QWidget, cards: Sequence[QWidget]) -> None:
         super().__init__(home)
         self._home = home
-        self._cards = cards
-        self._left: tuple[QWidget, QWidget | None] | None = None
-        self._check = QTimer(self)
-        self._check.setSingleShot(True)
-        self._check.timeout.connect(self._on_check)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._on_focus_changed)
+        for card in cards:
+            card.installEventFilter(self)
 
-    def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
-        if old is None:
-            return
-        card = next((card for card in self._cards if card.isAncestorOf(old)), None)
-        if card is not None and not (new is not None and card.isAncestorOf(new)):
-            self._left = (old, new)
-            self._check.start()  # it hides after it has lost the keyboard
-
-    def _on_check(self) -> None:
-        left, self._left = self._left, None
-        if left is None:
-            return
-        old, new = left
-        gone = not isValid(old) or not old.isVisible()
-        if gone and QApplication.focusWidget() is new and self._home.isVisible():
-            self._home.setFocus(Qt.FocusReason.OtherFocusReason)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Move the keyboard when a card is about to disappear: Qt tells so before it moves it itself."""
+        if event.type() == QEvent.Type.Hide and isinstance(watched, QWidget) and self._home.isVisible():
+            focused = QApplication.focusWidget()
+            if focused is not None and watched.isAncestorOf(focused):
+                self._home.setFocus(Qt.FocusReason.OtherFocusReason)
+        return False

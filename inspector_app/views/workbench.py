@@ -112,11 +112,12 @@ class Workbench(QMainWindow):
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
         self._centre.addWidget(self.database)
+        self.database.setMinimumWidth(_LEAST_STREAM)  # its tables would make the window wider than a small screen
         # In the order in which Tab goes through them.
-        sessions = self._dock("sessions", "Sessions", self.sessions)
+        left = self._dock("sessions", "Sessions", self.sessions)
         self.setCentralWidget(self._middle())
         self._docks = {
-            "sessions": sessions,
+            "sessions": left,
             "detail": self._dock("detail", "Inspector", self._detail_and_held()),
             "pending": self._dock("pending", "Pending", self.pending),
             "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints),
@@ -125,7 +126,7 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log),
         }
         hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.fork_hint)
-        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held, self.pending))
+        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held, self.pending.form))
         self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None

@@ -13,15 +13,23 @@ from functools import cached_property
 from typing import Any
 
 import pytest
-from google.genai import Client, types
+from google.genai import Client, _api_client, types
 
 from runtime.errors import LlmError
 from runtime.models import Gemini, LlmRequest, LlmResponse
 from runtime.worker_threads import run_in_thread
 from tests.gemini_server import Answer, Failure, GeminiServer, call, chunk, gemini_server, google_api_key, refusal
 
-pytestmark = pytest.mark.usefixtures("google_api_key")
+pytestmark = pytest.mark.usefixtures("google_api_key", "http_library")
 __all__ = ["google_api_key"]
+
+
+@pytest.fixture(params=["httpx", "aiohttp"])
+def http_library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What google-genai speaks HTTP with: aiohttp where it happens to be installed."""
+    monkeypatch.setattr(_api_client, "has_aiohttp", request.param == "aiohttp")
+    return str(request.param)
+
 
 PROMPT = LlmRequest(
     model="gemini-test",
@@ -155,7 +163,6 @@ async def test_an_answer_cut_by_a_filter_has_an_error_code(stream: bool) -> None
         (refusal(403, "PERMISSION_DENIED", "No."), 403, "PERMISSION_DENIED", "Check the key in GOOGLE_API_KEY"),
         (refusal(404, "NOT_FOUND", "No such model."), 404, "NOT_FOUND", "Check the model's name"),
         (refusal(400, "INVALID_ARGUMENT", "Bad field."), 400, "INVALID_ARGUMENT", "Bad field"),
-        (Failure(502, b"<html>Bad gateway</html>"), 502, "Bad Gateway", "Bad gateway"),
     ],
 )
 async def test_what_the_server_refuses_is_a_clear_error(stream: bool, failure: Failure, code: int, word: str, says: str) -> None:
@@ -165,6 +172,17 @@ async def test_what_the_server_refuses_is_a_clear_error(stream: bool, failure: F
     assert (caught.value.status_code, caught.value.error_code) == (code, word)
     assert str(caught.value).startswith("gemini-test answered")
     assert len(server.requests) == 1, "not tried again unless asked to"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_proxys_error_page_is_a_clear_error(stream: bool, http_library: str) -> None:
+    with gemini_server(Failure(502, b"<html>Bad gateway</html>")) as server, pytest.raises(LlmError) as caught:
+        await ask(server, stream=stream)
+
+    if http_library == "aiohttp":  # google-genai does not let the status through
+        assert caught.value.error_code == "MALFORMED_RESPONSE" and "Is a proxy in between?" in str(caught.value)
+    else:
+        assert caught.value.status_code == 502 and "Bad gateway" in str(caught.value)
 
 
 @pytest.mark.parametrize("stream", [False, True])

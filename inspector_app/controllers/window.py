@@ -12,6 +12,7 @@ from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.database_page import DatabasePageController
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.files import FilesController
 from inspector_app.controllers.fork_origin import ForkOriginController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
@@ -100,6 +101,7 @@ class WindowController(QObject):
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
         RequestController(run.requests, browse, bench.detail)
+        FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)

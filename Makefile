@@ -46,6 +46,8 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.stream
+	$(BIN)/python -m bench.tail
+	$(BIN)/python -m bench.blocking_tool
 
 $(ADK)/%/installed:
 	@echo "Installing google-adk $* into $(@D), for the tests with the real one."

@@ -175,7 +175,7 @@ def _node_json(node: ForkNode) -> dict[str, Any]:
 
 
 def _print_node(node: ForkNode, depth: int) -> None:
-    name = "/".join(node.key.parts) if depth == 0 else node.key.session_id
+    name = "/".join(node.key) if depth == 0 else node.key.session_id
     words = [name if node.database is None else f"{name} in {Path(node.database)}", "" if node.exists else "(deleted)"]
     if node.lineage:
         changed = node.lineage.changed

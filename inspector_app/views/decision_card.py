@@ -16,8 +16,9 @@ MAX_HEIGHT, MIN_HEIGHT = 200, 40
 """Pixels of the facts; more of them scroll, so that the stream stays in view, and a low window shows fewer."""
 
 _MARGIN = 12
+_GAP = 6
 _WIDEST = 590
-"""Pixels of buttons in a line."""
+"""Pixels of buttons in a line: a wider card would make the window's middle wider, and the panes beside it narrower for good."""
 
 CANCEL = "cancel"
 
@@ -82,7 +83,7 @@ class DecisionCard(QWidget):
         self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         self._head.addWidget(self._title, 1)
         self._facts = _Facts(self)
-        self._choices = QHBoxLayout()
+        self._choices = QVBoxLayout()
         self._choices.setSpacing(6)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(_MARGIN, 8, 8, 8)
@@ -134,27 +135,32 @@ class DecisionCard(QWidget):
         for old in self._buttons:
             old.setParent(None)
             old.deleteLater()
-        few = len(choices) <= 2
-        line = self._head if few else self._choices
-        while (stretch := self._choices.takeAt(0)) is not None:
-            del stretch
-        self._buttons = []
-        for choice in choices:
-            button = QPushButton(choice.text, self)
-            button.setObjectName(f"{self._name}_{choice.name}")
-            button.setAccessibleName(choice.text)
-            button.setAutoDefault(True)  # Enter presses it, as in a dialog
-            button.setEnabled(choice.enabled)
-            button.setToolTip(plain_tooltip(choice.does))
-            button.setProperty("primary", choice is choices[0])
-            button.setProperty("choice", choice.name)
-            button.clicked.connect(self._on_clicked)
-            self._buttons.append(button)
-        wide = sum(button.sizeHint().width() + line.spacing() for button in self._buttons) > _WIDEST
-        for button in self._buttons:  # *Cancel* beside the title, where all in one line would make the window's middle wider for good
-            (self._head if wide and button is self._buttons[-1] else line).addWidget(button)
-        if not few:
-            line.addStretch(1)
+        while (line := self._choices.takeAt(0)) is not None:
+            del line
+        self._buttons = [self._button(choice, primary=choice is choices[0]) for choice in choices]
+        if len(choices) <= 2:
+            for button in self._buttons:
+                self._head.addWidget(button)
+            return
+        for buttons in _lines(self._buttons):
+            row = QHBoxLayout()
+            row.setSpacing(_GAP)
+            for button in buttons:
+                row.addWidget(button)
+            row.addStretch(1)
+            self._choices.addLayout(row)
+
+    def _button(self, choice: Choice, *, primary: bool) -> QPushButton:
+        button = QPushButton(choice.text, self)
+        button.setObjectName(f"{self._name}_{choice.name}")
+        button.setAccessibleName(choice.text)
+        button.setAutoDefault(True)  # Enter presses it, as in a dialog
+        button.setEnabled(choice.enabled)
+        button.setToolTip(plain_tooltip(choice.does))
+        button.setProperty("primary", primary)
+        button.setProperty("choice", choice.name)
+        button.clicked.connect(self._on_clicked)
+        return button
 
     def _fill(self, facts: Sequence[Fact]) -> None:
         inside = QWidget()
@@ -228,3 +234,17 @@ def _text(parent: QWidget, name: str) -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     return label
+
+
+def _lines(buttons: Sequence[QPushButton]) -> list[list[QPushButton]]:
+    """Return the buttons in lines that are not too wide."""
+    lines: list[list[QPushButton]] = []
+    left = 0
+    for button in buttons:
+        width = button.sizeHint().width() + _GAP
+        if width > left:
+            lines.append([])
+            left = _WIDEST
+        lines[-1].append(button)
+        left -= width
+    return lines

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from inspector_app.controllers.browse import BrowseController, OpenSession
-from inspector_app.controllers.sources import ARTIFACTS
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible
 from inspector_app.views.artifacts import artifact_dialog
 from inspector_app.views.event_detail import EventDetail
+from runtime.artifacts.file_artifact_service import FileArtifactService
 
 
 class ArtifactController(QObject):
@@ -35,16 +35,12 @@ class ArtifactController(QObject):
             self._tasks.spawn(self._open(session, name, version), f"Opening {name}")
 
     async def _open(self, session: OpenSession, name: str, version: int) -> None:
-        service, key = session.source.artifacts(), session.address.key
-        if service is None:
-            self._messages.info(
-                f"{visible(name[:100])} is with the agent that saved it: beside this database there is no folder {ARTIFACTS!r}."
-            )
-            return
-        part = await service.load_artifact(
+        key, files = session.address.key, session.source.files
+        part = await files.load_artifact(
             app_name=key.app_name, user_id=key.user_id, session_id=key.session_id, filename=name, version=version
         )
         if part is None:
-            self._messages.info(f"{visible(name[:100])} has no version {version} any more, or it was saved elsewhere.")
+            where = f"in {files.root_dir}" if isinstance(files, FileArtifactService) else "here"
+            self._messages.info(f"There is no version {version} of {visible(name[:100])} {where}: it was removed, or is with its agent.")
             return
         artifact_dialog(name, version, part, self._detail).open()

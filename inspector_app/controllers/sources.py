@@ -8,10 +8,9 @@ from pathlib import Path
 
 from inspector_app.controllers.long_session import LONG, TAIL, with_older
 from inspector_app.cursor import MEMORY
+from inspector_app.session_files import files_of
 from inspector_app.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
-from runtime.artifacts.file_artifact_service import FileArtifactService
-from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
@@ -29,9 +28,6 @@ from runtime.sessions.stored.shared_state import SharedScope, SharedState
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
 
-ARTIFACTS = "artifacts"
-"""The folder beside a database with the files of its sessions."""
-
 
 class Source(abc.ABC):
     """One place that holds sessions.
@@ -42,6 +38,7 @@ class Source(abc.ABC):
         badge: its layout in a word or two, such as "v1".
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
+        files: keeps the files of its sessions.
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
@@ -53,6 +50,7 @@ class Source(abc.ABC):
     badge: str
     note: str
     ours: bool
+    files: BaseArtifactService
     can_write = True
     can_copy = False
 
@@ -104,14 +102,6 @@ class Source(abc.ABC):
             StorageError: it cannot be opened for writing.
         """
 
-    def artifacts(self) -> BaseArtifactService | None:
-        """Return what keeps the files of its sessions; None where nobody knows of any.
-
-        Raises:
-            StorageError: the folder cannot be used.
-        """
-        return None
-
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """Return what waits for a person in a session."""
         return pending_items(await self.events(key))
@@ -145,6 +135,7 @@ class DatabaseSource(Source):
         self.can_write = stored.layout.kind != "v0"
         self.can_copy = "://" not in target or target.startswith("sqlite")
         self.layout_kind = stored.layout.kind
+        self.files = files_of(target)
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None
@@ -153,11 +144,6 @@ class DatabaseSource(Source):
         # What other sessions wrote is looked for in all of somebody else's file: that must not be waited for.
         self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
         super().__init__()
-
-    def artifacts(self) -> BaseArtifactService | None:
-        """Return the files in the folder beside the database, where google-adk and our `api_server` keep them; None without one."""
-        folder = Path(self.target).parent / ARTIFACTS
-        return FileArtifactService(folder) if "://" not in self.target and folder.is_dir() else None
 
     @classmethod
     async def open(cls, target: str) -> DatabaseSource:
@@ -268,13 +254,9 @@ class MemorySource(Source):
 
     def __init__(self) -> None:
         super().__init__()
+        self.files = files_of(None)
         self._service = InMemorySessionService()
-        self._artifacts = InMemoryArtifactService()
         self._apps: set[str] = set()
-
-    def artifacts(self) -> BaseArtifactService:
-        """See `Source.artifacts`."""
-        return self._artifacts
 
     def add_app(self, app_name: str) -> None:
         """List the sessions of this app, too."""

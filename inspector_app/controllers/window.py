@@ -13,6 +13,7 @@ from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.database_page import DatabasePageController
 from inspector_app.controllers.deletion import DeletionController
+from inspector_app.controllers.files import FilesController
 from inspector_app.controllers.fork_origin import ForkOriginController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
@@ -102,6 +103,7 @@ class WindowController(QObject):
         TimelineController(cursor, browse, self.events, bench.timeline)
         ArtifactController(browse, tasks, messages, bench.detail)
         RequestController(run.requests, browse, bench.detail)
+        FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)

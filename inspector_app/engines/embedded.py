@@ -29,36 +29,31 @@ class EmbeddedEngine:
     Args:
         app: what to run.
         service: where its sessions are kept.
+        files: keeps their files.
         on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
         plugins: asked before the app's own plugins, the first one first: the debugger's.
-        artifacts: keeps the files that agents save.
     """
 
     def __init__(
         self,
         app: App,
         service: BaseSessionService,
+        files: BaseArtifactService,
         on_commit: Callable[[Event, dict[str, Any]], None],
         plugins: Sequence[BasePlugin] = (),
-        artifacts: BaseArtifactService | None = None,
     ) -> None:
         self._app = app
         self._service = service
-        watched = WatchedSessionService(service, on_commit)
-        self._runner = Runner(app=app, session_service=watched, artifact_service=artifacts)
+        self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit), artifact_service=files)
         for plugin in reversed(plugins):
             self._runner.plugin_manager.register_plugin(plugin, first=True)
 
     @classmethod
     def without_agent(
-        cls,
-        app_name: str,
-        service: BaseSessionService,
-        on_commit: Callable[[Event, dict[str, Any]], None],
-        artifacts: BaseArtifactService | None = None,
+        cls, app_name: str, service: BaseSessionService, files: BaseArtifactService, on_commit: Callable[[Event, dict[str, Any]], None]
     ) -> EmbeddedEngine:
         """Return an engine that can edit state and runs nothing: for sessions whose agent is not loaded."""
-        return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, on_commit, artifacts=artifacts)
+        return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, files, on_commit)
 
     async def new_session(self, user_id: str) -> SessionKey:
         """Create an empty session of the app."""

@@ -135,7 +135,7 @@ def make_actions(parent: QObject) -> Actions:
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
         next_pane=action("next_pane", "Next pane", "arrow-right", "F7"),
         previous_pane=action("previous_pane", "Previous pane", "arrow-left", "Shift+F7"),
-        read_messages=action("read_messages", "Go to the newest message", "circle-info", "Ctrl+M"),
+        read_messages=action("read_messages", "Go to the newest message", "circle-info", "Ctrl+Shift+M"),
         perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
         perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),

@@ -10,16 +10,13 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.values import plain_tooltip
+from inspector_app.views.button_flow import ButtonFlow
 from inspector_app.views.icon_label import IconLabel
 
 MAX_HEIGHT, MIN_HEIGHT = 200, 40
 """Pixels of the facts; more of them scroll, so that the stream stays in view, and a low window shows fewer."""
 
 _MARGIN = 12
-_GAP = 6
-_WIDEST = 590
-"""Pixels of buttons in a line: a wider card would make the window's middle wider, and the panes beside it narrower for good."""
-
 CANCEL = "cancel"
 
 
@@ -83,14 +80,13 @@ class DecisionCard(QWidget):
         self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         self._head.addWidget(self._title, 1)
         self._facts = _Facts(self)
-        self._choices = QVBoxLayout()
-        self._choices.setSpacing(6)
+        self._choices = ButtonFlow(self)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(_MARGIN, 8, 8, 8)
         rows.setSpacing(6)
         rows.addLayout(self._head)
         rows.addWidget(self._facts)
-        rows.addLayout(self._choices)
+        rows.addWidget(self._choices)
         self.hide()
 
     @property
@@ -135,32 +131,22 @@ class DecisionCard(QWidget):
         for old in self._buttons:
             old.setParent(None)
             old.deleteLater()
-        while (line := self._choices.takeAt(0)) is not None:
-            del line
-        self._buttons = [self._button(choice, primary=choice is choices[0]) for choice in choices]
-        if len(choices) <= 2:
-            for button in self._buttons:
+        few = len(choices) <= 2
+        self._buttons = []
+        for choice in choices:
+            button = QPushButton(choice.text, self)
+            button.setObjectName(f"{self._name}_{choice.name}")
+            button.setAccessibleName(choice.text)
+            button.setAutoDefault(True)  # Enter presses it, as in a dialog
+            button.setEnabled(choice.enabled)
+            button.setToolTip(plain_tooltip(choice.does))
+            button.setProperty("primary", choice is choices[0])
+            button.setProperty("choice", choice.name)
+            button.clicked.connect(self._on_clicked)
+            if few:
                 self._head.addWidget(button)
-            return
-        for buttons in _lines(self._buttons):
-            row = QHBoxLayout()
-            row.setSpacing(_GAP)
-            for button in buttons:
-                row.addWidget(button)
-            row.addStretch(1)
-            self._choices.addLayout(row)
-
-    def _button(self, choice: Choice, *, primary: bool) -> QPushButton:
-        button = QPushButton(choice.text, self)
-        button.setObjectName(f"{self._name}_{choice.name}")
-        button.setAccessibleName(choice.text)
-        button.setAutoDefault(True)  # Enter presses it, as in a dialog
-        button.setEnabled(choice.enabled)
-        button.setToolTip(plain_tooltip(choice.does))
-        button.setProperty("primary", primary)
-        button.setProperty("choice", choice.name)
-        button.clicked.connect(self._on_clicked)
-        return button
+            self._buttons.append(button)
+        self._choices.set_buttons([] if few else self._buttons)
 
     def _fill(self, facts: Sequence[Fact]) -> None:
         inside = QWidget()
@@ -234,17 +220,3 @@ def _text(parent: QWidget, name: str) -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     return label
-
-
-def _lines(buttons: Sequence[QPushButton]) -> list[list[QPushButton]]:
-    """Return the buttons in lines that are not too wide."""
-    lines: list[list[QPushButton]] = []
-    left = 0
-    for button in buttons:
-        width = button.sizeHint().width() + _GAP
-        if width > left:
-            lines.append([])
-            left = _WIDEST
-        lines[-1].append(button)
-        left -= width
-    return lines

@@ -125,4 +125,6 @@ class ValueDelegate(QStyledItemDelegate):
 
 def scope_role(scope: str) -> str:
     """Return the colour role of a scope: the session has the accent, the others an author's colour, what is not committed warns."""
-    return {"session": "accent", "user": "author0", "app": "author2", "temp": "author3", "pinned": "author1"}.get(scope, "warn")
+    return {"session": "accent", "user": "author0", "app": "author2", "temp": "author3", "pinned": "author1", "files": "author1"}.get(
+        scope, "warn"
+    )

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from inspector_app import theme
-from inspector_app.qt_models.state_tree import PINNED
+from inspector_app.qt_models.state_tree import FILES, PINNED
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.filter_actions import add_filter_actions
@@ -84,7 +84,7 @@ class ValueTreeView(QTreeView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """P pins the selected key, or takes it off again."""
         node = self._values.node(self.currentIndex())
-        if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane:
+        if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
             self.pin_asked.emit(node.key)
         else:
             super().keyPressEvent(event)
@@ -162,7 +162,7 @@ class ValueTreeView(QTreeView):
         self._menu_index = index
         if node.writer_index is not None:
             menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
-        if node.parent is not None and node.parent.lane:
+        if node.parent is not None and node.parent.lane not in ("", FILES):
             pinned = node.parent.lane == PINNED
             menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
         if self.selected_key(index) is not None:
@@ -182,7 +182,7 @@ class ValueTreeView(QTreeView):
         node = self._values.node(self.currentIndex() if index is None else index)
         while node.parent is not None and not node.parent.lane:
             node = node.parent
-        return node.key if node.parent is not None else None
+        return node.key if node.parent is not None and node.parent.lane != FILES else None
 
     def _on_who_wrote(self) -> None:
         key = self.selected_key(self._menu_index)

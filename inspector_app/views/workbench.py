@@ -303,8 +303,14 @@ class Workbench(QMainWindow):
             rows.addWidget(hint)
         for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
             rows.addWidget(card)
-        for decided in (self.preflight, self.fork_card, self.rewind_card):
-            decided.chosen.connect(self.stream.table.setFocus)  # else the focus goes to the tool bar, with the button that is gone
+        for decided in (
+            self.held.go_on_asked,
+            self.preflight.chosen,
+            self.fork_card.chosen,
+            self.rewind_card.chosen,
+            self.alter_card.submitted,
+        ):
+            decided.connect(self.stream.table.setFocus)  # else the focus goes to the tool bar, with the button that is gone
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

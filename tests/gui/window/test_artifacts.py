@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,18 +55,11 @@ def test_a_saved_file_is_looked_at(saved: Inspector, qtbot: QtBot) -> None:
     assert dialog.findChild(QPlainTextEdit, "full_text").toPlainText() == "Grüße & more"
     dialog.close()
     press(saved, qtbot, "lost.bin  v3")
-    assert "no version 3" in saved.window.message_bar.messages[-1].text
+    assert "no version 3 of lost.bin here" in saved.window.message_bar.messages[-1].text
 
 
-def test_files_beside_a_database_are_found(
-    inspector: Inspector, story_db: Path, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
-) -> None:
+def test_where_a_missing_file_should_be_is_said(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(story_db)
-    source = inspector.browse.sources[0]
-    assert source.artifacts() is None
-    (tmp_path / "artifacts").mkdir()
-    assert source.artifacts() is not None
-    shutil.rmtree(tmp_path / "artifacts")
     inspector.window.workbench.detail.content.artifact_asked.emit("report.md", 0)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert "no folder 'artifacts'" in inspector.window.message_bar.messages[-1].text
+    assert f"in {story_db.with_suffix('.artifacts')}" in inspector.window.message_bar.messages[-1].text

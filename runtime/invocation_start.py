@@ -69,7 +69,7 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
         root: of the agent tree.
         ctx: the invocation, its user message committed.
     """
-    if root.name in ctx.end_of_agents:
+    if not root.sub_agents or root.name in ctx.end_of_agents:
         return root
     asked_by = call_event(ctx.session.events, answered_calls(ctx.user_content))
     if asked_by is not None:

@@ -135,7 +135,7 @@ class Runner:
             return
         self._running[user_id, session_id] = ctx
         try:
-            async with aclosing(self._run_with_plugins(ctx)) as events:
+            async with aclosing(self._event_loop(ctx)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -310,7 +310,7 @@ class Runner:
         ctx = self._new_context(session, None, new_message, outer.run_config)
         ctx.run_inside(outer, call_id)
         await self._append_message(ctx, new_message, None)
-        async with aclosing(self._run_with_plugins(ctx)) as events:
+        async with aclosing(self._event_loop(ctx)) as events:
             async for event in events:
                 await outer.report_inner_event(event, call_id)
                 yield event
@@ -427,16 +427,25 @@ class Runner:
         await self._commit(ctx, event)
         ctx.user_content = message
 
-    async def _run_with_plugins(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
         instead = await self.plugin_manager.ask("before_run_callback", invocation_context=ctx)
         if instead is not None:
             event = Event(invocation_id=ctx.invocation_id, author="model", content=instead)
             await self._commit(ctx, event)
             yield event
         else:
-            async with aclosing(self._event_loop(ctx)) as events:
+            async with aclosing(ctx.agent.run_async(ctx)) as events:
                 async for event in events:
-                    yield event
+                    try:
+                        shown = await self._process(ctx, event)
+                    except Exception as error:
+                        # Raising here would reach only the outermost generator; the agent that yielded the event is told at its `yield`.
+                        self._forget_local_writes(ctx)
+                        if not ctx.shared.note_failed_commit(event, error):
+                            raise  # of one of the root's callbacks: no agent's own code yielded it
+                    else:
+                        yield shown
         await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
         if self.feed_memory == "invocation":
             await remember_session(self.memory_service, ctx.session)
@@ -450,21 +459,6 @@ class Runner:
             summary = await summary_if_due(config, self.agent, ctx.session, resumable=self._is_resumable)
             if summary is not None:
                 await self._commit(ctx, summary)
-
-    async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
-        shared = ctx.shared
-        async with aclosing(ctx.agent.run_async(ctx)) as events:
-            async for event in events:
-                try:
-                    shown = await self._process(ctx, event)
-                except Exception as error:
-                    # Raising here would only reach the outermost generator; the agent that yielded the event is told at its own `yield`.
-                    self._forget_local_writes(ctx)
-                    if not shared.note_failed_commit(event, error):
-                        raise  # of one of the root's callbacks: no agent's own code yielded it
-                else:
-                    yield shown
 
     async def _process(self, ctx: InvocationContext, event: Event) -> Event:
         """Fill in what an event lacks, show it to the plugins, and commit it unless it is partial."""
@@ -488,8 +482,9 @@ class Runner:
         with_temp = dict(event.actions.state_delta)
         async with shared.committing:
             await self.session_service.append_event(ctx.session, event)
-            apply_delta(shared.committed_state, with_temp)
-            apply_delta(shared.committed_state, event.actions.state_delta)  # checked copies, without what is `temp:`
+            if with_temp:
+                apply_delta(shared.committed_state, with_temp)
+                apply_delta(shared.committed_state, event.actions.state_delta)  # checked copies, without what is `temp:`
         if self.feed_memory == "event":
             await remember_event(self.memory_service, ctx.session, event)
 

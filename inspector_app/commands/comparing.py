@@ -49,8 +49,8 @@ def _json(found: Comparison, left: tuple[SessionKey, History], right: tuple[Sess
     changes = state_differences(left[1], len(left[1]) - 1, right[1], len(right[1]) - 1)
     first = found.rows[found.first_difference] if found.first_difference is not None else None
     return {
-        "left": {**asdict(left[0]), **asdict(found.left)},
-        "right": {**asdict(right[0]), **asdict(found.right)},
+        "left": {**left[0]._asdict(), **asdict(found.left)},
+        "right": {**right[0]._asdict(), **asdict(found.right)},
         "first_difference": first and {"row": found.first_difference, **_ids(first, *events), "prompts": _prompts(first, *events)},
         "rows": [{**_ids(row, *events), "same": row.same, "differences": _differences(found, row, *events)} for row in found.rows],
         "state": [{"key": change.key, "left": change.before, "right": change.after, "kind": change.kind} for change in changes],

@@ -12,8 +12,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app import theme
+from inspector_app.json_text import parse_json_object
 from inspector_app.values import plain_tooltip
-from inspector_app.views.json_editor import JsonEditor, parse_json_object
+from inspector_app.views.json_editor import JsonEditor
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,11 @@ class HeldCard(QWidget):
 
     Signals:
         go_on_asked: one of its buttons was pressed.
+        focus_given_up: the keyboard was in it, and what it showed is over.
     """
 
     go_on_asked = Signal()
+    focus_given_up = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,9 +170,13 @@ class HeldCard(QWidget):
         self._failure.setVisible(bool(words.failure))
         self.show_beside(words.beside)
         self._choose("call")
-        grows = QSizePolicy.Policy.Preferred if kind is not None else QSizePolicy.Policy.Maximum
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, grows)
         self.show()
+
+    def give_up_focus(self) -> None:
+        """Let go of the keyboard: Qt would give it to whatever comes next, where Ctrl+Enter may do something else."""
+        focus = self.window().focusWidget()
+        if focus is not None and self.isAncestorOf(focus):
+            self.focus_given_up.emit()
 
     def show_beside(self, text: str) -> None:
         """Say what parallel branches do meanwhile."""
@@ -195,7 +202,9 @@ class HeldCard(QWidget):
             self._drafts[self._choice] = self._editor.text
         self._choice = choice
         kind = self._kind
-        self._editor.setVisible(kind is not None and not (choice == "call" and kind.startswith("failed")))
+        writes = kind is not None and not (choice == "call" and kind.startswith("failed"))
+        self._editor.setVisible(writes)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred if writes else QSizePolicy.Policy.Maximum)
         self._editor.set_reader({"answer": _read_answer, "raise": str, "result": parse_json_object}.get(choice, self._read_call))  # type: ignore[arg-type]
         self._editor.edit.setPlaceholderText(_PLACEHOLDERS[choice])
         self._editor.edit.setAccessibleName(_PLACEHOLDERS[choice] or ("Arguments" if kind == "tool" else "Request"))

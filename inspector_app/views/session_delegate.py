@@ -11,6 +11,8 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 
 ROW_HEIGHT = 22
 _ICON = 13
+_LEAST_NAME = 60
+"""Pixels that a name has beside what is secondary."""
 
 
 class SessionDelegate(QStyledItemDelegate):
@@ -39,14 +41,17 @@ class SessionDelegate(QStyledItemDelegate):
         painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
         inner = rect.adjusted(22, 0, -6, 0)
         small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
+        is_fork = node.parent is not None and node.parent.kind == "session"  # it is called by what was changed, and that begins it
         detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
         takes_up = model.size_of(node)
         # In a narrow pane the name comes first; the tooltip tells all.
-        left = inner.width() - normal.horizontalAdvance(node.name) - 10
-        choices = (f"{takes_up} · {detail}" if takes_up else detail, detail)
-        detail = next((text for text in choices if small.horizontalAdvance(text) <= left), "")
+        room, wanted = inner.width() - 10, normal.horizontalAdvance(node.name)
+        if takes_up and wanted <= room - small.horizontalAdvance(both := f"{takes_up} · {detail}"):
+            detail = both
+        elif wanted > (room := room - small.horizontalAdvance(detail)) and (is_fork or room < _LEAST_NAME):
+            detail = ""
         width = small.horizontalAdvance(detail)
-        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" else Qt.TextElideMode.ElideRight
+        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not is_fork else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))
         painter.setFont(self._font)
         painter.setPen(theme.color("dim" if node.kind in ("app", "user") else "text"))

@@ -170,18 +170,6 @@ class BaseAgent(BaseModel):
         parent_context.keep_run(run)
         return run
 
-    async def _run(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
-        context = parent_context.for_agent(self)
-        try:
-            async with aclosing(self._run_with_callbacks(context)) as events:
-                async for event in events:
-                    yield event
-        except InvocationPaused:
-            if parent_context._depth:
-                raise
-        finally:
-            await context.close_runs()
-
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Do the agent's work; subclasses implement it.
 
@@ -191,41 +179,54 @@ class BaseAgent(BaseModel):
         raise NotImplementedError(f"{type(self).__name__} does not implement _run_async_impl.")
         yield  # makes it a generator
 
-    async def _run_with_callbacks(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def _run(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        ctx = parent_context.for_agent(self)
         ctx.shared.calls[self.name] += 1
         resumed = ctx.resumed_checkpoints()
         if resumed and resumed.ended.get(self.name):
             return  # its end is committed, and its caller has not moved on since
         called_back = resumed.called_back.get(self.name, {}) if resumed else {}
-        if "before_agent_callback" in called_back:
-            ctx.end_invocation = called_back["before_agent_callback"]
-        elif before := await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback):
-            yield before
-        if ctx.end_invocation:
-            return
+        has_callback_after = self.after_agent_callback is not None
         end: Event | None = None
-        async with aclosing(self._run_and_commit(ctx, resumed)) as events:
-            async for event in events:
-                if event.actions.end_of_agent and event.author == self.name and self.after_agent_callback is not None:
-                    end = event
-                else:
-                    yield event
-        if not ctx.end_invocation and "after_agent_callback" not in called_back:
-            after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
-            if after:
-                yield after
-        if end is not None:
-            yield end  # held back: an agent whose end is committed is not called again, its callback included
+        try:
+            if "before_agent_callback" in called_back:
+                ctx.end_invocation = called_back["before_agent_callback"]
+            elif before := await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback):
+                yield before
+            if ctx.end_invocation:
+                return
+            async with aclosing(self._run_and_commit(ctx, resumed)) as events:
+                async for event in events:
+                    if has_callback_after and event.actions.end_of_agent and event.author == self.name:
+                        end = event
+                    else:
+                        yield event
+            if not ctx.end_invocation and "after_agent_callback" not in called_back:
+                after = await self._callback_event(ctx, "after_agent_callback", self.after_agent_callback)
+                if after:
+                    yield after
+            if end is not None:
+                yield end  # held back: an agent whose end is committed is not called again, its callback included
+        except InvocationPaused:
+            if parent_context.depth:
+                raise
+        finally:
+            await ctx.close_runs()
 
     async def _run_and_commit(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
         """Drive the implementation: fill in what its events lack, and hand a failed commit to the agent that yielded."""
         walking_past = resumed is not None
         shared, branch = ctx.shared, ctx.branch  # looked up once: pydantic's attributes are slow
+        failure: Exception | None = None
         async with aclosing(self._run_async_impl(ctx)) as events:
-            event = await anext(events, None)
-            while event is not None:
+            while True:
+                try:
+                    event = await (anext(events) if failure is None else events.athrow(failure))
+                except StopAsyncIteration:
+                    return
+                failure = None
                 if not isinstance(event, Event):
-                    event = await _throw(events, TypeError(f"{self.name} yielded a {type(event).__name__}; agents yield Event objects."))
+                    failure = TypeError(f"{self.name} yielded a {type(event).__name__}; agents yield Event objects.")
                     continue
                 if branch is not None and event.branch is None:
                     event.branch = branch
@@ -235,13 +236,11 @@ class BaseAgent(BaseModel):
                         for below in self.descendants():
                             resumed.forget(below.name)
                 is_own = shared.claim(event, ctx)
-                failure = None
                 try:
                     yield event
                 finally:  # a run that is closed here leaves nothing behind
                     if is_own:
                         failure = shared.take_failed_commit(event)
-                event = await (anext(events, None) if failure is None else _throw(events, failure))
 
     def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:
         """Mark a checkpoint that is committed already; return whether the resumed agent is still walking past such."""
@@ -315,14 +314,6 @@ class BaseAgent(BaseModel):
         elif self.name in ctx.agent_states:
             actions.agent_state = ctx.agent_states[self.name]
         return Event(invocation_id=ctx.invocation_id, author=self.name, branch=ctx.branch, actions=actions)
-
-
-async def _throw(events: AsyncGenerator[Event, None], error: Exception) -> Event | None:
-    """Raise `error` at the agent's `yield`; return the next event of an agent that caught it."""
-    try:
-        return await events.athrow(error)
-    except StopAsyncIteration:
-        return None
 
 
 def _changes_anything(actions: EventActions) -> bool:

@@ -144,7 +144,7 @@ class LlmAgent(BaseAgent):
         """Return where this agent's turn stands, if it began before this run; None for a fresh one."""
         if ctx.resumed_checkpoints() is not None:
             return read_turn(self._own_events(ctx), self.name)
-        if ctx._depth == 1 and _holds_function_response(ctx.user_content):
+        if ctx.depth == 1 and _holds_function_response(ctx.user_content):
             # Without resumability an answer from outside begins a new invocation; the call is in an older one.
             return read_turn([event for event in ctx.session.events if event.branch == ctx.branch or event.author == "user"], self.name)
         return None

@@ -1,4 +1,4 @@
-"""Identifiers: 128 random bits in uuid4's form.
+"""Identifiers: 120 random bits in uuid4's form.
 
 google-adk calls `uuid.uuid4` for every id, which costs a system call and an object each time. A private generator, seeded from the
 operating system and again after a fork, costs a tenth; it is private so that an agent's `random.seed()` cannot make ids repeat.
@@ -20,8 +20,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
 def new_uuid() -> str:
     """Return a new random identifier in the form of a uuid4."""
     digits = f"{_bits.getrandbits(128):032x}"
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
 def new_invocation_id() -> str:

@@ -13,6 +13,7 @@ from runtime.compaction import with_summaries
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
 from runtime.rewind import without_rewound
+from runtime.trusted import changed, trusted
 
 _CLIENT_ID = "adk-"
 
@@ -63,33 +64,33 @@ class Conversation:
     def _extend(self, events: Sequence[Event]) -> None:
         if len(events) < self._read:
             self._clear()
-        for index in range(self._read, len(events)):
-            actions = events[index].actions
-            if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
+        for index, event in enumerate(events[self._read :], self._read):
+            if event.actions.rewind_before_invocation_id is not None or event.actions.compaction is not None:
                 self._clear()
-                for event in with_summaries(without_rewound(events[: index + 1])):
-                    self._add(event)
+                for left in with_summaries(without_rewound(events[: index + 1])):
+                    self._add(left)
             else:
-                self._add(events[index])
+                self._add(event)
         self._read = len(events)
 
     def _add(self, event: Event) -> None:
         if not _is_said(event) or not _is_visible(event, self._branch):
             return
-        changed = len(self._said)
-        for response in event.get_function_responses():
-            self._responses[response.id] = response
-            changed = min(changed, self._callers.get(response.id, changed))
-        if event.author == self._agent_name:
-            calls = [call for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
-            self._callers.update({call.id: len(self._said) for call in calls})
-        self._said.append((event, 0))
-        # A response goes right behind its call: from there on the contents are made again, which is seldom more than one event.
-        again = self._said[changed:]
-        del self._said[changed:]
-        if len(again) > 1:
-            del self._contents[again[0][1] :]
-        for said, _ in again:
+        first = here = len(self._said)
+        for part in event.content.parts if event.content and event.content.parts else ():
+            call, response = part.function_call, part.function_response
+            if response:
+                self._responses[response.id] = response
+                first = min(first, self._callers.get(response.id, first))
+            if call and event.author == self._agent_name and call.name not in REQUEST_CALLS:
+                self._callers[call.id] = here
+        again = [event]
+        if first < here:
+            # A response goes right behind its call: from there on the contents are made again, which is seldom more than one event.
+            again = [*(said for said, _ in self._said[first:]), event]
+            del self._contents[self._said[first][1] :]
+            del self._said[first:]
+        for said in again:
             self._said.append((said, len(self._contents)))
             self._contents.extend(_contents_of(said, self._agent_name, self._responses))
 
@@ -123,15 +124,12 @@ class Conversation:
 def copied(contents: Sequence[types.Content]) -> list[types.Content]:
     """Return contents whose parts may be changed without changing the session's events."""
     return [
-        content.model_copy(update={"parts": [part.model_copy() for part in content.parts] if content.parts is not None else None})
-        for content in contents
+        changed(content, parts=[changed(part) for part in content.parts] if content.parts is not None else None) for content in contents
     ]
 
 
 def _is_said(event: Event) -> bool:
-    if not event.content or not event.content.parts or event.partial:
-        return False
-    return any(_is_part_said(part) for part in event.content.parts)
+    return event.content is not None and not event.partial and any(map(_is_part_said, event.content.parts or ()))
 
 
 def _is_part_said(part: types.Part) -> bool:
@@ -168,8 +166,11 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
 
 
 def _content(role: str, parts: list[types.Part]) -> types.Content:
-    """Return a content of parts that were checked when they were made; checking them again costs as much as making them."""
-    return types.Content.model_construct(role=role, parts=parts)
+    return trusted(types.Content, role=role, parts=parts)
+
+
+def _text(text: str) -> types.Part:
+    return trusted(types.Part, text=text)
 
 
 def _without_client_id(part: types.Part) -> types.Part:
@@ -177,31 +178,29 @@ def _without_client_id(part: types.Part) -> types.Part:
     call = part.function_call
     if not call or not (call.id or "").startswith(_CLIENT_ID):
         return part
-    return part.model_copy(update={"function_call": call.model_copy(update={"id": None})})
+    return changed(part, function_call=changed(call, id=None))
 
 
 def _response_part(call: types.FunctionCall, response: types.FunctionResponse) -> types.Part:
     own_id = None if (call.id or "").startswith(_CLIENT_ID) else call.id
-    return types.Part(function_response=response.model_copy(update={"id": own_id, "name": call.name}))
+    return trusted(types.Part, function_response=changed(response, id=own_id, name=call.name))
 
 
 def _told(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
     """Return what another agent said and did, told as context."""
-    told = [types.Part(text="For context:")]
+    told = [_text("For context:")]
     for part in parts:
         if part.thought:
             continue
         if part.text:
-            told.append(types.Part(text=f"[{event.author}] said: {part.text}"))
+            told.append(_text(f"[{event.author}] said: {part.text}"))
         elif part.function_call:
             if part.function_call.name not in REQUEST_CALLS:
-                told.append(
-                    types.Part(text=f"[{event.author}] called tool `{part.function_call.name}` with {_json(part.function_call.args)}")
-                )
+                told.append(_text(f"[{event.author}] called tool `{part.function_call.name}` with {_json(part.function_call.args)}"))
         elif part.function_response:
             if part.function_response.name not in REQUEST_CALLS:
                 answer = part.function_response
-                told.append(types.Part(text=f"[{event.author}] got from tool `{answer.name}`: {_json(answer.response)}"))
+                told.append(_text(f"[{event.author}] got from tool `{answer.name}`: {_json(answer.response)}"))
         else:
             told.append(part)
     return [_content("user", told)] if len(told) > 1 else []

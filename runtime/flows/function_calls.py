@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -23,6 +24,7 @@ from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.json_value import as_json
 from runtime.tools.tool_confirmation import ToolConfirmation
+from runtime.trusted import trusted
 
 if TYPE_CHECKING:
     from runtime.agents.llm_agent import LlmAgent
@@ -50,30 +52,37 @@ async def run_calls(
     Yields:
         The function responses, each followed by its requests for confirmations and credentials.
     """
-    runs = [_run_call(agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
-    if ctx.is_resumable or len(runs) == 1:
-        async with aclosing(merge(runs) if len(runs) > 1 else runs[0]) as events:
+    runs = [partial(_run_call, agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
+    if len(runs) == 1:
+        event = await runs[0]()
+    elif ctx.is_resumable:
+        async with aclosing(merge([_when_done(run) for run in runs])) as events:
             async for event in events:
                 yield event
                 for request in requests(ctx, event, calls):
                     yield request
         return
-    results = {}
-    async with aclosing(merge(runs)) as events:
-        async for event in events:
-            results[event.get_function_responses()[0].id if event.content else None] = event
-    in_order = [results[call.id] for call in calls if call.id in results]
-    if in_order:
-        merged = _merged(in_order)
-        yield merged
-        for request in requests(ctx, merged, calls):
+    else:
+        async with aclosing(merge([_when_done(run) for run in runs])) as events:
+            results = {event.get_function_responses()[0].id: event async for event in events}
+        in_order = [results[call.id] for call in calls if call.id in results]
+        event = _merged(in_order) if in_order else None
+    if event is not None:
+        yield event
+        for request in requests(ctx, event, calls):
             yield request
+
+
+async def _when_done(run: Callable[[], Awaitable[Event | None]]) -> AsyncGenerator[Event, None]:
+    event = await run()
+    if event is not None:
+        yield event
 
 
 async def _run_call(
     agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
-) -> AsyncGenerator[Event, None]:
-    """Run one call and yield its result; nothing from a long-running tool that has none yet."""
+) -> Event | None:
+    """Run one call and return its result; None from a long-running tool that has none yet."""
     answer = _unwrapped(answer)
     confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
     context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
@@ -81,11 +90,11 @@ async def _run_call(
     tool = tools.get(call.name or "")
     if result is None and tool is not None and tool.is_long_running:
         if ctx.is_resumable:
-            yield _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
-        return
+            return _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
+        return None
     response = as_json(result if isinstance(result, dict) else {"result": result})
-    part = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
-    yield _event(ctx, agent, types.Content(role="user", parts=[part]), context.actions)
+    part = trusted(types.Part, function_response=trusted(types.FunctionResponse, id=call.id, name=call.name, response=response))
+    return _event(ctx, agent, trusted(types.Content, role="user", parts=[part]), context.actions)
 
 
 def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -105,6 +114,8 @@ async def _result(
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
+    if not ctx.plugin_manager.plugins and not (agent.before_tool_callback or agent.after_tool_callback or agent.on_tool_error_callback):
+        return await tool.run_async(args=args, tool_context=context)
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
     failure: Exception | None = None

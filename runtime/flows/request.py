@@ -15,6 +15,7 @@ from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
+from runtime.trusted import changed
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -55,7 +56,7 @@ def _conversation(agent: LlmAgent, ctx: InvocationContext) -> Conversation:
 
 
 def _config(agent: LlmAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
-    config = (agent.generate_content_config or _no_config()).model_copy()
+    config = changed(agent.generate_content_config or _no_config())
     if ctx.run_config and ctx.run_config.response_modalities:
         config.response_modalities = list(ctx.run_config.response_modalities)
     return config

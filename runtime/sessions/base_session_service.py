@@ -124,7 +124,8 @@ class BaseSessionService(abc.ABC):
         temp = check_actions(event)
         await self._commit(session, event, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
         apply_delta(session.state, event.actions.state_delta)
-        apply_delta(session.state, temp)
+        if temp:
+            apply_delta(session.state, temp)
         if isinstance(session.events, EventList):
             session.events.add_committed((event,))
         else:
@@ -208,7 +209,8 @@ def check_actions(event: Event) -> dict[str, Any]:
         actions.agent_state = storable(actions.agent_state, f"agent_state of {event.author}")
     if event.custom_metadata is not None:
         event.custom_metadata = storable(event.custom_metadata, "custom_metadata")
-    apply_delta(actions.state_delta, delta)
+    if delta:
+        apply_delta(actions.state_delta, delta)
     for key in temp:
         del actions.state_delta[key]
     return temp

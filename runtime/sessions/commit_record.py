@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from math import inf, isfinite
 from typing import Any
 
@@ -51,7 +50,7 @@ def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
         key: only this session's, on a server, where others may be writing the rest just now.
     """
     rows = []
-    newest_first = run("newest_of_session", **asdict(key)) if key else run("newest_events")
+    newest_first = run("newest_of_session", **key._asdict()) if key else run("newest_events")
     for *row, recorded in newest_first:
         if recorded:
             break

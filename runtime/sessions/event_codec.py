@@ -21,15 +21,15 @@ def check_storable(event: Event) -> None:
     Raises:
         UnstorableValueError: names the place.
     """
-    for name, number in (("timestamp", event.timestamp), ("avg_logprobs", event.avg_logprobs)):
-        if number is not None and not isfinite(number):
-            raise UnstorableValueError(name, f"{number} is no JSON number")
-    for index, part in enumerate(event.content.parts or () if event.content else ()):
-        path = f"content.parts[{index}]"
-        if part.function_call is not None and part.function_call.args is not None:
-            storable(part.function_call.args, f"{path}.function_call.args")
-        if part.function_response is not None and part.function_response.response is not None:
-            storable(part.function_response.response, f"{path}.function_response.response")
+    _check_number(event.timestamp, "timestamp")
+    if event.avg_logprobs is not None:
+        _check_number(event.avg_logprobs, "avg_logprobs")
+    if event.content is not None:
+        for index, part in enumerate(event.content.parts or ()):
+            if part.function_call is not None:
+                storable(part.function_call.args, f"content.parts[{index}].function_call.args")
+            if part.function_response is not None:
+                storable(part.function_response.response, f"content.parts[{index}].function_response.response")
     actions = event.actions
     for call_id, config in actions.requested_auth_configs.items():
         if isinstance(config, dict):
@@ -39,6 +39,11 @@ def check_storable(event: Event) -> None:
     for unknown in (event.model_extra, actions.model_extra):
         for key, value in unknown.items() if unknown else ():
             storable(value, key)
+
+
+def _check_number(number: float, name: str) -> None:
+    if not isfinite(number):
+        raise UnstorableValueError(name, f"{number} is no JSON number")
 
 
 def encode_event(event: Event) -> str:

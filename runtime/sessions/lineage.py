@@ -100,7 +100,7 @@ def dump_origin(lineage: Lineage, shared: Sequence[PastWrite]) -> str:
     changed = lineage.changed
     return json.dumps(
         {
-            "parent": lineage.parent.parts,
+            "parent": lineage.parent,
             "database": lineage.database,
             "event_id": lineage.event_id,
             "event_count": lineage.event_count,

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
 from runtime.sessions.event_list import EventList
+from runtime.trusted import trusted
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SessionKey:
+class SessionKey(NamedTuple):
     """What names a session: ids are unique per app and user only."""
 
     app_name: str
     user_id: str
     session_id: str
-
-    @property
-    def parts(self) -> tuple[str, str, str]:
-        """App, user and session id."""
-        return self.app_name, self.user_id, self.session_id
 
 
 class Session(BaseModel):
@@ -68,21 +62,13 @@ class Session(BaseModel):
             last_update_time: epoch seconds.
             events: its own from now on; none if left out.
         """
-        session = cls.__new__(cls)
-        # What `BaseModel.model_construct` does, without looking for defaults and aliases.
-        fields = {
-            "id": key.session_id,
-            "app_name": key.app_name,
-            "user_id": key.user_id,
-            "state": state,
-            "events": EventList() if events is None else events,
-            "last_update_time": last_update_time,
-        }
-        _set(session, "__dict__", fields)
-        _set(session, "__pydantic_fields_set__", set(fields))
-        _set(session, "__pydantic_extra__", None)
-        _set(session, "__pydantic_private__", {"_revision": None})
-        return session
-
-
-_set = object.__setattr__  # pydantic's own would look for a field of that name
+        return trusted(
+            cls,
+            {"_revision": None},
+            id=key.session_id,
+            app_name=key.app_name,
+            user_id=key.user_id,
+            state=state,
+            events=EventList() if events is None else events,
+            last_update_time=last_update_time,
+        )

@@ -13,6 +13,7 @@ from runtime.agents.callbacks import is_async
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
+from runtime.trusted import changed
 from runtime.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class FunctionTool(BaseTool):
     """
 
     def __init__(self, func: Callable[..., Any], *, require_confirmation: bool | Callable[..., bool] = False) -> None:
-        super().__init__(name=_name(func), description=_description(func))
+        inner = wrapped_function(func)
+        super().__init__(name=getattr(inner, "__name__", type(inner).__name__), description=_description(inner))
         self.func = func
         self._require_confirmation = require_confirmation
 
@@ -44,10 +46,8 @@ class FunctionTool(BaseTool):
         except TypeError:  # a callable object that cannot be hashed
             declaration = _cached_declaration.__wrapped__(self.func, self.name, self.description)
         # A copy that may be changed, as far down as the list of parameters; a deep one at every turn costs 40 µs.
-        copy = declaration.model_copy()
-        if copy.parameters:
-            copy.parameters = copy.parameters.model_copy(update={"properties": dict(copy.parameters.properties or {})})
-        return copy
+        parameters = declaration.parameters
+        return changed(declaration, parameters=parameters and changed(parameters, properties=dict(parameters.properties or {})))
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Call the function; see `BaseTool.run_async`.
@@ -97,13 +97,10 @@ def _cached_declaration(func: Callable[..., Any], name: str, description: str) -
     return declare(name, description, signature_of(func).arguments)
 
 
-def _name(func: Callable[..., Any]) -> str:
-    inner = wrapped_function(func)
-    return getattr(inner, "__name__", type(inner).__name__)
-
-
-def _description(func: Callable[..., Any]) -> str:
-    inner = wrapped_function(func)
+def _description(inner: Any) -> str:
     # An object's class may leave it to its `__call__`; a plain function's `__call__` says only "Call self as a function."
     doc = inner.__doc__ if inspect.isroutine(inner) else inner.__doc__ or inner.__call__.__doc__
-    return inspect.cleandoc(doc or "")
+    return _cleaned(doc or "")
+
+
+_cleaned = lru_cache(maxsize=1024)(inspect.cleandoc)

@@ -72,7 +72,7 @@ async def test_it_goes_on_with_a_fork_of_any_layout(name: str, layout: str, tmp_
         history = database.history(key)
     index = len(history) // 2
     fork = await fork_session(source, key, Cut(at=history.events[index].id), into=target)
-    state, events, texts, calls = run_adk(CONTINUE, target, layout, *fork.key.parts)
+    state, events, texts, calls = run_adk(CONTINUE, target, layout, *fork.key)
     assert state == history.state_at(index).merged()
     assert events == [[event.id, pytest.approx(event.timestamp, abs=1e-6)] for event in history.events[: index + 1]]
     assert (texts, calls) == (["last", "theirs"], 1)

@@ -168,7 +168,7 @@ class PendingRows:
             "SELECT rowid, app_name, user_id, session_id, id, invocation_id, timestamp, event_data FROM events"
             f" WHERE rowid > ?{of_session} ORDER BY rowid LIMIT {_CHUNK}"
         )
-        values: tuple[Any, ...] = key.parts if key else ()
+        values: tuple[Any, ...] = key or ()
         rows: list[tuple[Any, ...]] = []
         while True:
             last = rows[-1][0] if rows else -(2**63)

@@ -1,0 +1,46 @@
+"""Objects made without validation are like any other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from runtime.sessions.session import Session, SessionKey
+from runtime.trusted import changed, trusted
+
+CALL = types.FunctionCall(id="adk-1", name="look_up", args={"item": "paper"})
+
+
+@pytest.mark.parametrize(
+    ("cls", "values"),
+    [
+        (types.Content, {"role": "user", "parts": [types.Part(text="hello")]}),
+        (types.Part, {"function_call": CALL}),
+        (types.FunctionResponse, {"id": "adk-1", "name": "look_up", "response": {"cents": 500}}),
+        (types.Tool, {"function_declarations": [types.FunctionDeclaration(name="look_up")]}),
+    ],
+)
+def test_what_is_trusted_is_as_what_was_checked(cls: Any, values: dict[str, Any]) -> None:
+    made, checked = trusted(cls, **values), cls(**values)
+    assert made == checked
+    assert made.model_fields_set == checked.model_fields_set
+    assert made.model_dump_json() == checked.model_dump_json()
+    assert made.model_copy(deep=True) == checked
+
+
+def test_a_changed_copy_leaves_the_original_alone() -> None:
+    copy = changed(CALL, id=None)
+    assert copy == CALL.model_copy(update={"id": None})
+    assert copy.model_dump_json(exclude_unset=True) == CALL.model_copy(update={"id": None}).model_dump_json(exclude_unset=True)
+    copy.name = "another"
+    assert CALL.id == "adk-1"
+    assert CALL.name == "look_up"
+
+
+def test_private_attributes_can_be_read_and_set() -> None:
+    session = Session.trusted(SessionKey("a", "u", "s"), {}, 0.0)
+    assert session._revision is None
+    session._revision = 1
+    assert session._revision == 1

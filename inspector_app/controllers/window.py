@@ -227,11 +227,13 @@ class WindowController(QObject):
         self.sessions.update_session(source.target, summary)
 
     def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
+        before = self._status.pending.get(address, [])
         self._status.pending[address] = items
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
             self.sessions.set_mark(address.database, address.key, mark_of(items))
-        self._status.show_pending()
+        if items != before:  # thousands of sessions are looked through, and in most nothing waits
+            self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         bench = self.window.workbench

@@ -8,6 +8,7 @@ from typing import Any
 
 from google.genai import types
 
+from inspector_app.json_text import parse_json_object
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
@@ -117,18 +118,9 @@ def _answer(text: str) -> types.Content:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise AlterationError(f"Line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}).") from None
-    except RecursionError:
-        raise AlterationError("It is nested too deeply.") from None
-    if not isinstance(value, dict):
-        raise AlterationError("It must be a JSON object: {…}.")
-    return value
-
-
-def _refuse_constant(name: str) -> Any:
-    raise AlterationError(f"{name} is no JSON number.")
+        return parse_json_object(text)
+    except ValueError as error:
+        raise AlterationError(str(error)) from None
 
 
 def _first_line(error: ValueError) -> str:

@@ -172,7 +172,11 @@ def _fork_parser() -> argparse.ArgumentParser:
     where.add_argument("--before", metavar="INVOCATION", help="instead, everything before this invocation's message")
     parser.add_argument("--into", metavar="DB2", help="the database the fork goes into (made if missing); default: the same, if it is ours")
     parser.add_argument("--new-session", metavar="S2", help="the fork's id; default: a new one")
-    parser.add_argument("--artifacts", metavar="DIR", help="the folder the session's files are kept in; the fork's go there, too")
+    parser.add_argument(
+        "--artifacts",
+        metavar="DIR",
+        help="the folder the session's files are kept in, and the fork's; default: the one beside the database",
+    )
     parser.add_argument("--agent", metavar="AGENT", help="run this agent in the fork")
     work = parser.add_mutually_exclusive_group()
     work.add_argument("--message", metavar="TEXT", help="what to send it")
@@ -194,7 +198,9 @@ def _rewind_parser() -> argparse.ArgumentParser:
     parser.add_argument("--before", required=True, metavar="INVOCATION", help="the first invocation to take back")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument("--in-place", action="store_true", help="also in another program's database, which gets a backup beside it")
-    parser.add_argument("--artifacts", metavar="DIR", help="the folder the session's files are kept in")
+    parser.add_argument(
+        "--artifacts", metavar="DIR", help="the folder the session's files are kept in; default: the one beside the database"
+    )
     return parser
 
 

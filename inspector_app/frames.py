@@ -9,8 +9,13 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 CALM_MS, BUSY_MS = 16, 100
-MOST_AT_ONCE = 250
-"""Things in one frame, so that no frame takes long; 250 every 16 ms are 15,000 a second."""
+FRAME_MS, LATE_MS = 4.0, 12.0
+"""That showing one frame's things may take; the second while so many wait that what is shown is long past."""
+
+LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
+"""Things: so many are always shown in one frame; and from so many on they are shown late."""
+
+_SHORTEST = 0.001
 
 SHARE = 3
 """Between two frames, so many times as long as the last one took: showing must not eat the time of what is shown."""
@@ -27,6 +32,7 @@ class Frames(QObject):
         super().__init__(parent)
         self._show = show
         self._arrived: list[Any] = []
+        self._each_ms = 0.02
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(CALM_MS)
@@ -45,10 +51,14 @@ class Frames(QObject):
         self._show(arrived)
 
     def _frame(self) -> None:
-        arrived, self._arrived = self._arrived[:MOST_AT_ONCE], self._arrived[MOST_AT_ONCE:]
+        room = LATE_MS if len(self._arrived) > MANY_WAITING else FRAME_MS
+        count = max(int(room / self._each_ms), LEAST_AT_ONCE)
+        arrived, self._arrived = self._arrived[:count], self._arrived[count:]
         begun = time.perf_counter()
         self._show(arrived)
         taken = (time.perf_counter() - begun) * 1000
+        if len(arrived) >= LEAST_AT_ONCE:
+            self._each_ms = max((self._each_ms + taken / len(arrived)) / 2, _SHORTEST)
         self._timer.setInterval(int(min(max(taken * SHARE, CALM_MS), BUSY_MS)))
         if self._arrived and not self._timer.isActive():
             self._timer.start()

@@ -18,6 +18,7 @@ from inspector_app.commands.output import local_time, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.session_files import files_of
 from inspector_app.values import visible
 from runtime.errors import NotFoundError
 from runtime.events import Event
@@ -35,14 +36,15 @@ from runtime.sessions.session import SessionKey
 def fork(options: argparse.Namespace) -> int:
     """Fork a session, and run an agent in the fork if one is named."""
     with stdout.kept_for_answers():
-        artifacts = open_artifacts(options.artifacts)
+        artifacts = open_artifacts(options.artifacts, options.db)
         loaded = load_agent(options.agent) if options.agent else None
         with opened(options.db) as database:
             key = existing_key(database, options)
             events = database.events(key)
         recording = _recording(events, options) if options.rerun else None
         cut = _cut(events, options, recording)
-        files = Files(artifacts) if artifacts else None
+        beside = options.into and not options.artifacts  # a folder that was named is the fork's, too
+        files = Files(artifacts, files_of(options.into) if beside else None) if artifacts else None
         made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
         _print_fork(made, recording.notes if recording else [], options.json)
         if loaded is None:
@@ -52,7 +54,8 @@ def fork(options: argparse.Namespace) -> int:
 
 async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: argparse.Namespace) -> int:
     service = open_session_service(options.into or options.db)
-    async with service, open_runner(loaded, made.key.app_name, service, files.source if files else None) as runner:
+    kept = (files.target or files.source) if files else files_of(options.into or options.db)
+    async with service, open_runner(loaded, made.key.app_name, service, kept) as runner:
         session = await service.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
         earlier = {event.invocation_id for event in session.events} if session else set()
         if recording is None:

@@ -22,13 +22,13 @@ from runtime.sessions.session import SessionKey
 
 def rewind(options: argparse.Namespace) -> int:
     """Say what a rewind takes back, and do it unless it was only asked."""
-    artifacts = open_artifacts(options.artifacts)
+    artifacts = open_artifacts(options.artifacts, options.db)
     with opened(options.db) as database:
         key = existing_key(database, options)
         plan = rewind_plan(database.history(key), key, database.state(key), options.before)
         ours = database.layout.ours
     if not options.json:
-        _print_plan(plan, options)
+        _print_plan(plan, options.db, with_files=artifacts is not None)
     if not options.dry_run and not ours and not options.in_place:
         raise StorageError(
             f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it), or fork the"
@@ -60,7 +60,7 @@ def _plan_json(plan: RewindPlan) -> dict[str, Any]:
     return {**plain, "undone": [asdict(each) for each in plan.undone], "state": state, "files": [asdict(file) for file in plan.files]}
 
 
-def _print_plan(plan: RewindPlan, options: argparse.Namespace) -> None:
+def _print_plan(plan: RewindPlan, database: str, *, with_files: bool) -> None:
     print_line("This takes back:")
     for each in plan.undone:
         print_line(visible(f"  invocation {each.invocation_id}, {each.status}, {each.events} events: {each.message}"))
@@ -69,10 +69,10 @@ def _print_plan(plan: RewindPlan, options: argparse.Namespace) -> None:
         print_line(visible(f"  {change.key}: {preview(change.before)} → {after}"))
     for file in plan.files:
         then = "an empty file, as there was none" if file.then is None else f"version {file.then} again"
-        kept = "" if options.artifacts else "; not done, as --artifacts does not say where files are"
+        kept = "" if with_files else "; not done, as --artifacts does not say where files are"
         print_line(visible(f"  file {file.name}, version {file.now} → {then}{kept}"))
     print_line("It does not take back:")
     print_line(visible(f"  shared with other sessions: {', '.join(plan.stays) or 'nothing was written'}"))
     tools = ", ".join(f"{name} (×{count})" if count > 1 else name for name, count in plan.tools.items())
     print_line(visible(f"  what tools did to the world: {tools or 'none returned'}"))
-    print_line(f"To keep the session as it is, fork it instead: agent-inspector fork {options.db} … --before {visible(plan.invocation_id)}")
+    print_line(f"To keep the session as it is, fork it instead: agent-inspector fork {database} … --before {visible(plan.invocation_id)}")

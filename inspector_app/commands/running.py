@@ -19,6 +19,7 @@ from inspector_app.commands.output import pending_json, pending_text, print_even
 from inspector_app.commands.reading import existing_key, opened
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.presentation import text_of
+from inspector_app.session_files import files_folder, files_of
 from inspector_app.values import visible, visible_lines
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -56,7 +57,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
         if not session:
             session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
             state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
-        async with open_runner(loaded, app_name, service) as runner:
+        async with open_runner(loaded, app_name, service, files_of(options.db)) as runner:
             events = runner.run_async(
                 user_id=options.user,
                 session_id=session.id,
@@ -90,7 +91,7 @@ async def _resume(
     answer: types.Content | None,
     options: argparse.Namespace,
 ) -> int:
-    async with service, open_runner(loaded, key.app_name, service) as runner:
+    async with service, open_runner(loaded, key.app_name, service, files_of(options.db)) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
         return await drive(events, service, key, options, set(), invocation_id)
 
@@ -240,20 +241,25 @@ class _Printer:
         print_event(event, self.as_json)
 
 
-def open_artifacts(folder: str | None) -> FileArtifactService | None:
-    """Return the service of a folder that files are kept in; None if none was named.
+def open_artifacts(folder: str | None, database: str) -> FileArtifactService | None:
+    """Return the service of the folder that the files of a database's sessions are kept in; None if nobody knows it.
+
+    Args:
+        folder: as it was named; None: the one beside the database, if there is one.
+        database: path or URL.
 
     Raises:
         StorageError: there is no such folder.
     """
     if folder is not None and not Path(folder).is_dir():
         raise StorageError(f"There is no folder {folder}: --artifacts names the one that the session's files are kept in.")
-    return None if folder is None else FileArtifactService(folder)
+    found = files_folder(database) if folder is None else Path(folder)
+    return FileArtifactService(found) if found is not None and found.is_dir() else None
 
 
 @asynccontextmanager
 async def open_runner(
-    loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService | None = None
+    loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService
 ) -> AsyncIterator[Runner]:
     """Give a Runner of a loaded agent, and close it.
 

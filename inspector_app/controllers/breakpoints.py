@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.run import RunController
 from inspector_app.engines.agent_loader import LoadedAgent
+from inspector_app.known_names import KnownNames, names_of, unknown_name, unknown_tool
 from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 from inspector_app.views.breakpoints_pane import BreakpointRow
@@ -40,6 +41,7 @@ class BreakpointController(QObject):
         self._run = run
         self._messages = messages
         self._kept = ""
+        self._names = KnownNames()
         self._problems: set[str] = set()
         run.breakpoints = self._all = Breakpoints(self._on_change)
         run.reported.connect(self._on_reported)
@@ -50,6 +52,19 @@ class BreakpointController(QObject):
     def rows(self) -> list[BreakpointRow]:
         """All of them, as the pane shows them."""
         return [_row(one) for one in self._all]
+
+    def hint(self, condition: str, tool: str) -> str:
+        """Return why a breakpoint would never stop this agent, as far as its names tell; empty if nothing does.
+
+        Args:
+            condition: that can be read, or nothing.
+            tool: the only one it is for; empty: any.
+        """
+        try:
+            unknown = unknown_name(parse(condition), self._names) if condition else ""
+        except ExpressionError:
+            return ""
+        return unknown or (unknown_tool(tool, self._names) if tool else "")
 
     def add(self, fields: dict[str, Any]) -> None:
         """Add one; the pane has checked what was typed."""
@@ -91,6 +106,7 @@ class BreakpointController(QObject):
 
     def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
         self._run.breakpoints = self._all = Breakpoints(self._on_change)
+        self._names = names_of(loaded.app.root_agent)
         self._kept = self._settings.breakpoints(loaded.folder)
         if self._kept:
             try:

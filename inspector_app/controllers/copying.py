@@ -12,6 +12,7 @@ from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.data_folder import data_folder
 from inspector_app.messages import MessageBus
+from inspector_app.session_files import copy_files
 from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from runtime import sessions
@@ -52,6 +53,7 @@ class CopyController(QObject):
         """
         copy = free_copy_name(Path(source.target))
         await run_in_thread(_copy, source.target, copy)
+        await run_in_thread(copy_files, source.target, str(copy))
         opened = await self._browse.open_database(str(copy))
         if opened is None:
             return

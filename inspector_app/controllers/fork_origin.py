@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.presentation import short_id
 from inspector_app.qt_models.session_tree import ForkInfo, SessionTreeModel
 from inspector_app.tasks import Tasks
 from inspector_app.values import plain_tooltip
@@ -50,7 +51,7 @@ class ForkOriginController(QObject):
         if info is None:
             self._hint.hide()
             return
-        self._hint.suggest(info.sentence, "Compare", "code-branch", "accent", other="Go to it")
+        self._hint.suggest(info.sentence, "Compare", "code-branch", "accent", other=f"Show {short_id(info.parent.session_id)}")
         self._hint.setToolTip(plain_tooltip(info.tooltip))
         self._hint.button.setToolTip("Put this fork and the session it comes from side by side")
         self._hint.other_button.setToolTip("Show the session it comes from")

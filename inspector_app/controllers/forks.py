@@ -22,12 +22,13 @@ from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.messages import MessageBus
 from inspector_app.presentation import text_of
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.session_files import files_of
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible
 from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
-from runtime.forks.fork import Cut, fork_into, fork_session
+from runtime.forks.fork import Cut, Files, fork_into, fork_session
 from runtime.forks.recording import Recording, alterable, recording_until
 from runtime.forks.rerun import Rerun
 from runtime.sessions.lineage import Changed
@@ -179,11 +180,12 @@ class ForkController(QObject):
         source, key = session.source, session.address.key
         if source.writing_allowed:
             history = await source.history(key)
-            made = await fork_into(await source.service(), history, key, await source.created(key), cut, same_place=True, database=None)
+            service, created, files = await source.service(), await source.created(key), Files(source.files)
+            made = await fork_into(service, history, key, created, cut, same_place=True, database=None, files=files)
             target = source.target
         else:
             target = str(_forks_file(source))
-            made = await fork_session(source.target, key, cut, into=target)
+            made = await fork_session(source.target, key, cut, into=target, files=Files(source.files, files_of(target)))
         if isinstance(source, MemorySource):
             await self._browse.memory(key.app_name)
         else:

@@ -66,7 +66,8 @@ class HandCommits:
         def on_commit(event: Event, temp: dict[str, Any]) -> None:
             self._browse.add_committed(session.address, [Committed(event, temp)])
 
-        service, loaded, name = await session.source.service(), self._agents.loaded, session.address.key.app_name
+        service, files = await session.source.service(), session.source.files
+        loaded, name = self._agents.loaded, session.address.key.app_name
         if loaded is not None and loaded.name == name:
-            return EmbeddedEngine(loaded.app, service, on_commit)
-        return EmbeddedEngine.without_agent(name, service, on_commit)
+            return EmbeddedEngine(loaded.app, service, files, on_commit)
+        return EmbeddedEngine.without_agent(name, service, files, on_commit)

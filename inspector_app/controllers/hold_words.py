@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from inspector_app.presentation import describe
 from inspector_app.values import ordinal, visible
@@ -67,4 +69,8 @@ def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]
 
 
 def _failure(hold: Hold) -> str:
-    return visible(f"{type(hold.error).__name__}: {hold.error}"[:400]) if hold.error is not None else ""
+    if hold.error is None:
+        return ""
+    frames = traceback.extract_tb(hold.error.__traceback__)
+    where = f"\nin {frames[-1].name}, {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
+    return "\n".join(visible(line) for line in (f"{type(hold.error).__name__}: {hold.error}"[:400] + where).split("\n"))

@@ -298,7 +298,9 @@ class RunController(QObject):
         self.run_started.emit(address)
         try:
             plugins = (self.requests, interception)
-            engine = self._engine = EmbeddedEngine(self._agents.loaded.app, await source.service(), self._on_committed, plugins)
+            engine = self._engine = EmbeddedEngine(
+                self._agents.loaded.app, await source.service(), source.files, self._on_committed, plugins
+            )
             async with aclosing(debugger.run(begin(engine, address.key))) as events:
                 async for event in events:
                     if event.partial:
@@ -336,7 +338,7 @@ class RunController(QObject):
         loaded = self._agents.loaded
         assert loaded is not None
         source = self._obstacles.new_session_source() or await self._browse.memory(loaded.name)
-        engine = EmbeddedEngine(loaded.app, await source.service(), self._on_committed)
+        engine = EmbeddedEngine(loaded.app, await source.service(), source.files, self._on_committed)
         selected = self._cursor.session
         user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
         address = SessionAddress(source.target, await engine.new_session(user_id))

@@ -82,6 +82,7 @@ class RunCommands(QObject):
         self._resume.planned.connect(self._on_resume_planned)
         self._resume.outdated.connect(bench.preflight.hide)
         bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
+        bench.breakpoints.form.set_hints(self._breakpoints.hint)
         bench.breakpoints.add_asked.connect(self._breakpoints.add)
         bench.breakpoints.change_asked.connect(self._breakpoints.change)
         bench.breakpoints.remove_asked.connect(self._breakpoints.remove)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from inspector_app.controllers.long_session import LONG, TAIL, with_older
 from inspector_app.cursor import MEMORY
+from inspector_app.session_files import files_of
 from inspector_app.worker import Worker
+from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
@@ -36,6 +38,7 @@ class Source(abc.ABC):
         badge: its layout in a word or two, such as "v1".
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
+        files: keeps the files of its sessions.
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
@@ -47,6 +50,7 @@ class Source(abc.ABC):
     badge: str
     note: str
     ours: bool
+    files: BaseArtifactService
     can_write = True
     can_copy = False
 
@@ -131,6 +135,7 @@ class DatabaseSource(Source):
         self.can_write = stored.layout.kind != "v0"
         self.can_copy = "://" not in target or target.startswith("sqlite")
         self.layout_kind = stored.layout.kind
+        self.files = files_of(target)
         self._stored = stored
         self._worker = worker
         self._service: BaseSessionService | None = None
@@ -249,6 +254,7 @@ class MemorySource(Source):
 
     def __init__(self) -> None:
         super().__init__()
+        self.files = files_of(None)
         self._service = InMemorySessionService()
         self._apps: set[str] = set()
 

@@ -11,6 +11,7 @@ from inspector_app.engines.watched_service import WatchedSessionService
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.apps.app import App
+from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun
@@ -28,6 +29,7 @@ class EmbeddedEngine:
     Args:
         app: what to run.
         service: where its sessions are kept.
+        files: keeps their files.
         on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
         plugins: asked before the app's own plugins, the first one first: the debugger's.
     """
@@ -36,21 +38,22 @@ class EmbeddedEngine:
         self,
         app: App,
         service: BaseSessionService,
+        files: BaseArtifactService,
         on_commit: Callable[[Event, dict[str, Any]], None],
         plugins: Sequence[BasePlugin] = (),
     ) -> None:
         self._app = app
         self._service = service
-        self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit))
+        self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit), artifact_service=files)
         for plugin in reversed(plugins):
             self._runner.plugin_manager.register_plugin(plugin, first=True)
 
     @classmethod
     def without_agent(
-        cls, app_name: str, service: BaseSessionService, on_commit: Callable[[Event, dict[str, Any]], None]
+        cls, app_name: str, service: BaseSessionService, files: BaseArtifactService, on_commit: Callable[[Event, dict[str, Any]], None]
     ) -> EmbeddedEngine:
         """Return an engine that can edit state and runs nothing: for sessions whose agent is not loaded."""
-        return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, on_commit)
+        return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, files, on_commit)
 
     async def new_session(self, user_id: str) -> SessionKey:
         """Create an empty session of the app."""

@@ -18,6 +18,9 @@ LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "
 UNCOMMITTED = "uncommitted"
 """The `lane` of what is not committed yet; no scope."""
 
+FILES = "files"
+"""The `lane` of the session's files (artifacts); no scope."""
+
 PINNED = "pinned"
 """The `lane` of the keys that somebody wants to see first, whatever their scope."""
 
@@ -50,6 +53,23 @@ class StateByScope(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file of the session.
+
+    Attributes:
+        name: of the file.
+        version: its number.
+        place: of the event that names it; None: no event does.
+        author: of that event.
+    """
+
+    name: str
+    version: int
+    place: int | None = None
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _Moment:
     """What `set_state` was given."""
 
@@ -66,6 +86,7 @@ class StateTreeModel(ValueTreeModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._uncommitted: dict[str, Any] = {}
+        self._files: list[FileVersion] = []
         self._pinned: list[str] = []
         self._wanted = ""
         self.set_state(None, [])
@@ -97,10 +118,21 @@ class StateTreeModel(ValueTreeModel):
         """
         if values != self._uncommitted:
             self._uncommitted = dict(values)
-            self._root.set_children([lane for lane in self._root.children if lane.lane != UNCOMMITTED])
-            self._show(self._root, self._headings)
+            self._show_again()
+
+    def set_files(self, files: Sequence[FileVersion]) -> None:
+        """Show the session's files at this moment; none takes the lane away."""
+        if list(files) != self._files:
+            self._files = list(files)
+            self._show_again()
+
+    def _show_again(self) -> None:
+        self._root.set_children([lane for lane in self._root.children if lane.lane not in (UNCOMMITTED, FILES)])
+        self._show(self._root, self._headings)
 
     def _show(self, root: ValueNode, headings: tuple[str, ...]) -> None:
+        if self._files:
+            root.set_children([*root.children, _files_lane(root, self._files)])
         if self._uncommitted:
             lane = ValueNode(
                 root, len(root.children), "not committed yet", None, "state", note=f"{len(self._uncommitted):,}", lane=UNCOMMITTED
@@ -168,6 +200,21 @@ def _lane(root: ValueNode, row: int, scope: Scope, moment: _Moment) -> ValueNode
                 node.writer += CHANGED_SINCE
     lane.set_children(children)
     lane.note = f"{len(children):,}"
+    return lane
+
+
+def _files_lane(root: ValueNode, files: Sequence[FileVersion]) -> ValueNode:
+    lane = ValueNode(root, len(root.children), FILES, None, "artifacts", note=f"{len(files):,}", lane=FILES)
+    nodes = []
+    for row, file in enumerate(files):
+        unconfirmed = file.place is None
+        note = f"version {file.version}" + (" · unconfirmed: no event names it" if unconfirmed else "")
+        path = f"artifacts[{file.name!r}]"
+        node = ValueNode(lane, row, file.name, file.version, path, note=note, mark="unknown" if unconfirmed else "")
+        if file.place is not None:
+            node.writer_index, node.writer = file.place, f"#{file.place + 1:,} {file.author}"
+        nodes.append(node)
+    lane.set_children(nodes)
     return lane
 
 

@@ -14,7 +14,7 @@ from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.icon_label import IconLabel
 from inspector_app.views.json_editor import JsonEditor
 
-_EDITOR_HEIGHT = 150
+_EDITOR_HEIGHT = 120
 
 
 class AlterCard(QWidget):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,6 +212,8 @@ class BreakpointForm(QWidget):
         self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
         self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)
+        self._hint = ""
+        self._hint_for: Callable[[str, str], str] = lambda condition, tool: ""
         self._problem = QLabel(self)
         self._problem.setObjectName("breakpoint_problem")
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
@@ -240,7 +243,20 @@ class BreakpointForm(QWidget):
     @property
     def problem(self) -> str:
         """Why what is typed cannot be taken; empty if it can."""
-        return self._problem.text()
+        return "" if self._hint else self._problem.text()
+
+    @property
+    def hint(self) -> str:
+        """What is odd about it though it can be taken; empty if nothing is."""
+        return self._hint
+
+    def set_hints(self, hint_for: Callable[[str, str], str]) -> None:
+        """Ask for what is odd about a condition that can be read.
+
+        Args:
+            hint_for: condition, only tool → a sentence, or nothing.
+        """
+        self._hint_for = hint_for
 
     def propose(self, condition: str) -> None:
         """Put a condition into the form, to be added with Enter."""
@@ -285,12 +301,20 @@ class BreakpointForm(QWidget):
     def _show(self) -> None:
         when = self.when.currentData()
         self.tool.setVisible(when == "before tool")
-        examples = {"event": 'author == "pricing" or state["cart"] changed', "before tool": "call.pay.args.amount > 100"}
+        examples = {"event": 'state["cart"] changed', "before tool": "call.pay.args.amount > 100"}
         self.condition.setPlaceholderText(f"condition, such as {examples[when]}" if when in examples else "condition, or nothing: always")
         problems = [self._check(self.condition, parse), self._check(self.log, Template)]
         problem = next(filter(None, problems), "")
-        self._problem.setText(visible(problem))
-        self._problem.setVisible(bool(problem))
+        tool = self.tool.text().strip() if when == "before tool" else ""
+        self._hint = "" if problem else self._hint_for(self.condition.text().strip(), tool)
+        role = "bad" if problem else "warn"
+        if self._problem.property("role") != role:
+            self._problem.setProperty("role", role)
+            self._problem.style().unpolish(self._problem)
+            self._problem.style().polish(self._problem)
+        said = problem or (self._hint and f"Is this meant? {self._hint}")
+        self._problem.setText(visible(said))
+        self._problem.setVisible(bool(said))
         empty = when == "event" and not self.condition.text().strip() and not self._number
         self._submit.setText("Save" if self._number else "Add")
         self._submit.setAccessibleName(f"{self._submit.text()} the breakpoint")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.values import plain_tooltip
+from inspector_app.views.button_flow import ButtonFlow
 from inspector_app.views.icon_label import IconLabel
 
 MAX_HEIGHT, MIN_HEIGHT = 200, 40
@@ -79,14 +80,13 @@ class DecisionCard(QWidget):
         self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         self._head.addWidget(self._title, 1)
         self._facts = _Facts(self)
-        self._choices = QHBoxLayout()
-        self._choices.setSpacing(6)
+        self._choices = ButtonFlow(self)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(_MARGIN, 8, 8, 8)
         rows.setSpacing(6)
         rows.addLayout(self._head)
         rows.addWidget(self._facts)
-        rows.addLayout(self._choices)
+        rows.addWidget(self._choices)
         self.hide()
 
     @property
@@ -132,9 +132,6 @@ class DecisionCard(QWidget):
             old.setParent(None)
             old.deleteLater()
         few = len(choices) <= 2
-        line = self._head if few else self._choices
-        while (stretch := self._choices.takeAt(0)) is not None:
-            del stretch
         self._buttons = []
         for choice in choices:
             button = QPushButton(choice.text, self)
@@ -146,10 +143,10 @@ class DecisionCard(QWidget):
             button.setProperty("primary", choice is choices[0])
             button.setProperty("choice", choice.name)
             button.clicked.connect(self._on_clicked)
-            line.addWidget(button)
+            if few:
+                self._head.addWidget(button)
             self._buttons.append(button)
-        if not few:
-            line.addStretch(1)
+        self._choices.set_buttons([] if few else self._buttons)
 
     def _fill(self, facts: Sequence[Fact]) -> None:
         inside = QWidget()

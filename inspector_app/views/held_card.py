@@ -12,8 +12,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app import theme
+from inspector_app.json_text import parse_json_object
 from inspector_app.values import plain_tooltip
-from inspector_app.views.json_editor import JsonEditor, parse_json_object
+from inspector_app.views.json_editor import JsonEditor
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +168,6 @@ class HeldCard(QWidget):
         self._failure.setVisible(bool(words.failure))
         self.show_beside(words.beside)
         self._choose("call")
-        grows = QSizePolicy.Policy.Preferred if kind is not None else QSizePolicy.Policy.Maximum
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, grows)
         self.show()
 
     def show_beside(self, text: str) -> None:
@@ -195,7 +194,9 @@ class HeldCard(QWidget):
             self._drafts[self._choice] = self._editor.text
         self._choice = choice
         kind = self._kind
-        self._editor.setVisible(kind is not None and not (choice == "call" and kind.startswith("failed")))
+        writes = kind is not None and not (choice == "call" and kind.startswith("failed"))
+        self._editor.setVisible(writes)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred if writes else QSizePolicy.Policy.Maximum)
         self._editor.set_reader({"answer": _read_answer, "raise": str, "result": parse_json_object}.get(choice, self._read_call))  # type: ignore[arg-type]
         self._editor.edit.setPlaceholderText(_PLACEHOLDERS[choice])
         self._editor.edit.setAccessibleName(_PLACEHOLDERS[choice] or ("Arguments" if kind == "tool" else "Request"))

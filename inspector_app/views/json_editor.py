@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector_app import theme
+from inspector_app.json_text import parse_json
 from inspector_app.values import visible
 from inspector_app.views.json_view import JsonHighlighter
 
@@ -96,37 +97,3 @@ class JsonEditor(QWidget):
         self.show_problem(problem if not self.is_empty else "")
         self.problem = problem
         self.changed.emit()
-
-
-def parse_json(text: str) -> Any:
-    """Return the JSON value of a text.
-
-    Raises:
-        ValueError: it is none; the text says where, and that NaN and Infinity are no JSON.
-    """
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"Line {error.lineno}, column {error.colno}: {_expected(error.msg)}") from None
-    except RecursionError:
-        raise ValueError("It is nested too deeply.") from None
-
-
-def parse_json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text.
-
-    Raises:
-        ValueError: it is none.
-    """
-    value = parse_json(text)
-    if not isinstance(value, dict):
-        raise ValueError("It must be a JSON object: {…}.")
-    return value
-
-
-def _expected(message: str) -> str:
-    return {"Expecting value": "a JSON value is expected here; texts stand in double quotes."}.get(message, f"{message}.")
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number.")

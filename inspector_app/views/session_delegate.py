@@ -11,6 +11,8 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 
 ROW_HEIGHT = 22
 _ICON = 13
+_LEAST_NAME = 60
+"""Pixels that a name has beside what is secondary."""
 
 
 class SessionDelegate(QStyledItemDelegate):
@@ -40,11 +42,13 @@ class SessionDelegate(QStyledItemDelegate):
         inner = rect.adjusted(22, 0, -6, 0)
         small = QFontMetrics(self._small)
         normal = QFontMetrics(self._font)
+        is_fork = node.parent is not None and node.parent.kind == "session"  # it is called by what was changed, and that begins it
         detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
-        if normal.horizontalAdvance(node.name) + 10 + small.horizontalAdvance(detail) > inner.width():
+        room = inner.width() - small.horizontalAdvance(detail) - 10
+        if (is_fork or room < _LEAST_NAME) and normal.horizontalAdvance(node.name) > room:
             detail = ""  # in a narrow pane the name comes first; the tooltip tells all
         width = small.horizontalAdvance(detail)
-        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" else Qt.TextElideMode.ElideRight
+        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not is_fork else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))
         painter.setFont(self._font)
         painter.setPen(theme.color("dim" if node.kind in ("app", "user") else "text"))

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.form_fields import FormField, fields_of_schema, fields_of_value, read
+from inspector_app.json_text import parse_json
 from inspector_app.values import plain_tooltip, visible
-from inspector_app.views.json_editor import JsonEditor, parse_json
+from inspector_app.views.json_editor import JsonEditor
 from runtime.tools.json_schema import misfit
 
 Control = QCheckBox | QLineEdit | QComboBox

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from inspector_app import theme
-from inspector_app.qt_models.state_tree import PINNED
+from inspector_app.qt_models.state_tree import FILES, PINNED
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.filter_actions import add_filter_actions
@@ -55,6 +55,8 @@ class ValueTreeView(QTreeView):
         columns.setMinimumSectionSize(60)
         columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         columns.resizeSection(0, 160)
+        self._current: tuple[str, ...] = ()
+        model.modelAboutToBeReset.connect(self._on_model_about_to_reset)
         model.modelReset.connect(self._on_model_reset)
         self.expanded.connect(self._on_expanded)
         self.collapsed.connect(self._on_collapsed)
@@ -63,7 +65,7 @@ class ValueTreeView(QTreeView):
         self._on_model_reset()
 
     def fit_columns(self) -> None:
-        """Share the width out: a third for the keys, and for the writers what they need."""
+        """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
         columns = self.header()
         if columns.count() != 3:
             return
@@ -71,7 +73,7 @@ class ValueTreeView(QTreeView):
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, min(160, int(width * 0.34)))
+        columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), 110))
         columns.resizeSection(2, min(150, int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -82,10 +84,13 @@ class ValueTreeView(QTreeView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """P pins the selected key, or takes it off again."""
         node = self._values.node(self.currentIndex())
-        if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane:
+        if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
             self.pin_asked.emit(node.key)
         else:
             super().keyPressEvent(event)
+
+    def _on_model_about_to_reset(self) -> None:
+        self._current = _path(self._values.node(self.currentIndex()))
 
     def _on_model_reset(self) -> None:
         bar = self.verticalScrollBar()
@@ -93,7 +98,19 @@ class ValueTreeView(QTreeView):
         self._restoring = True
         self._open_branches(QModelIndex(), 0)
         self._restoring = False
+        self._select_again()
         bar.setValue(position)
+
+    def _select_again(self) -> None:
+        """Select what was selected, if it is there at this moment, too."""
+        index = QModelIndex()
+        for key in self._current:
+            rows = (self._values.index(row, 0, index) for row in range(self._values.rowCount(index)))
+            index = next((found for found in rows if self._values.node(found).key == key), QModelIndex())
+            if not index.isValid():
+                return
+        if index.isValid():
+            self.setCurrentIndex(index)
 
     def _open_branches(self, parent: QModelIndex, depth: int) -> None:
         """Open again what was open, by path, as another moment's values have other nodes."""
@@ -145,7 +162,7 @@ class ValueTreeView(QTreeView):
         self._menu_index = index
         if node.writer_index is not None:
             menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
-        if node.parent is not None and node.parent.lane:
+        if node.parent is not None and node.parent.lane not in ("", FILES):
             pinned = node.parent.lane == PINNED
             menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
         if self.selected_key(index) is not None:
@@ -165,7 +182,7 @@ class ValueTreeView(QTreeView):
         node = self._values.node(self.currentIndex() if index is None else index)
         while node.parent is not None and not node.parent.lane:
             node = node.parent
-        return node.key if node.parent is not None else None
+        return node.key if node.parent is not None and node.parent.lane != FILES else None
 
     def _on_who_wrote(self) -> None:
         key = self.selected_key(self._menu_index)

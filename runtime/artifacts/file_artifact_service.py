@@ -52,15 +52,17 @@ class FileArtifactService(BaseArtifactService):
 
     Args:
         root_dir: the folder; made if it does not exist.
+        make_now: make it at once, not with the first file.
 
     Raises:
         StorageError: the folder cannot be made.
     """
 
-    def __init__(self, root_dir: Path | str) -> None:
+    def __init__(self, root_dir: Path | str, *, make_now: bool = True) -> None:
         self.root_dir = Path(root_dir).expanduser().resolve()
-        with _clear_errors(self.root_dir):
-            make_folders(self.root_dir)
+        if make_now:
+            with _clear_errors(self.root_dir):
+                make_folders(self.root_dir)
 
     async def save_artifact(
         self,

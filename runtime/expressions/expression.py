@@ -22,15 +22,17 @@ class Expression:
     Attributes:
         source: as a person wrote it.
         uses_state: it asks for state, so it needs `state_before` to be exact.
+        mentions: the names it asks for.
     """
 
-    __slots__ = ("_test", "source", "uses_state")
+    __slots__ = ("_test", "mentions", "source", "uses_state")
 
     def __init__(self, source: str) -> None:
         reader = Reader(source)
         self.source = source
         self._test = reader.expression()
         self.uses_state = reader.uses_state
+        self.mentions = tuple(reader.mentions)
 
     def matches(self, event: Event, state_before: Mapping[str, Any] | None = None) -> bool:
         """Return whether the condition holds for an event.

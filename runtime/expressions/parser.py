@@ -19,6 +19,7 @@ Test = Callable[[View], bool]
 
 MAX_DEPTH = 40
 _RESERVED = frozenset(("and", "or", "not", "in", "contains", "matches", "changed"))
+_NAMES_ONE = ("==", "=", "!=", "in", "not in")
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -41,6 +42,19 @@ class Operand:
     steps: tuple[Step, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that an expression asks for, as far as other names stand in it.
+
+    Attributes:
+        name: the name that the path begins with.
+        steps: the rest of the path; of `author`, the text that it is compared with.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+
+
 class Reader:
     """Reads one expression.
 
@@ -49,6 +63,7 @@ class Reader:
 
     Attributes:
         uses_state: the expression asks for state, so that `state_before` matters.
+        mentions: what it asks for, in the order in which it stands there.
     """
 
     def __init__(self, source: str) -> None:
@@ -56,6 +71,7 @@ class Reader:
         self._at = 0
         self._depth = 0
         self.uses_state = False
+        self.mentions: list[Mention] = []
 
     def expression(self) -> Test:
         """Read all of it as a condition.
@@ -140,6 +156,9 @@ class Reader:
         for known, given, token in ((left, right, right_token), (right, left, sign)):
             if known.name == "kind" and not known.steps:
                 _check_kinds(given.literal, token)
+            if known.name == "author" and operator in _NAMES_ONE:
+                authors = given.literal if isinstance(given.literal, list) else [given.literal]
+                self.mentions += [Mention("author", (author,)) for author in authors if isinstance(author, str)]
         return _comparison(left, operator, right)
 
     def _operator(self) -> str | None:
@@ -198,6 +217,7 @@ class Reader:
                 steps.append(self._index())
             else:
                 break
+        self.mentions.append(Mention(first.text, tuple(steps)))
         return self._named(first, tuple(steps), places)
 
     def _key(self) -> Step:

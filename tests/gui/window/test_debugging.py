@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -336,6 +337,7 @@ def test_break_on_an_error(orders: Inspector, qtbot: QtBot) -> None:
     wait_until_held(orders, qtbot)
     card = orders.window.workbench.held
     assert card.text.startswith("Held at the failure of check_stock")
+    assert re.search(r"TimeoutError: .*\nin check_stock, agent.py line \d+$", card.findChild(QLabel, "held_failure").text())
     assert not editor(orders).isVisible(), "it has been called: its arguments are history"
     press(orders, "held_result", qtbot)
     qtbot.keyClicks(editor(orders), '{"sku": "LMP-1", "in_stock": 77}')
@@ -355,3 +357,22 @@ def test_stopping_before_a_call_leaves_it_answered(orders: Inspector, qtbot: QtB
     assert "cancelled" in results(orders, "find_product")[0]["error"]
     assert not orders.window.workbench.held.isVisible()
     assert "find_product was not called" in log_text(orders)
+
+
+def test_a_condition_that_names_what_the_agent_does_not_have_is_told_gently(orders: Inspector, qtbot: QtBot) -> None:
+    pane = orders.window.workbench.breakpoints
+    orders.window.workbench.raise_pane("breakpoints")
+    field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
+    said = pane.findChild(QLabel, "breakpoint_problem")
+    qtbot.keyClicks(field, "call.add_to_cart.args.quantitty > 5")
+    assert said.text().startswith("Is this meant? `add_to_cart` has no argument `quantitty`; did you mean `quantity`?")
+    assert said.isVisible() and said.property("role") == "warn"
+    assert pane.form.problem == "" and add.isEnabled(), "it can be added all the same"
+    qtbot.keyClicks(field, " and")
+    assert said.property("role") == "bad" and pane.form.hint == "" and not add.isEnabled()
+    field.setText("call.add_to_cart.args.quantity > 5")
+    assert not said.isVisible() and pane.form.hint == ""
+    combo = pane.findChild(QComboBox, "breakpoint_when")
+    combo.setCurrentIndex(combo.findData("before tool"))
+    qtbot.keyClicks(pane.findChild(QLineEdit, "breakpoint_tool"), "add_to_basket")
+    assert "no tool `add_to_basket`; did you mean `add_to_cart`?" in said.text()

@@ -1,0 +1,124 @@
+"""The names that an agent tree has, and conditions with names that it does not have. No Qt.
+
+A condition on a tool or an argument that is not there is no mistake in its grammar: it just never holds. That is said while it is typed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.agents.llm_agent import LlmAgent
+from runtime.events.kinds import REQUEST_TOOLS
+from runtime.expressions import Expression
+from runtime.expressions.parser import Mention
+from runtime.tools.agent_tool import AgentTool
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.base_toolset import BaseToolset
+from runtime.tools.function_tool import FunctionTool
+from runtime.tools.json_schema import parameters_schema
+
+_CALL_FIELDS = ("args", "id", "name")
+_ADDED_TOOLS = REQUEST_TOOLS | {"transfer_to_agent", "set_model_response"}
+"""What the runtime calls besides an agent's own tools."""
+_MOST = 12
+"""Names that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Names of an agent tree.
+
+    Attributes:
+        agents: of its agents.
+        tools: tool → its arguments; None where nobody says.
+        all_tools: no other tools can come; False with a toolset, which is asked for its tools while the agent runs.
+    """
+
+    agents: Collection[str] = ()
+    tools: Mapping[str, Collection[str] | None] = field(default_factory=dict)
+    all_tools: bool = False
+
+
+def names_of(root: BaseAgent) -> KnownNames:
+    """Return the names of an agent and of all below it, those that are called as tools included."""
+    agents = list(_agents(root))
+    tools: dict[str, Collection[str] | None] = {}
+    has_toolset = False
+    for agent in agents:
+        for given in agent.tools if isinstance(agent, LlmAgent) else ():
+            if isinstance(given, BaseToolset):
+                has_toolset = True
+                continue
+            tool = given if isinstance(given, BaseTool) else FunctionTool(given)
+            arguments = _arguments(tool)
+            known = tools.get(tool.name, ())
+            tools[tool.name] = None if arguments is None or known is None else [*known, *arguments]
+    return KnownNames([agent.name for agent in agents], tools, not has_toolset)
+
+
+def unknown_name(expression: Expression, known: KnownNames) -> str:
+    """Return what a condition names that the agent does not have, as a sentence; empty if it has all of it.
+
+    Args:
+        expression: the condition.
+        known: names of the agent.
+    """
+    return next(filter(None, (_unknown(mention, known) for mention in expression.mentions)), "")
+
+
+def unknown_tool(name: str, known: KnownNames) -> str:
+    """Return that there is no such tool, as a sentence; empty if there is one, or may be."""
+    if not known.all_tools or name in known.tools or name in _ADDED_TOOLS:
+        return ""
+    return f"This agent has no tool `{name}`{_instead(name, known.tools, 'its tools are', 'it has none')}"
+
+
+def _unknown(mention: Mention, known: KnownNames) -> str:
+    if mention.name == "author" and mention.steps:
+        author = mention.steps[0]
+        if not known.agents or author in known.agents or author in ("user", "system"):
+            return ""
+        return f"Nobody is called `{author}` here{_instead(str(author), [*known.agents, 'user'], 'there is', '')}"
+    if mention.name not in ("call", "response") or not mention.steps or not isinstance(mention.steps[0], str):
+        return ""
+    tool, *rest = mention.steps
+    if unknown := unknown_tool(str(tool), known):
+        return unknown
+    if mention.name == "response" or not rest or not isinstance(rest[0], str):
+        return ""
+    if rest[0] not in _CALL_FIELDS:
+        return f"A call has `args`, `id` and `name`: an argument is written call.{tool}.args.{rest[0]}"
+    arguments = known.tools.get(str(tool))
+    if rest[0] != "args" or len(rest) < 2 or not isinstance(rest[1], str) or arguments is None or rest[1] in arguments:
+        return ""
+    return f"`{tool}` has no argument `{rest[1]}`{_instead(rest[1], arguments, 'it takes', 'it takes none')}"
+
+
+def _instead(name: str, there: Collection[str], lists: str, none: str) -> str:
+    if not there:
+        return f"; {none}."
+    near = difflib.get_close_matches(name, list(there), 1)
+    listed = ", ".join(sorted(dict.fromkeys(there))[:_MOST]) + (", …" if len(there) > _MOST else "")
+    return f"; did you mean `{near[0]}`? ({lists.capitalize()} {listed}.)" if near else f"; {lists} {listed}."
+
+
+def _agents(root: BaseAgent) -> Iterator[BaseAgent]:
+    for agent in (root, *root.descendants()):
+        yield agent
+        for tool in agent.tools if isinstance(agent, LlmAgent) else ():
+            if isinstance(tool, AgentTool):
+                yield from _agents(tool.agent)
+
+
+def _arguments(tool: BaseTool) -> Collection[str] | None:
+    try:
+        declaration = tool._get_declaration()
+    except Exception:  # it is somebody's code, and the model will meet the same
+        return None
+    if declaration is None:
+        return None
+    properties = parameters_schema(declaration).get("properties")
+    return list(properties) if isinstance(properties, dict) else None

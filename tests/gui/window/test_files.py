@@ -1,0 +1,156 @@
+"""Files that an agent saves, in the window: kept beside the database, copied into forks and copies, restored by a rewind, and told apart
+while no event names them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from google.genai import types
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.cursor import SessionAddress
+from inspector_app.qt_models.state_tree import FILES
+from inspector_app.session_files import files_folder, files_of
+from tests.fixture_paths import copy_of, fixtures_dir
+from tests.gui.window.test_forks import ask_to_fork, choose, wait_for_fork
+from tests.unit.inspector_app.test_cli import write_agent
+
+AGENT = """
+from google.genai import types
+from runtime.agents import LlmAgent, ToolContext
+from runtime.apps import App, ResumabilityConfig
+from runtime.models.scripted_llm import ScriptedLlm
+async def note(text: str, tool_context: ToolContext) -> dict:
+    await tool_context.save_artifact("note.txt", types.Part(text=text))
+    if text == "fail":
+        raise OSError("the pen broke")
+    return {"noted": text}
+def reply(request):
+    part = request.contents[-1].parts[-1]
+    return "done" if part.function_response else {"calls": [["note", {"text": part.text}]]}
+agent = LlmAgent(name="writer", model=ScriptedLlm(replies=[reply] * 20), tools=[note])
+app = App(name="writer", root_agent=agent, resumability_config=ResumabilityConfig(is_resumable=True))
+"""
+
+
+@pytest.fixture
+def writer(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> Inspector:
+    folder = Path(write_agent(tmp_path / "writer", AGENT))
+    inspector.settings.trust(folder)
+    opened(folder)
+    return inspector
+
+
+def send(inspector: Inspector, text: str, qtbot: QtBot) -> SessionAddress:
+    inspector.window.workbench.composer.set_text(text)
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=30_000):
+        inspector.window.commands.run.trigger()
+    settle(inspector, qtbot)
+    assert inspector.cursor.session is not None
+    return inspector.cursor.session
+
+
+def settle(inspector: Inspector, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+
+
+def shown(inspector: Inspector) -> list[tuple[str, str, str]]:
+    model = inspector.window.workbench.detail.state.model
+    lanes = model.node(model.index(-1, 0)).children
+    return [(node.key, node.text, node.writer) for lane in lanes if lane.lane == FILES for node in lane.children]
+
+
+def content(inspector: Inspector, address: SessionAddress, qtbot: QtBot) -> str | None:
+    """Return what a session's note says."""
+    source = inspector.browse.source(address.database)
+    assert source is not None
+    key = address.key
+    found: list[types.Part | None] = []
+
+    async def load() -> None:
+        names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id, "filename": "note.txt"}
+        found.append(await source.files.load_artifact(**names))
+
+    inspector.tasks.spawn(load(), "Loading a file")
+    qtbot.waitUntil(lambda: bool(found))
+    return found[0].text if found[0] is not None else None
+
+
+def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspector, qtbot: QtBot) -> None:
+    send(writer, "one", qtbot)
+    original = send(writer, "two", qtbot)
+    assert shown(writer) == [("note.txt", "version 1", "#8 writer")]
+    writer.window.workbench.stream.select_event(3)
+    assert shown(writer) == [("note.txt", "version 0", "#3 writer")]
+    writer.window.workbench.stream.select_event(1)
+    assert shown(writer) == []
+    ask_to_fork(writer, 3, qtbot)
+    choose(writer, "fork", qtbot)
+    fork = wait_for_fork(writer, original, qtbot)
+    settle(writer, qtbot)
+    assert (content(writer, fork, qtbot), content(writer, original, qtbot)) == ("one", "two")
+    assert shown(writer) == [("note.txt", "version 0", "#3 writer")]
+    assert not any("files" in message.text for message in writer.window.message_bar.messages)
+
+
+def test_a_version_that_no_event_names_is_unconfirmed(writer: Inspector, qtbot: QtBot) -> None:
+    send(writer, "one", qtbot)
+    send(writer, "fail", qtbot)
+    assert shown(writer) == [
+        ("note.txt", "version 0", "#3 writer"),
+        ("note.txt", "version 1 · unconfirmed: no event names it", ""),
+    ]
+    tree = writer.window.workbench.detail.state.tree
+    model = writer.window.workbench.detail.state.model
+    lane = next(model.index(row, 0) for row in range(model.rowCount()) if model.node(model.index(row, 0)).lane == FILES)
+    tree.setCurrentIndex(model.index(1, 0, lane))
+    assert tree.selected_key() is None, "a file is no key of the state"
+    qtbot.keyClick(tree, Qt.Key.Key_P)
+    assert model.pinned == []
+
+
+def test_a_rewind_restores_them(writer: Inspector, qtbot: QtBot) -> None:
+    send(writer, "one", qtbot)
+    address = send(writer, "two", qtbot)
+    bench = writer.window.workbench
+    bench.stream.select_event(5)
+    writer.window.commands.rewind.trigger()
+    qtbot.waitUntil(lambda: bench.rewind_card.title != "", timeout=10_000)
+    button = bench.rewind_card.button("rewind")
+    assert button is not None
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    settle(writer, qtbot)
+    assert content(writer, address, qtbot) == "one"
+
+
+def test_they_are_kept_beside_the_database_and_copied_with_it(tmp_path: Path) -> None:
+    assert files_folder(str(tmp_path / "s.db")) == tmp_path / "s.artifacts"
+    assert files_folder(f"sqlite:///{tmp_path / 's.db'}") == tmp_path / "s.artifacts"
+    assert files_folder(str(tmp_path / ".adk" / "session.db")) == tmp_path / ".adk" / "artifacts"
+    assert files_folder("postgresql://somewhere/db") is None
+    names = {"app_name": "a", "user_id": "u", "session_id": "s", "filename": "f.txt"}
+    files = files_of(str(tmp_path / "s.db"))
+    assert asyncio.run(files.load_artifact(**names)) is None
+    assert not (tmp_path / "s.artifacts").exists(), "looking for a file makes no folder"
+    asyncio.run(files.save_artifact(**names, artifact=types.Part(text="x")))
+    assert (tmp_path / "s.artifacts").is_dir()
+
+
+def test_a_copy_of_a_database_has_its_files(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    file = copy_of("open/adk2.13.0-v1-rewind.db", tmp_path)
+    shutil.copytree(fixtures_dir() / "open/adk2.13.0-v1-rewind.artifacts", file.with_suffix(".artifacts"))
+    opened(file)
+    settle(inspector, qtbot)
+    first = shown(inspector)
+    assert first and not any("unconfirmed" in text for _, text, _ in first)
+    inspector.window.commands.work_on_copy.trigger()
+    settle(inspector, qtbot)
+    assert inspector.cursor.session is not None and inspector.cursor.session.database == str(file.with_name(f"{file.stem}-copy.db"))
+    assert shown(inspector) == first
+    assert (tmp_path / f"{file.stem}-copy.artifacts").is_dir()

@@ -53,9 +53,10 @@ async def pages_put_together_are_the_list(service: BaseSessionService) -> None:
         whole = (await service.list_sessions(app_name="a", user_id=user)).sessions
         assert len(whole) == count
         found: list[Session] = []
-        while page := (await service.list_sessions(app_name="a", user_id=user, limit=2, after=found[-1].key if found else None)).sessions:
-            assert len(page) <= 2
-            found += page
+        for _ in range(count):
+            page = await service.list_sessions(app_name="a", user_id=user, limit=2, after=found[-1].key if found else None)
+            assert len(page.sessions) <= 2
+            found += page.sessions
         assert found == whole
 
 

@@ -55,6 +55,7 @@ class ScrollMarks(QObject):
         browse.session_loaded.connect(self._on_session_loaded)
         browse.past_read.connect(self._on_past_read)
         run.hold_changed.connect(self._on_hold_changed)
+        events.events_appended.connect(self._look_at_new)
         bar.mark_with(self._find)
 
     def _on_session_loaded(self, session: OpenSession) -> None:
@@ -87,16 +88,20 @@ class ScrollMarks(QObject):
         session = self._browse.session
         if session is None:
             return []
-        for index in range(self._looked_at, self._events.event_count):
-            if is_failure(self._events.committed(index)):
-                self._failures.add([index])
-        self._looked_at = max(self._looked_at, self._events.event_count)
+        self._look_at_new()
         hits = self._stream.hits
         return [
             Marks("hits", "accent", "left", hits.places if hits is not None else ()),
             Marks("failures", "bad", "right", self._shown(self._failures.places)),
             Marks("stops", "warn", "all", self._shown(self._stop_places(session))),
         ]
+
+    def _look_at_new(self, _count: int = 0) -> None:
+        """Look for failures frame by frame: all that came since the marks were counted would be too much at once."""
+        for index in range(self._looked_at, self._events.event_count):
+            if is_failure(self._events.committed(index)):
+                self._failures.add([index])
+        self._looked_at = max(self._looked_at, self._events.event_count)
 
     def _stop_places(self, session: OpenSession) -> list[int]:
         ids = set(self._stops[session.address])

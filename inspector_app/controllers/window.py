@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.artifacts import ArtifactController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
@@ -28,6 +29,7 @@ from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.saved_filters import SavedFilterController
 from inspector_app.controllers.scroll_marks import ScrollMarks
 from inspector_app.controllers.search import SearchController
+from inspector_app.controllers.sizes import SizesController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
@@ -100,6 +102,7 @@ class WindowController(QObject):
         SavedFilterController(cursor, settings, bench.filter_bar.saved)
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        ArtifactController(browse, tasks, messages, bench.detail)
         RequestController(run.requests, browse, bench.detail)
         FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
@@ -119,6 +122,7 @@ class WindowController(QObject):
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
+        SizesController(self.sessions, tasks, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
@@ -237,6 +241,7 @@ class WindowController(QObject):
         self._stream.clear()
         self._status.show_pending()
         if address is None:
+            bench.sessions.select_none()
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")
             self.window.status.show_session("")
@@ -335,4 +340,5 @@ class WindowController(QObject):
     def _nothing_has_focus(self) -> bool:
         """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
         focus = self.window.focusWidget()
-        return focus is None or not focus.isVisible() or self.window.run_bar.isAncestorOf(focus)
+        bar = self.window.run_bar
+        return focus is None or not focus.isVisible() or focus is bar or bar.isAncestorOf(focus)

@@ -258,6 +258,8 @@ class EventTable(QAbstractTableModel):
 
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """Set how invocations ended, by invocation id: `running`, `finished`, `paused`, `interrupted` or `rewound`."""
+        if all(self._statuses.get(name) == status for name, status in statuses.items()):
+            return
         self._statuses.update(statuses)
         if self._places.rows:
             self._changed(0, self._places.rows - 1)  # a view repaints what it shows of them

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
 
 from inspector_app import theme
@@ -19,7 +19,7 @@ from inspector_app.views.copying import add_copy_action
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.marked_scroll_bar import MarkedScrollBar
-from inspector_app.views.stream_delegate import ROW_HEIGHT, StreamDelegate
+from inspector_app.views.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 from runtime.events import Event
 
 
@@ -41,8 +41,8 @@ class EventTable(QTableView):
         self.setObjectName("event_table")
         self.setAccessibleName("Events of the session")
         self.setModel(model)
-        self._delegate = StreamDelegate(self)
-        self.setItemDelegate(self._delegate)
+        self._row_painter = StreamPainter(self)
+        self._hits: Hits | None = None
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
         self.setVerticalScrollBar(self.bar)
         for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
@@ -107,9 +107,31 @@ class EventTable(QTableView):
 
     def show_hits(self, hits: Hits | None) -> None:
         """Mark the rows of these events; None: mark none."""
-        self._delegate.hits = hits
+        self._hits = hits
         self.bar.refresh()
         self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows that have to be painted again."""
+        events, dirty = self._events, event.rect()
+        first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
+        if first < 0:
+            return
+        if last < 0:
+            last = events.rowCount() - 1
+        cells = [
+            Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
+            for column in range(len(Column))
+            if not self.isColumnHidden(column)
+        ]
+        selected = {index.row() for index in self.selectionModel().selectedRows()}
+        painter = QPainter(self.viewport())
+        top = self.rowViewportPosition(first)
+        for row in range(first, last + 1):
+            is_hit = self._hits is not None and events.index_at(row) in self._hits
+            self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
+            top += ROW_HEIGHT
+        painter.end()
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""

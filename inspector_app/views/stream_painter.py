@@ -1,0 +1,145 @@
+"""Paints the rows of the event stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication, QWidget
+
+from inspector_app import theme
+from inspector_app.qt_models.event_cells import Column
+from inspector_app.qt_models.event_rows import StreamRow
+
+ROW_HEIGHT = 27
+ICON_SIZE = 14
+_MARGIN = 6
+_GAP = 14
+_LANE = 8
+_MIDDLE = (ROW_HEIGHT - 1) // 2
+
+
+# Put together once: Qt's enums are slow, and this is done for every cell.
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_ELIDE = Qt.TextElideMode.ElideRight
+
+
+class Cell(NamedTuple):
+    """Where a column stands: which, and its place and width in pixels."""
+
+    column: int
+    left: int
+    width: int
+
+
+class StreamPainter:
+    """Paints a row at once. A delegate's call for each cell costs more than what it paints, and live rows are painted many times a second.
+
+    Args:
+        view: that is painted on.
+    """
+
+    def __init__(self, view: QWidget) -> None:
+        self._view = view
+        self._font = QFont(QApplication.font())
+        italic, underlined = QFont(self._font), QFont(self._font)
+        italic.setItalic(True)
+        underlined.setUnderline(True)
+        self._author_fonts = (self._font, italic, underlined)
+        self._metrics = QFontMetrics(self._font)
+        self._small = theme.small_font()
+        self._small_metrics = QFontMetrics(self._small)
+        self._widest = self._metrics.maxWidth()
+
+    def paint(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow, *, selected: bool, is_hit: bool) -> None:
+        """Paint a row.
+
+        Args:
+            painter: of the view's viewport; its font and pen are others afterwards.
+            top: of the row, in pixels.
+            cells: of the columns on show, from the left.
+            row: what stands in it.
+            selected: whether it is the selected one.
+            is_hit: whether it is marked as one that was looked for.
+        """
+        header = row.kind == "invocation"
+        if selected or header:
+            left, right = cells[0].left, cells[-1].left + cells[-1].width
+            painter.fillRect(left, top, right - left, ROW_HEIGHT, theme.color("selected" if selected else "raised"))
+        if header:
+            self._paint_header(painter, top, cells, row)
+            return
+        lit = "text" if selected or row.held else "dim"
+        for column, left, width in cells:
+            if column == Column.EVENT:
+                self._paint_summary(painter, top, left, width, row)
+            elif column == Column.NUMBER:
+                self._text(painter, left, top, width, row.number, lit, self._small, _RIGHT)
+            elif column == Column.TIME:
+                self._text(painter, left, top, width, row.time, lit, self._small)
+            elif column == Column.AUTHOR:
+                self._text(painter, left, top, width, row.author, row.author_role, self._author_fonts[min(row.author_sign, 2)])
+            elif column == Column.DELTA:
+                self._text(painter, left, top, width, row.delta, "accent", self._font)
+            elif column == Column.TOKENS:
+                self._text(painter, left, top, width, row.tokens, "dim", self._small, _RIGHT)
+            else:
+                self._paint_gutter(painter, top, left, width, row, is_hit)
+
+    def _paint_header(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow) -> None:
+        left, right = cells[0].left, cells[-1].left + cells[-1].width - 1
+        painter.setPen(theme.color("line"))
+        painter.drawLine(left, top + ROW_HEIGHT - 1, right, top + ROW_HEIGHT - 1)
+        self._icon(painter, left + 12, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
+        painter.setFont(self._small)
+        x = left + 24
+        for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
+            if text and x <= right:
+                painter.setPen(theme.color(role))
+                painter.drawText(x, top, 4000, ROW_HEIGHT, _LEFT, text)
+                x += self._small_metrics.horizontalAdvance(text) + _GAP
+
+    def _paint_gutter(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow, is_hit: bool) -> None:
+        middle = left + (width - 1) // 2
+        if is_hit:
+            painter.fillRect(left, top + 2, 3, ROW_HEIGHT - 4, theme.color("accent"))
+        if row.held:
+            self._icon(painter, middle, top + _MIDDLE, "circle-arrow-right", "warn", ICON_SIZE)
+        elif row.breakpoint:
+            self._icon(painter, middle, top + _MIDDLE, "circle", "bad" if row.breakpoint == "on" else "line", ICON_SIZE - 2)
+
+    def _paint_summary(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow) -> None:
+        right = left + width
+        for lane in range(row.lanes):  # a line for each level of the agent's branch
+            colour = theme.color(row.author_role if lane == row.lanes - 1 else "line")
+            painter.fillRect(left + 3 + lane * _LANE, top, 2, ROW_HEIGHT, colour)
+        left += row.lanes * _LANE
+        if row.kind == "inner":
+            self._icon(painter, left + 13, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
+            self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._small)
+            return
+        loud = row.role in ("bad", "warn")
+        self._icon(painter, left + 13, top + _MIDDLE + 1, row.icon, row.role if loud else row.author_role, ICON_SIZE)
+        if row.edited:
+            self._icon(painter, right - 13, top + _MIDDLE + 1, "pen", "warn", ICON_SIZE - 2)
+            room = self._small_metrics.horizontalAdvance("edited") + 2 * _MARGIN
+            self._text(painter, right - 23 - room, top, room, "edited", "warn", self._small)
+            right -= 24 + room
+        self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._font)
+
+    def _text(self, painter: QPainter, left: int, top: int, width: int, text: str, role: str, font: QFont, where: int = _LEFT) -> None:
+        if not text:
+            return
+        width -= 2 * _MARGIN
+        painter.setFont(font)
+        painter.setPen(theme.color(role))
+        if font is not self._small and len(text) * self._widest > width:  # what stands in the narrow columns always fits
+            text = self._metrics.elidedText(text, _ELIDE, width)
+        painter.drawText(left + _MARGIN, top, width, ROW_HEIGHT, where, text)
+
+    def _icon(self, painter: QPainter, x: int, y: int, name: str, role: str, size: int) -> None:
+        drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())
+        painter.drawPixmap(x - size // 2, y - size // 2, drawn)

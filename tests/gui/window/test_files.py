@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from google.genai import types
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -91,6 +92,8 @@ def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspec
     writer.window.workbench.stream.select_event(1)
     assert shown(writer) == []
     ask_to_fork(writer, 3, qtbot)
+    facts = [label.text() for label in writer.window.workbench.fork_card.findChildren(QLabel)]
+    assert "Its files go along as they were: note.txt (version 0)." in facts
     choose(writer, "fork", qtbot)
     fork = wait_for_fork(writer, original, qtbot)
     settle(writer, qtbot)

@@ -169,9 +169,10 @@ class Workbench(QMainWindow):
         self.leave_database_page()
         self.filter_bar.focus()
 
-    def show_pending(self, *, count: int) -> None:
-        """Say in the pane's title how much waits."""
-        self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
+    def show_pending(self, *, count: int, listed: int | None = None) -> None:
+        """Say in the pane's title how much waits, and how much of it is listed if that is not all."""
+        part = f" ({listed:,} listed)" if listed is not None and listed < count else ""
+        self._docks["pending"].setWindowTitle(f"Pending  {count:,}{part}" if count else "Pending")
         self._fit_bottom()
 
     def show_breakpoints(self, *, count: int) -> None:

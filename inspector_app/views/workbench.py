@@ -324,13 +324,13 @@ class Workbench(QMainWindow):
         for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
             rows.addWidget(card)
         for decided in (
-            self.held.go_on_asked,
+            self.held.focus_given_up,
             self.preflight.chosen,
             self.fork_card.chosen,
             self.rewind_card.chosen,
             self.alter_card.submitted,
         ):
-            decided.connect(self.stream.table.setFocus)  # else the focus goes to the tool bar, with the button that is gone
+            decided.connect(self.stream.table.setFocus)  # else it goes wherever, with what is hidden
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

@@ -20,6 +20,9 @@ run: $(STAMP)
 	@$(BIN)/python -m inspector_app.system_check
 	@$(BIN)/python -m inspector_app.demo
 
+# A test file for each processor at a time.
+EACH := -n logical --maxprocesses 4 --dist loadfile
+
 # The runtime's unit tests run where Qt cannot be imported, all others after them.
 test: export QT_QPA_PLATFORM = offscreen
 test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
@@ -28,8 +31,8 @@ test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
-	$(BIN)/python -m pytest --ignore-glob='tests/unit/[!i]*'
+	$(BIN)/python -m pytest $(EACH) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
+	$(BIN)/python -m pytest $(EACH) --ignore-glob='tests/unit/[!i]*'
 
 # The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts.
 soak: export QT_QPA_PLATFORM = offscreen

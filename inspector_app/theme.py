@@ -271,7 +271,9 @@ class _RoleIconEngine(QIconEngine):
         painter.save()
         if disabled:
             painter.setOpacity(0.45)
-        paint_glyph(painter, rect, self._name, color("dim" if disabled else self._role))
+        # A little room at the right: styles put a button's text close to its icon.
+        inner = rect.adjusted(0, rect.height() // 16, -rect.width() // 8, -(rect.height() // 16))
+        paint_glyph(painter, inner, self._name, color("dim" if disabled else self._role))
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

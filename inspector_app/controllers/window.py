@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.artifacts import ArtifactController
 from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
@@ -100,6 +101,7 @@ class WindowController(QObject):
         SavedFilterController(cursor, settings, bench.filter_bar.saved)
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
+        ArtifactController(browse, tasks, messages, bench.detail)
         RequestController(run.requests, browse, bench.detail)
         FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
@@ -237,6 +239,7 @@ class WindowController(QObject):
         self._stream.clear()
         self._status.show_pending()
         if address is None:
+            bench.sessions.select_none()
             bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
             self.window.status.show_database("", "")
             self.window.status.show_session("")
@@ -335,4 +338,5 @@ class WindowController(QObject):
     def _nothing_has_focus(self) -> bool:
         """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
         focus = self.window.focusWidget()
-        return focus is None or not focus.isVisible() or self.window.run_bar.isAncestorOf(focus)
+        bar = self.window.run_bar
+        return focus is None or not focus.isVisible() or focus is bar or bar.isAncestorOf(focus)

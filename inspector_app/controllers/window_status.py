@@ -121,7 +121,7 @@ class WindowStatus:
             at = hold.event if hold is not None and hold.inner else held
             self.events.set_held(at.id if at is not None else None)
             running = "running; it is held at its next event" if run.pausing else "running…"
-            held_text = f"held: {words.place} · F10 steps, F5 continues" if words else ""
+            held_text = f"held: {words.place}" if words else ""
             waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
             author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
             self.events.set_waiting(waiting, author)

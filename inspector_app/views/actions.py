@@ -57,6 +57,8 @@ class Actions:
     find_in_state: QAction
     write_message: QAction
     answer_pending: QAction
+    next_pane: QAction
+    previous_pane: QAction
     read_messages: QAction
     perspective_browse: QAction
     perspective_debug: QAction
@@ -131,7 +133,9 @@ def make_actions(parent: QObject) -> Actions:
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         answer_pending=action("answer_pending", "Answer what waits", "hand", "Ctrl+P", "warn"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
-        read_messages=action("read_messages", "Go to the newest message", "circle-info", "F8"),
+        next_pane=action("next_pane", "Next pane", "arrow-right", "F7"),
+        previous_pane=action("previous_pane", "Previous pane", "arrow-left", "Shift+F7"),
+        read_messages=action("read_messages", "Go to the newest message", "circle-info", "Ctrl+Shift+M"),
         perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
         perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),

@@ -301,7 +301,7 @@ class BreakpointForm(QWidget):
     def _show(self) -> None:
         when = self.when.currentData()
         self.tool.setVisible(when == "before tool")
-        examples = {"event": 'author == "pricing" or state["cart"] changed', "before tool": "call.pay.args.amount > 100"}
+        examples = {"event": 'state["cart"] changed', "before tool": "call.pay.args.amount > 100"}
         self.condition.setPlaceholderText(f"condition, such as {examples[when]}" if when in examples else "condition, or nothing: always")
         problems = [self._check(self.condition, parse), self._check(self.log, Template)]
         problem = next(filter(None, problems), "")

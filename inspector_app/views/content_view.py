@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -13,6 +13,7 @@ from inspector_app.presentation import describe, failure_of, text_of
 from inspector_app.qt_models.value_tree import ValueTreeModel
 from inspector_app.value_filters import call_root
 from inspector_app.values import visible_lines
+from inspector_app.views.artifacts import ArtifactButtons
 from inspector_app.views.pictures import Pictures
 from inspector_app.views.safe_browser import SafeBrowser
 from inspector_app.views.text_dialog import TextDialog
@@ -27,7 +28,13 @@ MAX_PLAIN = 100_000
 
 
 class ContentView(QWidget):
-    """Shows an event's content."""
+    """Shows an event's content.
+
+    Signals:
+        artifact_asked (str, int): show this version of a file that the event saved.
+    """
+
+    artifact_asked = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +55,8 @@ class ContentView(QWidget):
         self.tree.setObjectName("content_tree")
         self.tree.setAccessibleName("Calls, results and actions of the event")
         self.pictures = Pictures()
+        self.artifacts = ArtifactButtons()
+        self.artifacts.asked.connect(self.artifact_asked)
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.addWidget(self.browser)
         self._split.addWidget(self.tree)
@@ -58,6 +67,7 @@ class ContentView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self._error)
         layout.addWidget(self.pictures)
+        layout.addWidget(self.artifacts)
         layout.addWidget(self._split, 1)
         layout.addWidget(self._bar)
 
@@ -92,6 +102,7 @@ class ContentView(QWidget):
         values, roots = _values(event)
         self.model.set_values(values, ("part", "value"), roots)
         self.tree.setVisible(bool(values))
+        self.artifacts.set_artifacts(event.actions.artifact_delta)
         parts = (event.content.parts if event.content else None) or []
         self.pictures.set_pictures([part.inline_data for part in parts if part.inline_data is not None])
         self._sections = _sections(event)

@@ -14,7 +14,7 @@ PAUSE_MS = 150
 """Without a key pressed, before the filter is asked."""
 
 MOST_REMEMBERED = 50
-HINT = 'Filter: any text, or a condition such as  author == "pricing" and tokens > 500'
+HINT = 'Filter: any text, or a condition:  author == "pricing"'
 
 
 class _Field(QLineEdit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -72,7 +72,12 @@ class MainWindow(QMainWindow):
 
     def show_page(self, page: QWidget) -> None:
         """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
+        before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
+        if before is not None and before is not page and focused is not None and before.isAncestorOf(focused):
+            self.run_bar.setFocus(Qt.FocusReason.OtherFocusReason)  # until what is shown takes it: not whatever comes next
+        if page is self.welcome:
+            self.welcome.focus()
 
     @property
     def page(self) -> QWidget | None:
@@ -140,7 +145,7 @@ class MainWindow(QMainWindow):
         view = menu.addMenu("View")
         view.addActions(self.workbench.dock_actions)
         view.addSeparator()
-        view.addAction(actions.read_messages)
+        view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         theme = menu.addMenu("Theme")
         theme.addActions(list(actions.themes.values()))
@@ -166,6 +171,8 @@ class MainWindow(QMainWindow):
         self.workbench.breakpoints.form.help_asked.connect(self._on_condition_help)
         actions.find_in_state.triggered.connect(self._on_find_in_state)
         actions.go_to_event.triggered.connect(self.workbench.stream.ask_for_event)
+        actions.next_pane.triggered.connect(self._on_next_pane)
+        actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
         actions.write_message.triggered.connect(self.workbench.composer.focus)
         self.welcome.open_agent_asked.connect(self._on_open_agent)
@@ -176,6 +183,12 @@ class MainWindow(QMainWindow):
 
     def _on_debug(self) -> None:
         self.workbench.show_perspective("debug")
+
+    def _on_next_pane(self) -> None:
+        self.workbench.focus_next_pane()
+
+    def _on_previous_pane(self) -> None:
+        self.workbench.focus_next_pane(-1)
 
     def _on_find_in_state(self) -> None:
         self.workbench.raise_pane("detail")

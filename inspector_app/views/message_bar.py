@@ -24,6 +24,7 @@ LONGEST = 500
 """Characters of a message that are shown; the whole of a longer one is among its details."""
 
 _ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
+_CARDS = {"info": True, "warning": "held", "error": "failed"}
 _ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
 
 
@@ -96,7 +97,7 @@ class _MessageRow(QWidget):
         super().__init__(parent)
         self.message = message
         self.setObjectName("message")
-        self.setProperty("card", "held" if message.severity != "info" else True)
+        self.setProperty("card", _CARDS[message.severity])
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(12, 6, 6, 6)

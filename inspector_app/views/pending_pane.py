@@ -61,6 +61,9 @@ class PendingRow:
 class PendingPane(QWidget):
     """The list, and the form of the selected item beside it.
 
+    Attributes:
+        form: where the selected item is answered.
+
     Signals:
         answered(PendingItem, dict): the call's response was given.
         progress_given(PendingItem, dict): how far a long-running call is was told; it stays open.
@@ -81,19 +84,19 @@ class PendingPane(QWidget):
         self._list = _UnfinishedList(self)
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._list.itemClicked.connect(self._on_current_changed)  # it may be the selected one already, and another session on show
-        self._form = PendingForm(self)
-        self._form.answered.connect(self.answered)
-        self._form.progress_given.connect(self.progress_given)
-        self._form.resume_asked.connect(self.resume_asked)
+        self.form = PendingForm(self)
+        self.form.answered.connect(self.answered)
+        self.form.progress_given.connect(self.progress_given)
+        self.form.resume_asked.connect(self.resume_asked)
         for keys, slot in (
-            ("Ctrl+Return", self._form.accept),
-            ("Ctrl+Backspace", self._form.reject),
-            ("Ctrl+Shift+Return", self._form.report_progress),
+            ("Ctrl+Return", self.form.accept),
+            ("Ctrl+Backspace", self.form.reject),
+            ("Ctrl+Shift+Return", self.form.report_progress),
         ):
             QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
         self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)
-        split.addWidget(self._form)
+        split.addWidget(self.form)
         split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 1)
         split.setSizes([2_000, 2_000])  # shares, not pixels: the form's hint alone would leave it a narrow strip
@@ -153,11 +156,11 @@ class PendingPane(QWidget):
         for index, row in enumerate(self._rows):
             if row.item == item:
                 self._list.select(index)
-                self._form.focus()
+                self.form.focus()
 
     def focus(self) -> None:
         """Put the caret where the selected item is answered."""
-        self._form.focus()
+        self.form.focus()
 
     def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
         """Tell who knows what the answers to long-running calls look like, as JSON schemas."""
@@ -169,7 +172,7 @@ class PendingPane(QWidget):
 
     def set_blocked(self, answering: str | None, resuming: str | None) -> None:
         """Say why nothing can be answered, or resumed, now; None where it can."""
-        self._form.set_blocked(answering, resuming)
+        self.form.set_blocked(answering, resuming)
 
     def _on_current_changed(self, *_: object) -> None:
         row = self._list.selected()
@@ -178,8 +181,8 @@ class PendingPane(QWidget):
             self.session_asked.emit(row.address)
 
     def _show_form(self, row: PendingRow | None) -> None:
-        self._form.show_item(row.item if row else None, self._schema_of(row.address, row.item) if row else None)
-        self._form.setVisible(row is not None)
+        self.form.show_item(row.item if row else None, self._schema_of(row.address, row.item) if row else None)
+        self.form.setVisible(row is not None)
 
 
 def _identity(row: PendingRow) -> tuple[object, ...]:
@@ -203,7 +206,7 @@ class _UnfinishedList(QTreeWidget):
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionsMovable(False)
-        for column, mode in enumerate(("Stretch", "Stretch", "Stretch", "ResizeToContents")):
+        for column, mode in enumerate(("Stretch", "ResizeToContents", "ResizeToContents", "ResizeToContents")):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
         self._clock = QTimer(self)
         self._clock.setInterval(30_000)

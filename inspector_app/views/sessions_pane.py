@@ -165,6 +165,11 @@ class SessionsPane(QWidget):
         self.tree.scrollTo(index)
         return True
 
+    def select_none(self) -> None:
+        """Select no session."""
+        self._selected = None
+        self.tree.setCurrentIndex(QModelIndex())
+
     def set_empty_text(self, title: str, hint: str) -> None:
         """Say why no database is open and what to do."""
         self._empty.set_text(title, hint)

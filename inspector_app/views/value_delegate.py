@@ -13,6 +13,7 @@ from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 
 ROW_HEIGHT = 22
 _MARGIN = 6
+_LANE_ROOM = 80
 _GROUNDS = {"added": "added", "changed": "added", "cleared": "removed"}
 
 Index = QModelIndex | QPersistentModelIndex
@@ -68,6 +69,8 @@ class ValueDelegate(QStyledItemDelegate):
     def _paint_lane(self, painter: QPainter, rect: QRect, node: ValueNode, column: int) -> None:
         if column != 0:
             return
+        painter.setClipping(False)  # nothing stands in its other cells
+        rect = rect.adjusted(0, 0, _LANE_ROOM, 0)
         self._dot(painter, rect, node.lane)
         label = rect.adjusted(18, 0, 0, 0)
         self._text(painter, label, node.key, "text", self._bold)

@@ -55,6 +55,8 @@ class ValueTreeView(QTreeView):
         columns.setMinimumSectionSize(60)
         columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         columns.resizeSection(0, 160)
+        self._current: tuple[str, ...] = ()
+        model.modelAboutToBeReset.connect(self._on_model_about_to_reset)
         model.modelReset.connect(self._on_model_reset)
         self.expanded.connect(self._on_expanded)
         self.collapsed.connect(self._on_collapsed)
@@ -63,7 +65,7 @@ class ValueTreeView(QTreeView):
         self._on_model_reset()
 
     def fit_columns(self) -> None:
-        """Share the width out: a third for the keys, and for the writers what they need."""
+        """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
         columns = self.header()
         if columns.count() != 3:
             return
@@ -71,7 +73,7 @@ class ValueTreeView(QTreeView):
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, min(160, int(width * 0.34)))
+        columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), 110))
         columns.resizeSection(2, min(150, int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -87,13 +89,28 @@ class ValueTreeView(QTreeView):
         else:
             super().keyPressEvent(event)
 
+    def _on_model_about_to_reset(self) -> None:
+        self._current = _path(self._values.node(self.currentIndex()))
+
     def _on_model_reset(self) -> None:
         bar = self.verticalScrollBar()
         position = bar.value()
         self._restoring = True
         self._open_branches(QModelIndex(), 0)
         self._restoring = False
+        self._select_again()
         bar.setValue(position)
+
+    def _select_again(self) -> None:
+        """Select what was selected, if it is there at this moment, too."""
+        index = QModelIndex()
+        for key in self._current:
+            rows = (self._values.index(row, 0, index) for row in range(self._values.rowCount(index)))
+            index = next((found for found in rows if self._values.node(found).key == key), QModelIndex())
+            if not index.isValid():
+                return
+        if index.isValid():
+            self.setCurrentIndex(index)
 
     def _open_branches(self, parent: QModelIndex, depth: int) -> None:
         """Open again what was open, by path, as another moment's values have other nodes."""

@@ -74,6 +74,10 @@ class WelcomePage(QScrollArea):
         outer.addStretch(1)
         self.setWidget(body)
 
+    def focus(self) -> None:
+        """Take the keyboard to the first button."""
+        self._first.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def set_recent(self, items: list[str]) -> None:
         """Show what was opened last."""
         while (old := self._recent.takeAt(0)) is not None:
@@ -89,6 +93,7 @@ class WelcomePage(QScrollArea):
         agent = QPushButton(theme.icon("robot", "on_accent"), "Open agent…", parent)
         agent.setObjectName("welcome_open_agent")
         agent.setProperty("primary", True)
+        self._first = agent
         agent.setToolTip("A folder with agent.py that defines app or root_agent (Ctrl+O)")
         agent.clicked.connect(self.open_agent_asked)
         database = QPushButton(theme.icon("database", "text"), "Open database…", parent)

@@ -6,7 +6,18 @@ from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QStackedWidget, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QDockWidget,
+    QMainWindow,
+    QSizePolicy,
+    QStackedWidget,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -18,6 +29,7 @@ from inspector_app.views.decision_card import DecisionCard
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
+from inspector_app.views.focus_home import FocusHome
 from inspector_app.views.held_card import HeldCard
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.log_pane import LogPane
@@ -100,9 +112,12 @@ class Workbench(QMainWindow):
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
         self._centre.addWidget(self.database)
+        self.database.setMinimumWidth(_LEAST_STREAM)  # its tables would make the window wider than a small screen
+        # In the order in which Tab goes through them.
+        left = self._dock("sessions", "Sessions", self.sessions)
         self.setCentralWidget(self._middle())
         self._docks = {
-            "sessions": self._dock("sessions", "Sessions", self.sessions),
+            "sessions": left,
             "detail": self._dock("detail", "Inspector", self._detail_and_held()),
             "pending": self._dock("pending", "Pending", self.pending),
             "breakpoints": self._dock("breakpoints", "Breakpoints", self.breakpoints),
@@ -110,6 +125,8 @@ class Workbench(QMainWindow):
             "writers": self._dock("writers", "Who wrote", self.writers),
             "log": self._dock("log", "Log", self.log),
         }
+        hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.fork_hint)
+        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held, self.pending.form))
         self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
@@ -158,6 +175,23 @@ class Workbench(QMainWindow):
     def show_breakpoints(self, *, count: int) -> None:
         """Say in the pane's title how many breakpoints there are."""
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
+
+    def focus_next_pane(self, step: int = 1) -> None:
+        """Take the keyboard from one pane to the next: sessions, events, message, inspector, the held call, what is in front below.
+
+        Args:
+            step: 1 for the next one, -1 for the one before.
+        """
+        bottom = [self._docks[name].widget() for name in _BOTTOM if not self._docks[name].visibleRegion().isEmpty()]
+        panes = [self.sessions.tree, self.stream.table, self.composer, self.detail, self.held, *bottom]
+        panes = [pane for pane in panes if pane is not None and not pane.visibleRegion().isEmpty() and _entrance(pane) is not None]
+        if not panes:
+            return
+        focused = QApplication.focusWidget()
+        here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
+        entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
+        if entrance is not None:
+            entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def raise_pane(self, name: str) -> None:
         """Bring a pane to the front: sessions, detail, pending, breakpoints, writers or log."""
@@ -298,3 +332,10 @@ class Workbench(QMainWindow):
         )
         dock.setWidget(pane)
         return dock
+
+
+def _entrance(pane: QWidget) -> QWidget | None:
+    """Return what takes the keyboard in a pane: a list or a text rather than a button."""
+    inside = [pane, *pane.findChildren(QWidget)]
+    able = [part for part in inside if part.isVisible() and part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    return next((part for part in able if isinstance(part, QAbstractScrollArea)), able[0] if able else None)

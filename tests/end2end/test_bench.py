@@ -11,7 +11,7 @@ from tests.end2end.processes import ROOT
 
 def test_the_benchmarks_run_small() -> None:
     command = [sys.executable, "-m", "bench", "--scale", "0.02", "--rounds", "1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
     assert (done.returncode, done.stderr) == (0, "")
     assert "database: turn, fresh session, ms" in done.stdout
 
@@ -19,6 +19,6 @@ def test_the_benchmarks_run_small() -> None:
 def test_the_storage_benchmark_runs_small() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "INSPECTOR_ADK_PYTHON"}
     command = [sys.executable, "-m", "bench.storage", "--scale", "0.01", "--rounds", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, cwd=ROOT, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stderr[-4000:]
     assert "database: appends/s, FULL" in done.stdout

@@ -28,6 +28,10 @@ def test_a_key_is_pinned_by_keyboard_for_all_sessions_of_its_app(
     qtbot.keyClick(tree, Qt.Key.Key_P)
     assert lanes(inspector)["pinned"] == ["topic"]
     assert "topic" in lanes(inspector)["session"]
+    assert tree.selected_key() == "topic", "the keyboard stays where it was"
+    inspector.cursor.select_event(8)
+    qtbot.waitUntil(lambda: model.headerData(0, Qt.Orientation.Horizontal) == "state at 9")
+    assert tree.selected_key() == "topic"
     address = inspector.cursor.session
     inspector.cursor.select_session(None)
     inspector.cursor.select_session(address)

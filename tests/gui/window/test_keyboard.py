@@ -1,0 +1,83 @@
+"""The keyboard goes from pane to pane, and home when what had it goes away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+
+
+@pytest.fixture
+def shown(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> Inspector:
+    opened(story_db)
+    inspector.window.activateWindow()
+    qtbot.waitUntil(inspector.window.isActiveWindow)
+    return inspector
+
+
+def focused() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
+
+
+def test_the_start_page_has_the_keyboard_and_then_the_events(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
+    opened(story_db)
+    assert focused() is inspector.window.workbench.stream.table
+
+
+def test_f7_goes_round_the_panes_and_back(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    bench.sessions.tree.setFocus()
+    panes = [bench.sessions, bench.stream, bench.composer, bench.detail, bench.pending]
+    for pane in [*panes[1:], panes[0]]:
+        qtbot.keyClick(focused(), Qt.Key.Key_F7)
+        assert pane.isAncestorOf(focused()), (pane.objectName(), focused().objectName())
+    for pane in reversed(panes):
+        qtbot.keyClick(focused(), Qt.Key.Key_F7, Qt.KeyboardModifier.ShiftModifier)
+        assert pane.isAncestorOf(focused()), (pane.objectName(), focused().objectName())
+
+
+def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    bench.sessions.tree.setFocus()
+    seen = []
+    for _ in range(12):
+        qtbot.keyClick(focused(), Qt.Key.Key_Tab)
+        seen.append(next((pane.objectName() for pane in (bench.stream, bench.composer, bench.detail) if pane.isAncestorOf(focused())), ""))
+    order = [name for name in dict.fromkeys(seen) if name]
+    assert order == ["event_stream", "composer", "event_detail"]
+
+
+def test_a_card_that_goes_away_gives_the_keyboard_to_the_events(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    shown.window.commands.fork.trigger()
+    qtbot.waitUntil(lambda: bench.fork_card.isVisible() and bench.fork_card.isAncestorOf(focused()))
+    qtbot.keyClick(focused(), Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: focused() is bench.stream.table)
+    bench.stream.table.clearFocus()
+    bench.database_hint.suggest("Something", "Do it", "hand")
+    bench.database_hint.button.setFocus()
+    bench.database_hint.hide()
+    qtbot.waitUntil(lambda: focused() is bench.stream.table)
+
+
+def test_who_asked_for_the_keyboard_keeps_it(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    bench.database_hint.suggest("Something", "Do it", "hand")
+    bench.database_hint.button.setFocus()
+    bench.database_hint.hide()
+    bench.composer.focus()
+    QApplication.processEvents()
+    QApplication.processEvents()
+    assert bench.composer.isAncestorOf(focused())

@@ -47,6 +47,8 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.stream
 	$(BIN)/python -m bench.tail
+	$(BIN)/python -m bench.tail --mode wal
+	$(BIN)/python -m bench.browse
 	$(BIN)/python -m bench.blocking_tool
 
 $(ADK)/%/installed:

@@ -24,6 +24,7 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.shared_state import SharedScope, SharedState
+from runtime.sessions.stored.sizes import SessionSize
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
@@ -221,6 +222,10 @@ class DatabaseSource(Source):
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return await self._worker.call(self._stored.lineages)
+
+    async def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
+        """Return how much some sessions take up; see `StoredDatabase.sizes`."""
+        return await self._worker.call(self._stored.sizes, counts)
 
     async def shared_scopes(self) -> list[SharedScope]:
         """See `Source.shared_scopes`."""

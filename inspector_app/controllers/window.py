@@ -29,6 +29,7 @@ from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.saved_filters import SavedFilterController
 from inspector_app.controllers.scroll_marks import ScrollMarks
 from inspector_app.controllers.search import SearchController
+from inspector_app.controllers.sizes import SizesController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
@@ -121,6 +122,7 @@ class WindowController(QObject):
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
+        SizesController(self.sessions, tasks, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()

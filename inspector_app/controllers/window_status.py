@@ -86,7 +86,11 @@ class WindowStatus:
         loaded = self._agents.loaded
         call_waits = self._idle_words()[0] == "waiting"
         bench.composer.set_blocked(sending, loaded.name if loaded else "", call_waits=call_waits)
-        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume", bench.pending.invocation_id))
+        if bench.pending.selected_session in (None, self._cursor.session):
+            bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume", bench.pending.invocation_id))
+        else:  # its session is shown first, and then it is seen what stands in the way there
+            busy = None if run.phase == "idle" else "A run is going on: stop it first (Shift+F5)."
+            bench.pending.set_blocked(busy, busy)
         self._show_phase()
 
     def selected_event(self) -> Event | None:

@@ -126,7 +126,9 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log),
         }
         hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.fork_hint)
-        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held, self.pending.form))
+        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
+        for answered in (self.pending.answered, self.pending.progress_given):
+            answered.connect(self._on_answered)
         self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
@@ -175,6 +177,10 @@ class Workbench(QMainWindow):
     def show_breakpoints(self, *, count: int) -> None:
         """Say in the pane's title how many breakpoints there are."""
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
+
+    def _on_answered(self) -> None:
+        """Take the keyboard to the events, where it goes on: the form is about to be closed."""
+        self.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_next_pane(self, step: int = 1) -> None:
         """Take the keyboard from one pane to the next: sessions, events, message, inspector, the held call, what is in front below.
@@ -298,13 +304,13 @@ class Workbench(QMainWindow):
         for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
             rows.addWidget(card)
         for decided in (
-            self.held.go_on_asked,
+            self.held.focus_given_up,
             self.preflight.chosen,
             self.fork_card.chosen,
             self.rewind_card.chosen,
             self.alter_card.submitted,
         ):
-            decided.connect(self.stream.table.setFocus)  # else the focus goes to the tool bar, with the button that is gone
+            decided.connect(self.stream.table.setFocus)  # else it goes wherever, with what is hidden
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

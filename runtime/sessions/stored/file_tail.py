@@ -22,11 +22,11 @@ from runtime.sessions.column_values import epoch
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
-from runtime.sessions.stored.sqlite_file import CLOCK_TICK
 from runtime.sessions.stored.tail import Changes, Tail
+from runtime.sessions.stored.wal_copy import CLOCK_TICK
 
 _PAUSE = 0.02
-_SHARE = 0.1
+_SHARE = 0.2
 """Of a processor that reading may take, where a file is so large that it takes long."""
 
 _LONGEST_PAUSE = 2.0

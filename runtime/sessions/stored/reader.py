@@ -32,6 +32,7 @@ from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.pending import PendingRows
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.shared_state import SharedScope, SharedState, shared_scopes, shared_state
+from runtime.sessions.stored.sizes import SessionSize, session_sizes
 from runtime.sessions.stored.sqlite_file import SqliteFile
 from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 
@@ -163,6 +164,14 @@ class StoredDatabase:
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
+        """Return how much some sessions take up; of long ones about.
+
+        Args:
+            counts: which, and how many events each has.
+        """
+        return self._file.read(lambda connection: session_sizes(connection, self.layout, counts, on_server=not self._is_file))
 
     def shared_scopes(self) -> list[SharedScope]:
         """Return the apps and users that have any state, each app before its users."""

@@ -18,9 +18,8 @@ STATES = ["cold", "cold wal", "hot wal", "hot journal", "read-only folder", "liv
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Return the hash of each file; of the memory that processes share through `-shm` only that it is there."""
-    files = sorted(folder.iterdir())
-    return {path.name: "" if path.name.endswith("-shm") else hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    """Return the hash of each file, also of the memory that processes share through `-shm`."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
 def put_into(state: str, file: Path) -> SqlWriter | None:

@@ -112,6 +112,7 @@ class BrowseController(QObject):
         database_closed(str): its target.
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
+        much_pending_found(Source, dict[SessionKey, list[PendingItem]]): the same for many sessions at once.
         session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
             cursor's session.
         events_added(list[Event]): the session on show grew.
@@ -127,6 +128,7 @@ class BrowseController(QObject):
     database_closed = Signal(str)
     session_changed_in_list = Signal(object, object)
     pending_found = Signal(object, list)
+    much_pending_found = Signal(object, object)
     session_loading = Signal(object)
     session_loaded = Signal(object)
     session_failed = Signal(object, object)
@@ -428,17 +430,15 @@ class BrowseController(QObject):
         if self._reading_on is not None:
             await asyncio.wait([self._reading_on])  # that is being looked at
         source.unfinished = await scanner.find_unfinished()
+        if source.target not in self._sources:
+            return
         session = self.session
-        for key in wanted & source.unfinished.keys():
-            address = SessionAddress(source.target, key)
-            if source.target not in self._sources:
-                return
-            if session is not None and session.address == address:
-                session.invocations = with_older(session.invocations, source.unfinished[key])
-                self.invocations_found.emit(session)
-                self.pending_found.emit(address, _pending(session.invocations))
-            else:
-                self.pending_found.emit(address, _pending(source.unfinished[key]))
+        found = {key: _pending(source.unfinished[key]) for key in wanted & source.unfinished.keys()}
+        if session is not None and session.source is source and found.pop(session.address.key, None) is not None:
+            session.invocations = with_older(session.invocations, source.unfinished[session.address.key])
+            self.invocations_found.emit(session)
+            self.pending_found.emit(session.address, _pending(session.invocations))
+        self.much_pending_found.emit(source, found)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         self._let_go()

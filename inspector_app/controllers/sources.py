@@ -16,6 +16,7 @@ from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
@@ -40,6 +41,7 @@ class Source(abc.ABC):
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
         files: keeps the files of its sessions.
+        memory: what agents remember across them, as long as the window is open.
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
@@ -57,6 +59,7 @@ class Source(abc.ABC):
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
+        self.memory = InMemoryMemoryService()
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
 
     @abc.abstractmethod

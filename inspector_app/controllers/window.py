@@ -162,6 +162,7 @@ class WindowController(QObject):
         self._browse.database_closed.connect(self._on_database_closed)
         self._browse.session_changed_in_list.connect(self._on_session_changed_in_list)
         self._browse.pending_found.connect(self._on_pending_found)
+        self._browse.much_pending_found.connect(self._on_much_pending_found)
         self._browse.session_loading.connect(self._on_session_loading)
         self._browse.session_loaded.connect(self._on_session_loaded)
         self._browse.session_failed.connect(self._on_session_failed)
@@ -231,6 +232,11 @@ class WindowController(QObject):
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
             self.sessions.set_mark(address.database, address.key, mark_of(items))
+        self._status.show_pending_soon()
+
+    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
+        self._status.pending.update({SessionAddress(source.target, key): items for key, items in found.items()})
+        self._status.show_marks(source)
         self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:

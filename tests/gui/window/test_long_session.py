@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
 from pytestqt.qtbot import QtBot
 
 from bench.generated import event_data, write_database, write_many_sessions
@@ -254,3 +255,23 @@ def test_missing_rows_are_noticed_when_the_events_are_counted(
     idle(inspector, qtbot)
     assert events.committed(gap).id == event_data(gap + 1)["id"]
     assert inspector.window.message_bar.isHidden()
+
+
+def test_more_sessions_than_are_looked_at_one_by_one(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.controllers.browse.MAX_SCANNED", 3)
+    monkeypatch.setattr("inspector_app.controllers.window_status.MOST_LISTED", 5)
+    file = tmp_path / "many.db"
+    write_many_sessions(file, 8, 1, 20)
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE events SET event_data = json_set(event_data, '$.author', 'user')")
+    connection.close()
+    opened(file)
+    assert len(inspector.controller._status.pending) == 8
+    assert len(inspector.window.workbench.pending.rows) == 5
+    docks = inspector.window.workbench.findChildren(QDockWidget)
+    assert "Pending  8 (5 listed)" in [dock.windowTitle() for dock in docks]
+    tree = inspector.controller.sessions
+    address = next(iter(inspector.controller._status.pending))
+    assert tree.node(tree.index_of(address.database, address.key)).icon == "triangle-exclamation"

@@ -32,6 +32,10 @@ from inspector_app.tasks import Tasks
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
 
+FULL_COLLECTION_EVERY = 1_000
+"""Collections of young objects between two of all (Python: 10). One of all stops the window for a second while 100,000 sessions are listed,
+and finds next to nothing: what a window holds long is data without cycles."""
+
 SWITCH_SECONDS = 0.001
 """After which a tool that computes on a thread gives way to the window's, which asks several times in each turn of its loop."""
 
@@ -229,6 +233,7 @@ def _closing(inspector: Inspector) -> asyncio.Future[None]:
 def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], settings: Settings, trust: bool, theme: str | None) -> int:
     """Run `work` in a Qt application with an asyncio loop, and leave nothing behind."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_EVERY)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Agent Inspector")
     app.setDesktopFileName("agent-inspector")

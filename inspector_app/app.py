@@ -244,6 +244,7 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
     hooks = CrashHooks(messages)
     hooks.install()
     inspector = Inspector(app, settings, messages, trust=trust)
+    gc.freeze()  # what is there now stays: the collector would walk over all of it again, for 50 ms in the middle of a stream
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -92,6 +92,9 @@ class StorageWork:
             figures["the same by a new service, ms"] = await self._first_anew(kind, file, runner, invocation_id)
         service = await self._listed(kind, listed)
         figures["list_sessions of 10,000, ms"] = await _median(lambda: service.list_sessions(**OF), 5)
+        if self.ours:
+            middle = (await service.list_sessions(**OF)).sessions[listed // 2].key
+            figures["a page of 100 of 10,000, ms"] = await _median(lambda: service.list_sessions(**OF, limit=100, after=middle), 9)
         await _close(service)
         return figures
 

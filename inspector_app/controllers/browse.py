@@ -299,6 +299,7 @@ class BrowseController(QObject):
         groups = await long.groups()
         if self.session is session:
             session.groups = groups
+            gc.freeze()  # of a long session so many that looking them through for garbage would be felt
             self.groups_found.emit(groups)
         await long.read_past(self.past_progress.emit)
         if self.session is session:

@@ -41,9 +41,11 @@ class WatchedSessionService(BaseSessionService):
         """See `BaseSessionService.session_for_run`."""
         return await self._inner.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
 
-    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None
+    ) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        return await self._inner.list_sessions(app_name=app_name, user_id=user_id)
+        return await self._inner.list_sessions(app_name=app_name, user_id=user_id, limit=limit, after=after)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -129,6 +130,7 @@ class Workbench(QMainWindow):
         FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
         for answered in (self.pending.answered, self.pending.progress_given):
             answered.connect(self._on_answered)
+        self._go_actions = [self._go_action(number, name) for number, name in enumerate(self._docks, 1)]
         self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
@@ -143,6 +145,24 @@ class Workbench(QMainWindow):
     def dock_actions(self) -> list[QAction]:
         """One for each pane: shows or hides it."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    @property
+    def go_actions(self) -> list[QAction]:
+        """One for each pane: brings it to the front and gives it the keyboard."""
+        return list(self._go_actions)
+
+    def _go_action(self, number: int, name: str) -> QAction:
+        action = QAction(f"Go to {self._docks[name].accessibleName()}", self)
+        action.setObjectName(f"go_to_{name}")
+        action.setShortcut(QKeySequence(f"Alt+{number}"))
+        action.triggered.connect(partial(self._on_go, name))
+        return action
+
+    def _on_go(self, name: str, _checked: bool = False) -> None:
+        self.raise_pane(name)
+        entrance = _entrance(self._docks[name].widget())
+        if entrance is not None:
+            entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_problem(self, title: str, text: str, details: str | None) -> None:
         """Say, in place of the stream, why the session could not be read."""

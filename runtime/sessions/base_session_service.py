@@ -89,8 +89,20 @@ class BaseSessionService(abc.ABC):
         return await self.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
     @abc.abstractmethod
-    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
-        """Return an app's sessions, without events; all users' if `user_id` is None."""
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None
+    ) -> ListSessionsResponse:
+        """Return an app's sessions, without events, by user and id; all of them, or a page.
+
+        The next page begins after the last session of the one before, `after=page.sessions[-1].key`: also if that one is gone by then, and
+        whatever was created meanwhile, none is left out or told twice. (google-adk's services know neither `limit` nor `after`.)
+
+        Args:
+            app_name: the app.
+            user_id: whose; all users' if None.
+            limit: at most so many.
+            after: only those after this one; of one user's sessions, those with a later id.
+        """
 
     @abc.abstractmethod
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:

@@ -36,6 +36,7 @@ from runtime.sessions.table_names import WrittenLayout
 
 _REMEMBERED_SESSIONS = 256
 _ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
+_ALL = 2**63 - 1
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
@@ -117,9 +118,11 @@ class DatabaseSessionService(BaseSessionService):
         key = SessionKey(app_name, user_id, session_id)
         return await self._run(lambda: self._get_for_run(key))
 
-    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None
+    ) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
-        return ListSessionsResponse.model_construct(sessions=await self._run(lambda: self._list(app_name, user_id)))
+        return ListSessionsResponse.model_construct(sessions=await self._run(lambda: self._list(app_name, user_id, limit, after)))
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
@@ -424,25 +427,32 @@ class DatabaseSessionService(BaseSessionService):
             rows = run("events", **_columns(key)).fetchall()
         return [row for row in rows if timestamp_of(row, self._decode) >= since]
 
-    def _list(self, app_name: str, user_id: str | None) -> list[Session]:
-        with self._database.reading() as run:
+    def _list(self, app_name: str, user_id: str | None, limit: int | None, after: SessionKey | None) -> list[Session]:
+        with collection_paused(), self._database.reading() as run:
             if run is None:
                 return []
+            statement = ("app_sessions" if user_id is None else "user_sessions") + ("_after" if after else "")
+            names = {
+                "app_name": app_name,
+                "user_id": user_id,
+                "after_user": after and after.user_id,
+                "after_id": after and after.session_id,
+            }
+            rows = run(statement, **names, limit=_ALL if limit is None else limit).fetchall()
             app = _state_of(run("app_state", app_name=app_name).fetchone())
-            users = {user: read_state(state) for user, state in run("user_states", app_name=app_name)}
-            statement = "app_sessions" if user_id is None else "user_sessions"
-            rows = run(statement, app_name=app_name, user_id=user_id).fetchall()
-        shared = {user: merge_scopes({}, state, app) for user, state in users.items()}
-        only_app = merge_scopes({}, {}, app)
-        with collection_paused():
-            return [
-                Session.trusted(
-                    SessionKey(app_name, user, session_id),
-                    read_state(state) | independent(shared.get(user, only_app)),
-                    read_epoch(updated),
-                )
-                for user, session_id, updated, state in rows
-            ]
+            listed = {row[0] for row in rows}
+            if limit is None and user_id is None:
+                users = {user: read_state(state) for user, state in run("user_states", app_name=app_name)}
+            else:
+                users = {user: _state_of(run("user_state", app_name=app_name, user_id=user).fetchone()) for user in listed}
+            shared = {user: merge_scopes({}, users.get(user, {}), app) for user in listed}
+            sessions = []
+            for user, session_id, updated, text in rows:
+                state = read_state(text)
+                if shared[user]:
+                    state.update(independent(shared[user]))
+                sessions.append(Session.trusted((app_name, user, session_id), state, read_epoch(updated)))
+            return sessions
 
     def _delete(self, key: SessionKey) -> None:
         with self._database.reading() as run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect, bisect_left
+from bisect import bisect, bisect_left, insort
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -74,6 +74,7 @@ class InMemorySessionService(BaseSessionService):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: dict[SessionKey, _Stored] = {}
+        self._in_order: list[SessionKey] = []
         self._app_states: dict[str, dict[str, Any]] = {}
         self._user_states: dict[tuple[str, str], dict[str, Any]] = {}
         self._commits = 0
@@ -90,7 +91,8 @@ class InMemorySessionService(BaseSessionService):
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             number = self._share(key, parts["app"], parts["user"])
             now = time.time()
-            self._sessions[key] = stored = _Stored(parts["session"], now, independent(parts["session"]), number, now)
+            stored = _Stored(parts["session"], now, independent(parts["session"]), number, now)
+            self._keep(key, stored)
             return self._copy(key, stored, [])
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
@@ -112,7 +114,11 @@ class InMemorySessionService(BaseSessionService):
             now = self._visible_now(key)
             after = [PastWrite(len(events), {k: v for k, v in now.items() if scope_of(k) == scope}, scope) for scope in _SHARED]
             stored.copy = replace(copy, events=(), shared=[*copy.shared, *after])
-            self._sessions[key] = stored
+            self._keep(key, stored)
+
+    def _keep(self, key: SessionKey, stored: _Stored) -> None:
+        self._sessions[key] = stored
+        insort(self._in_order, key)
 
     def _visible_now(self, key: SessionKey) -> dict[str, Any]:
         user, app = self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {})
@@ -150,21 +156,27 @@ class InMemorySessionService(BaseSessionService):
             stored.run = RunEvents(session)
             return session
 
-    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None
+    ) -> ListSessionsResponse:
         """See `BaseSessionService.list_sessions`."""
         with self._lock, collection_paused():
-            return ListSessionsResponse.model_construct(
-                sessions=[
-                    self._copy(key, stored, [])
-                    for key, stored in self._sessions.items()
-                    if key.app_name == app_name and user_id in (None, key.user_id)
-                ]
-            )
+            if after is None:
+                first = bisect_left(self._in_order, (app_name, user_id or ""))
+            else:
+                first = bisect(self._in_order, (app_name, user_id or after.user_id, after.session_id))
+            keys = self._in_order[first : None if limit is None else first + limit]
+            sessions = [
+                self._copy(key, self._sessions[key], []) for key in keys if key.app_name == app_name and user_id in (None, key.user_id)
+            ]
+        return ListSessionsResponse.model_construct(sessions=sessions)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
         with self._lock:
-            self._sessions.pop(SessionKey(app_name, user_id, session_id), None)
+            key = SessionKey(app_name, user_id, session_id)
+            if self._sessions.pop(key, None) is not None:
+                del self._in_order[bisect_left(self._in_order, key)]
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
         key = session.key

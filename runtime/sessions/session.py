@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
 from runtime.sessions.event_list import EventList
-from runtime.trusted import trusted
+from runtime.trusted import made_of
 
 
 class SessionKey(NamedTuple):
@@ -51,24 +51,27 @@ class Session(BaseModel):
         return SessionKey(self.app_name, self.user_id, self.id)
 
     @classmethod
-    def trusted(cls, key: SessionKey, state: dict[str, Any], last_update_time: float, events: EventList | None = None) -> Session:
+    def trusted(cls, key: tuple[str, str, str], state: dict[str, Any], last_update_time: float, events: EventList | None = None) -> Session:
         """Return a session made of values that need no validation.
 
         For session services: of listing thousands of sessions, pydantic's own way would take most of the time.
 
         Args:
-            key: its names.
+            key: its names, as a `SessionKey` has them.
             state: the merged state, the session's own from now on.
             last_update_time: epoch seconds.
             events: its own from now on; none if left out.
         """
-        return trusted(
-            cls,
-            {"_revision": None},
-            id=key.session_id,
-            app_name=key.app_name,
-            user_id=key.user_id,
-            state=state,
-            events=EventList() if events is None else events,
-            last_update_time=last_update_time,
-        )
+        app_name, user_id, session_id = key
+        fields = {
+            "id": session_id,
+            "app_name": app_name,
+            "user_id": user_id,
+            "state": state,
+            "events": EventList() if events is None else events,
+            "last_update_time": last_update_time,
+        }
+        return made_of(cls, fields, _FIELDS, {"_revision": None})
+
+
+_FIELDS = set(Session.model_fields)

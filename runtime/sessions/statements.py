@@ -40,6 +40,8 @@ class DriverConnection(Protocol):
 _OF_SESSION = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 _SESSION = "app_name = :app_name AND user_id = :user_id AND id = :session_id"
 _LAST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT 1)"
+_LISTED = "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name"
+_PAGE = " ORDER BY user_id, id LIMIT :limit"
 _EVENT_COLUMNS = "id, invocation_id, timestamp, event_data"
 
 SQL = {
@@ -48,10 +50,10 @@ SQL = {
     "app_state": "SELECT state FROM app_states WHERE app_name = :app_name",
     "user_state": "SELECT state FROM user_states WHERE app_name = :app_name AND user_id = :user_id",
     "user_states": "SELECT user_id, state FROM user_states WHERE app_name = :app_name",
-    "app_sessions": "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name ORDER BY user_id, id",
-    "user_sessions": (
-        "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name AND user_id = :user_id ORDER BY user_id, id"
-    ),
+    "app_sessions": f"{_LISTED}{_PAGE}",
+    "app_sessions_after": f"{_LISTED} AND (user_id, id) > (:after_user, :after_id){_PAGE}",
+    "user_sessions": f"{_LISTED} AND user_id = :user_id{_PAGE}",
+    "user_sessions_after": f"{_LISTED} AND user_id = :user_id AND id > :after_id{_PAGE}",
     "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
     "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",
     "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY rowid",

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from tests.conformance.names import BaseSessionService
 
 Check = Callable[..., Awaitable[None]]
-REOPENING, STALE_COPIES = "reopening", "stale copies"
+REOPENING, STALE_COPIES, PAGES = "reopening", "stale copies", "pages"
 SECONDS = 30.0
 
 
@@ -26,7 +27,7 @@ class Clause:
         name: what it asks, in words.
         check: an async function of the service (of a function that opens it, if it needs `REOPENING`) and the arguments; fails by raising.
         arguments: of this case.
-        needs: what not every service has: `REOPENING`, `STALE_COPIES`, or a method that is no part of google-adk's interface.
+        needs: what not every service has: `REOPENING`, `STALE_COPIES`, `PAGES`, or a method that is no part of google-adk's interface.
     """
 
     verb: str
@@ -98,7 +99,7 @@ async def hold(backend: Backend, clause: Clause, folder: Path) -> None:
     async with asyncio.timeout(SECONDS):
         async with _opened(backend, folder) as service:
             for need in clause.needs:
-                if need not in (REOPENING, STALE_COPIES) and not _has(service, need):
+                if not _has(service, need):
                     raise UnsupportedError(f"it has no {need} of its own")
             if REOPENING not in clause.needs:
                 await clause.check(service, *clause.arguments)
@@ -118,6 +119,10 @@ async def _opened(backend: Backend, folder: Path) -> AsyncIterator[Any]:
             await close()
 
 
-def _has(service: Any, method: str) -> bool:
-    own = getattr(type(service), method, None)
-    return own is not None and own is not getattr(BaseSessionService, method, None)
+def _has(service: Any, need: str) -> bool:
+    if need in (REOPENING, STALE_COPIES):
+        return True
+    if need == PAGES:
+        return "limit" in signature(service.list_sessions).parameters
+    own = getattr(type(service), need, None)
+    return own is not None and own is not getattr(BaseSessionService, need, None)

@@ -35,7 +35,7 @@ T = TypeVar("T")
 Way = Literal["unused", "watched", "in use", "left behind"]
 
 _COMPANIONS = ("-wal", "-journal")
-_TRIES = 20
+_TRIES, _TRIES_TO_COPY = 20, 5
 _PATIENCE, _BYTES_PER_SECOND = 1.5, 20e6
 """A damaged file can send SQLite in circles: a read may take this many seconds, and longer by its size."""
 
@@ -51,8 +51,8 @@ _READ_VERSION, _JOURNAL_MAGIC = 19, 8
 _LOCK_START, _LOCK_LENGTH = 0x40000000, 512
 
 
-class _WriterLeft(Exception):
-    """The log is gone that was there a moment ago: the file has to be looked at again."""
+class _Changing(Exception):
+    """The log is being tidied away, or is gone that was there a moment ago: the file has to be looked at again."""
 
 
 class SqliteFile:
@@ -70,6 +70,7 @@ class SqliteFile:
         self._opened_as: object = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._wal_copy = WalCopy(file)
+        self._not_copied = 0
         self._deadline = 0.0
         self._stopped = False
 
@@ -86,12 +87,13 @@ class SqliteFile:
         Raises:
             StorageError: the file cannot be read, is damaged, or is no database; a sentence says which.
         """
+        self._not_copied = 0
         try:
             for _ in range(_TRIES):
                 before = self._look()
                 try:
                     result = self._read_once(before, work)
-                except _WriterLeft:
+                except _Changing:
                     continue
                 except (sqlite3.Error, UnicodeDecodeError) as error:
                     self.close_connection()
@@ -166,7 +168,7 @@ class SqliteFile:
         try:
             return has_log and self._wal_copy.is_small
         except FileNotFoundError:
-            return False
+            return True  # its writer is leaving; that is found out when it is copied
 
     def _connect(self, look: tuple[Way, object]) -> sqlite3.Connection:
         way = look[0]
@@ -193,9 +195,14 @@ class SqliteFile:
     def _watched_copy(self) -> Path | None:
         with OPEN_FILES.kept_out(self.file) as is_free:
             try:
-                return self._wal_copy.bring_up_to_date() if is_free else None
+                copy = self._wal_copy.bring_up_to_date() if is_free else None
             except FileNotFoundError:
-                raise _WriterLeft from None
+                raise _Changing from None
+        if copy is None and is_free and self._not_copied < _TRIES_TO_COPY:
+            # Most likely its writer is about to leave: to open it now would be the worst moment.
+            self._not_copied += 1
+            raise _Changing
+        return copy
 
     def _is_current(self) -> bool:
         try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.clause import clause
-from tests.conformance.names import BaseSessionService, Event
+from tests.conformance.clause import PAGES, clause
+from tests.conformance.names import BaseSessionService, Event, Session
 
 
 @clause()
@@ -42,3 +42,30 @@ async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
     session.state["app:list"].append(2)
     (again,) = (await service.list_sessions(app_name="a")).sessions
     assert again.state == {"list": [1], "app:list": [1]}
+
+
+@clause(PAGES)
+async def pages_put_together_are_the_list(service: BaseSessionService) -> None:
+    for user, session_id in (("v", "1"), ("u", "3"), ("u", "1"), ("u", "2"), ("w", "1")):
+        await service.create_session(app_name="a", user_id=user, session_id=session_id, state={"user:name": user, "id": session_id})
+    await service.create_session(app_name="b", user_id="u", session_id="4")
+    for user, count in ((None, 5), ("u", 3)):
+        whole = (await service.list_sessions(app_name="a", user_id=user)).sessions
+        assert len(whole) == count
+        found: list[Session] = []
+        for _ in range(count):
+            page = await service.list_sessions(app_name="a", user_id=user, limit=2, after=found[-1].key if found else None)
+            assert len(page.sessions) <= 2
+            found += page.sessions
+        assert found == whole
+
+
+@clause(PAGES)
+async def a_page_goes_on_after_a_session_that_is_gone(service: BaseSessionService) -> None:
+    for session_id in ("1", "2", "3"):
+        await service.create_session(app_name="a", user_id="u", session_id=session_id)
+    (first,) = (await service.list_sessions(app_name="a", limit=1)).sessions
+    await service.delete_session(app_name="a", user_id="u", session_id=first.id)
+    await service.create_session(app_name="a", user_id="u", session_id="0")
+    rest = (await service.list_sessions(app_name="a", limit=5, after=first.key)).sessions
+    assert [session.id for session in rest] == ["2", "3"]

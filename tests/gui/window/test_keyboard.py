@@ -88,3 +88,12 @@ def test_enter_presses_the_button_that_has_the_keyboard(shown: Inspector, qtbot:
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert shown.window.findChild(QLineEdit, "state_key").isVisible()
+
+
+def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    panes = [bench.sessions, bench.detail, bench.pending, bench.breakpoints, bench.timeline, bench.writers, bench.log]
+    for number, pane in enumerate(panes, 1):
+        qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
+        qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
+        assert pane.isAncestorOf(focused()) or pane is bench.writers, "there is nothing in it yet"

@@ -17,7 +17,7 @@ from inspector_app.values import size
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
 
-COUNT = 1_500
+COUNT = 300
 
 
 @pytest.fixture(scope="module")

@@ -146,6 +146,7 @@ class BrowseController(QObject):
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
         self._listed: dict[str, list[SessionSummary]] = {}
+        self._scanners: dict[str, DatabaseSource] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
@@ -205,6 +206,8 @@ class BrowseController(QObject):
         self._listed.pop(target, None)
         if source is None:
             return
+        if target in self._scanners:
+            self._scanners[target].stop_reading()
         if self._cursor.session is not None and self._cursor.session.database == target:
             self._cursor.select_session(None)
         self.database_closed.emit(target)
@@ -429,7 +432,14 @@ class BrowseController(QObject):
         """Find what waits in sessions that are long, or too many to be looked at one by one."""
         if self._reading_on is not None:
             await asyncio.wait([self._reading_on])  # that is being looked at
-        source.unfinished = await scanner.find_unfinished()
+        self._scanners[source.target] = scanner
+        try:
+            source.unfinished = await scanner.find_unfinished()
+        except StorageError:
+            if source.target in self._sources:
+                raise
+        finally:
+            self._scanners.pop(source.target, None)
         if source.target not in self._sources:
             return
         session = self.session

@@ -195,6 +195,10 @@ class DatabaseSource(Source):
         latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
         return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
 
+    def stop_reading(self) -> None:
+        """Break off what is being read; nothing can be read after that."""
+        self._stored.stop()
+
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
         return await self._worker.call(self._stored.unfinished)

@@ -246,10 +246,10 @@ class StoredDatabase:
     def unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """Return the invocations of every session in which something waits, in the order in which they began.
 
-        It looks at every event once (some 30 s of CPU for a million): not on a connection that somebody waits for. Of the oldest layout,
-        and of a server, nothing is said: there it would be many times that.
+        It looks at every event once (some 30 s of CPU for a million) and lets other threads run meanwhile: not on a connection that
+        somebody waits for. Of the oldest layout, and of a server, nothing is said: there it would be many times that.
         """
-        found = self._pending_rows().unfinished() if self._has_json else {}
+        found = self._pending_rows().unfinished(gently=True) if self._has_json else {}
         waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
         return {key: entries for key, entries in waiting.items() if entries}
 

@@ -42,10 +42,22 @@ def write_database(file: Path, count: int) -> None:
     now = _time(START + count)
     state = json.dumps(_delta(count - 1))
     connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", (APP, USER, SESSION, state, _time(START), now))
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(count))
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(0, count))
     connection.commit()
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
+
+
+def add_events(connection: sqlite3.Connection, first: int, end: int) -> None:
+    """Commit more events to a session of `write_database`.
+
+    Args:
+        connection: to the file.
+        first, end: their places: how many there are, and how many there are to be.
+    """
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(first, end))
+    connection.execute("UPDATE sessions SET state = ?, update_time = ?", (json.dumps(_delta(end - 1)), _time(START + end)))
+    connection.commit()
 
 
 def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:
@@ -85,8 +97,8 @@ def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -
     connection.close()
 
 
-def _rows(count: int) -> Iterator[tuple[str, ...]]:
-    for number in range(count):
+def _rows(first: int, end: int) -> Iterator[tuple[str, ...]]:
+    for number in range(first, end):
         data = event_data(number)
         yield data["id"], APP, USER, SESSION, data["invocation_id"], _time(data["timestamp"]), json.dumps(data)
 

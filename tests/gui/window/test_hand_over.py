@@ -13,6 +13,7 @@ from bench.generated import add_events, event_data, write_database
 from inspector_app.app import Inspector
 from inspector_app.controllers import hand_over
 from inspector_app.controllers.browse import Committed
+from inspector_app.controllers.hand_over import _count_of
 from tests.gui.events import said
 from tests.gui.window.test_long_session import idle, state_nodes
 
@@ -92,6 +93,7 @@ def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing
     assert session.long is not None
     assert session.long.history is session.past
     assert len(session.past) == len(session.events) == writer.count
+    assert len(session.past._steps._parts[1]) == len(session.events.at_hand)
     assert ids(growing, qtbot) == writer.ids
     headers = [row for row in range(events.rowCount()) if events.is_header(row)]
     assert headers == list(range(0, events.rowCount(), 11))
@@ -150,6 +152,15 @@ def test_what_is_not_stored_stays(growing: Inspector, writer: Writer, qtbot: QtB
     assert len(session.events.at_hand) >= 3 * STEP
     assert session.events[-1].id == f"new-{3 * STEP - 1}"
     assert len(session.events) - len(session.events.at_hand) in (stored, BEFORE)
+
+
+def test_only_what_is_stored_in_the_same_order_is_let_go_of() -> None:
+    since = [said("", id=str(number), invocation=f"e-{number // 3}") for number in range(9)]
+    stored = [(10 * number, str(number)) for number in range(9)]
+    assert _count_of(stored, since) == 9
+    assert _count_of(stored[:8], since) == 6, "an invocation is let go of as a whole"
+    assert _count_of([*stored[:4], (35, "somebody else's"), *stored[4:]], since) == 3
+    assert _count_of([(35, "somebody else's"), *stored], since) == 0
 
 
 def test_an_invocation_that_alone_is_too_long_is_let_go_of_in_pieces(

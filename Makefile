@@ -41,12 +41,14 @@ soak: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 
-# Ours, google-adk's (in an environment of its own) and the physical limit, measured in turn: about ten minutes on a quiet machine.
+# Ours, google-adk's (in an environment of its own) and the physical limit, measured in turn: about a quarter of an hour on a quiet machine.
 bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.stream
 	$(BIN)/python -m bench.tail
+	$(BIN)/python -m bench.tail --mode wal
+	$(BIN)/python -m bench.browse
 	$(BIN)/python -m bench.blocking_tool
 
 $(ADK)/%/installed:

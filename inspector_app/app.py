@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -30,6 +31,10 @@ from inspector_app.tasks import Tasks
 
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
+
+FULL_COLLECTION_EVERY = 1_000
+"""Collections of young objects between two of all (Python: 10). One of all stops the window for a second while 100,000 sessions are listed,
+and finds next to nothing: what a window holds long is data without cycles."""
 
 SWITCH_SECONDS = 0.001
 """After which a tool that computes on a thread gives way to the window's, which asks several times in each turn of its loop."""
@@ -228,6 +233,7 @@ def _closing(inspector: Inspector) -> asyncio.Future[None]:
 def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], settings: Settings, trust: bool, theme: str | None) -> int:
     """Run `work` in a Qt application with an asyncio loop, and leave nothing behind."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_EVERY)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Agent Inspector")
     app.setDesktopFileName("agent-inspector")
@@ -238,6 +244,7 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
     hooks = CrashHooks(messages)
     hooks.install()
     inspector = Inspector(app, settings, messages, trust=trust)
+    gc.freeze()  # what is there now stays: the collector would walk over all of it again, for 50 ms in the middle of a stream
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 
 CALM_MS, BUSY_MS = 16, 100
 FRAME_MS, LATE_MS = 4.0, 12.0
-"""That showing one frame's things may take; the second while so many wait that what is shown is long past."""
+"""That showing one frame's things may take; the second, and with less rest, while so many wait that what is shown is long past."""
 
 LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
 """Things: so many are always shown in one frame; and from so many on they are shown late."""
@@ -22,27 +22,31 @@ SHARE = 3
 
 
 class Frames(QObject):
-    """Collects things and hands them on in order, every 16 ms while that is quick, up to every 100 ms under load.
+    """Collects things and hands them on in order: at once after a pause, then every 16 ms, up to every 100 ms where that takes long.
 
     Args:
         show: takes what has arrived since the last frame.
+        share: between two frames, so many times as long as the last one took.
     """
 
-    def __init__(self, show: Callable[[list[Any]], None], parent: QObject | None = None) -> None:
+    def __init__(self, show: Callable[[list[Any]], None], parent: QObject | None = None, *, share: int = SHARE) -> None:
         super().__init__(parent)
         self._show = show
         self._arrived: list[Any] = []
         self._each_ms = 0.02
+        self._share = share
+        self._between = CALM_MS
+        self._last = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(CALM_MS)
         self._timer.timeout.connect(self._frame)
 
     def add(self, thing: Any) -> None:
         """Take something in, to be handed on with the next frame."""
         self._arrived.append(thing)
         if not self._timer.isActive():
-            self._timer.start()
+            since = (time.perf_counter() - self._last) * 1000
+            self._timer.start(int(max(self._between - since, 0)))
 
     def flush(self) -> None:
         """Hand on now all that has arrived."""
@@ -51,14 +55,16 @@ class Frames(QObject):
         self._show(arrived)
 
     def _frame(self) -> None:
-        room = LATE_MS if len(self._arrived) > MANY_WAITING else FRAME_MS
-        count = max(int(room / self._each_ms), LEAST_AT_ONCE)
+        is_late = len(self._arrived) > MANY_WAITING
+        count = max(int((LATE_MS if is_late else FRAME_MS) / self._each_ms), LEAST_AT_ONCE)
         arrived, self._arrived = self._arrived[:count], self._arrived[count:]
         begun = time.perf_counter()
         self._show(arrived)
         taken = (time.perf_counter() - begun) * 1000
         if len(arrived) >= LEAST_AT_ONCE:
             self._each_ms = max((self._each_ms + taken / len(arrived)) / 2, _SHORTEST)
-        self._timer.setInterval(int(min(max(taken * SHARE, CALM_MS), BUSY_MS)))
+        share = min(self._share, 1) if is_late else self._share
+        self._between = int(min(max(taken * share, CALM_MS), BUSY_MS))
+        self._last = time.perf_counter()
         if self._arrived and not self._timer.isActive():
-            self._timer.start()
+            self._timer.start(self._between)

@@ -25,6 +25,7 @@ from runtime.events.kinds import (
     text_of_content,
     tokens_of,
 )
+from runtime.resume import CALLED_WITHOUT_RESULT
 
 __all__ = [
     "ICONS",
@@ -264,6 +265,8 @@ def _acted(kind: Kind, event: Event) -> Presentation:
         changed.append("saved: " + ", ".join(f"{name[:80]} v{version}" for name, version in list(actions.artifact_delta.items())[:8]))
     if changed:
         return _present(kind, "   ·   ".join(changed), "dim")
+    if (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT):
+        return _present(kind, "the call was made; its result comes later", "dim")
     return _present(kind, "…" if kind == "streaming" else "no content and no change", "dim")
 
 

@@ -14,7 +14,7 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.database_url import named_file
 
 _ADK_FOLDER, _ADK_FILES = ".adk", "artifacts"
 
@@ -29,7 +29,7 @@ def files_folder(database: str) -> Path | None:
         None for a database that is no file.
     """
     try:
-        file = file_of(database_url(database))
+        file = named_file(database)
     except KnownError:  # said where it is opened
         return None
     if file is None:

@@ -1,8 +1,13 @@
-"""A database that is looked at all the time, on a thread of its own. No Qt."""
+"""A database that is looked at all the time, on a thread of its own. No Qt.
+
+Looking 50 times a second costs a percent of a processor. Where the system hints at changes, the thread rests between them and looks only
+now and then. Hints can fail silently, so a change that was found without one ends the resting for good.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +16,15 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.open_tail import open_tail
 from runtime.sessions.stored.reader import SessionSummary
 from runtime.sessions.stored.tail import Changes
+
+RESTING = 0.25
+"""Seconds between two looks while nobody writes, where changes are hinted at."""
+
+AWAKE = 1.5
+"""Seconds after a change or a hint in which it is looked as often as without hints."""
+
+LATE = 1.0
+"""Seconds that a hint may come late by: a busy window hands it on when it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +66,32 @@ class TailThread:
         target: the database.
         known: the sessions as they were listed last.
         tell: called on the thread, with what is new and when what stands in the way of reading is another thing.
+        is_hinted: `hint` will be called when something may have changed.
     """
 
-    def __init__(self, target: str, known: Sequence[SessionSummary], tell: Callable[[Told], None]) -> None:
+    def __init__(self, target: str, known: Sequence[SessionSummary], tell: Callable[[Told], None], *, is_hinted: bool = False) -> None:
         self._target = target
         self._known = known
         self._tell = tell
         self._wish = Following(None)
         self._ended = False
         self._wake = threading.Event()
+        self._rests = is_hinted
+        self._awake_until = time.monotonic() + AWAKE
+        self._unhinted_since: float | None = None
         self._telling = threading.Lock()
         threading.Thread(target=self._run, name=f"tail of {target}", daemon=True).start()
 
     def follow(self, following: Following) -> None:
         """Tell these events from now on."""
         self._wish = following
+        self._awake_until = time.monotonic() + AWAKE  # what came meanwhile was hinted at before
+        self._wake.set()
+
+    def hint(self) -> None:
+        """Look soon: something may have changed."""
+        self._unhinted_since = None
+        self._awake_until = time.monotonic() + AWAKE
         self._wake.set()
 
     def close(self) -> None:
@@ -92,10 +117,29 @@ class TailThread:
                 if changes or now != problem:
                     self._say(Told(self._target, following, changes, now))
                 problem = now
-                self._wake.wait(tail.pause)
-                self._wake.clear()
+                if changes:
+                    self._judge_hints()
+                self._wait(tail.pause, following)
         finally:
             tail.close()
+
+    def _judge_hints(self) -> None:
+        """Note whether the change that was just found had been hinted at."""
+        now = time.monotonic()
+        if self._rests and now > self._awake_until and self._unhinted_since is None:
+            self._unhinted_since = now
+        self._awake_until = max(self._awake_until, now + AWAKE)
+
+    def _wait(self, pause: float, following: Following) -> None:
+        """Wait until it is time to look again: when a change is hinted at, though never sooner than `pause` after this look."""
+        looked = time.monotonic()
+        if self._unhinted_since is not None and looked - self._unhinted_since > LATE:
+            self._rests = False
+        self._wake.wait(max(pause, RESTING) if self._rests and looked > self._awake_until else pause)
+        self._wake.clear()
+        while not self._ended and self._wish is following and (left := looked + pause - time.monotonic()) > 0:
+            self._wake.wait(left)
+            self._wake.clear()
 
     def _say(self, told: Told) -> None:
         with self._telling:

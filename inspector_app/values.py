@@ -153,6 +153,18 @@ def ago(timestamp: float, now: float) -> str:
     return moment.strftime("%Y-%m-%d")
 
 
+def size(count: int) -> str:
+    """Return a number of bytes: `812 B`, `24 kB`, `3.4 MB`, `10 GB`."""
+    if count < 1000:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("kB", "MB", "GB", "TB"):
+        amount /= 1000
+        if amount < 999.5 or unit == "TB":
+            break
+    return f"{amount:.1f} {unit}" if amount < 9.95 else f"{amount:.0f} {unit}"
+
+
 def duration(seconds: float) -> str:
     """Return a span of time: `320 ms`, `1.9 s`, `2 min 5 s`, `3 h 4 min`."""
     if not 0 <= seconds < 1e12:

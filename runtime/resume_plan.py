@@ -157,12 +157,21 @@ class _Walk:
             if agent.sub_agents:
                 self._goes_on(f"{agent.name} begins with {agent.sub_agents[0].name}.")
             return
+        if isinstance(agent, SequentialAgent):
+            self._note_passed(agent, current)
         if self._found.ended.get(current.name):
             after = agent.sub_agents[agent.sub_agents.index(current) + 1 :]
             follows = after[0].name if after else "its next round" if isinstance(agent, LoopAgent) else "its end"
             self._goes_on(f"{current.name} is finished; {agent.name} goes on with {follows}.")
             return
         self.visit(current, branch)
+
+    def _note_passed(self, agent: SequentialAgent, current: BaseAgent) -> None:
+        """Note who was finished before a later checkpoint of their sequence, unless something above may begin the sequence anew."""
+        if all(type(above) in (SequentialAgent, ParallelAgent) for above in agent.ancestors()):
+            ended = {event.author for event in self._events if event.actions.end_of_agent}
+            passed = [sub_agent.name for sub_agent in agent.sub_agents[: agent.sub_agents.index(current)]]
+            self._plan.finished += [name for name in passed if name in ended and name not in self._plan.finished]
 
     def _visit_llm_agent(self, agent: LlmAgent, branch: str | None) -> None:
         events = events_of_call(agent, self._events, branch)

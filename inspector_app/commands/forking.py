@@ -12,14 +12,14 @@ from typing import Any
 
 from google.genai import types
 
-from inspector_app.alteration import changed_in
+from inspector_app.alteration import changed_in, what_it_says
 from inspector_app.commands import stdout
 from inspector_app.commands.output import local_time, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.session_files import files_of
-from inspector_app.values import visible
+from inspector_app.values import preview, visible
 from runtime.errors import NotFoundError
 from runtime.events import Event
 from runtime.events.kinds import text_of
@@ -174,12 +174,19 @@ def _node_json(node: ForkNode) -> dict[str, Any]:
     return {**_key_json(node.key), "database": node.database, "exists": node.exists, **lineage, "children": children}
 
 
+def _changed_words(changed: Changed) -> str:
+    if changed.what == "rerun":
+        return "run again"
+    before, after = what_it_says(changed.before), what_it_says(changed.after)
+    return f"another {changed.what}: {'' if before is None else f'{preview(before, 60)} → '}{preview(after, 60)}"
+
+
 def _print_node(node: ForkNode, depth: int) -> None:
     name = "/".join(node.key) if depth == 0 else node.key.session_id
     words = [name if node.database is None else f"{name} in {Path(node.database)}", "" if node.exists else "(deleted)"]
     if node.lineage:
         changed = node.lineage.changed
-        words += [f"after {node.lineage.event_count} events, {local_time(node.lineage.at)}", f"another {changed.what}" if changed else ""]
+        words += [f"after {node.lineage.event_count} events, {local_time(node.lineage.at)}", _changed_words(changed) if changed else ""]
     print_line(visible("  " * depth + "  ".join(filter(None, words))))
     for child in node.children:
         _print_node(child, depth + 1)

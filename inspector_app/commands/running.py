@@ -27,6 +27,7 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.errors import KnownError, NotFoundError, ResumeError, StorageError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, invocations
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
@@ -269,7 +270,9 @@ async def open_runner(
         service: keeps the sessions.
         artifacts: keeps files.
     """
-    runner = Runner(app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts)
+    runner = Runner(
+        app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts, memory_service=InMemoryMemoryService()
+    )
     try:
         yield runner
     finally:

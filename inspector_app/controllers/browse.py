@@ -112,6 +112,7 @@ class BrowseController(QObject):
         database_closed(str): its target.
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
+        much_pending_found(Source, dict[SessionKey, list[PendingItem]]): the same for many sessions at once.
         session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
             cursor's session.
         events_added(list[Event]): the session on show grew.
@@ -127,6 +128,7 @@ class BrowseController(QObject):
     database_closed = Signal(str)
     session_changed_in_list = Signal(object, object)
     pending_found = Signal(object, list)
+    much_pending_found = Signal(object, object)
     session_loading = Signal(object)
     session_loaded = Signal(object)
     session_failed = Signal(object, object)
@@ -144,6 +146,7 @@ class BrowseController(QObject):
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
         self._listed: dict[str, list[SessionSummary]] = {}
+        self._scanners: dict[str, DatabaseSource] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
@@ -203,6 +206,8 @@ class BrowseController(QObject):
         self._listed.pop(target, None)
         if source is None:
             return
+        if target in self._scanners:
+            self._scanners[target].stop_reading()
         if self._cursor.session is not None and self._cursor.session.database == target:
             self._cursor.select_session(None)
         self.database_closed.emit(target)
@@ -294,6 +299,7 @@ class BrowseController(QObject):
         groups = await long.groups()
         if self.session is session:
             session.groups = groups
+            gc.freeze()  # of a long session so many that looking them through for garbage would be felt
             self.groups_found.emit(groups)
         await long.read_past(self.past_progress.emit)
         if self.session is session:
@@ -426,18 +432,23 @@ class BrowseController(QObject):
         """Find what waits in sessions that are long, or too many to be looked at one by one."""
         if self._reading_on is not None:
             await asyncio.wait([self._reading_on])  # that is being looked at
-        source.unfinished = await scanner.find_unfinished()
+        self._scanners[source.target] = scanner
+        try:
+            source.unfinished = await scanner.find_unfinished()
+        except StorageError:
+            if source.target in self._sources:
+                raise
+        finally:
+            self._scanners.pop(source.target, None)
+        if source.target not in self._sources:
+            return
         session = self.session
-        for key in wanted & source.unfinished.keys():
-            address = SessionAddress(source.target, key)
-            if source.target not in self._sources:
-                return
-            if session is not None and session.address == address:
-                session.invocations = with_older(session.invocations, source.unfinished[key])
-                self.invocations_found.emit(session)
-                self.pending_found.emit(address, _pending(session.invocations))
-            else:
-                self.pending_found.emit(address, _pending(source.unfinished[key]))
+        found = {key: _pending(source.unfinished[key]) for key in wanted & source.unfinished.keys()}
+        if session is not None and session.source is source and found.pop(session.address.key, None) is not None:
+            session.invocations = with_older(session.invocations, source.unfinished[session.address.key])
+            self.invocations_found.emit(session)
+            self.pending_found.emit(session.address, _pending(session.invocations))
+        self.much_pending_found.emit(source, found)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         self._let_go()

@@ -12,9 +12,14 @@ from inspector_app.values import full_time, preview, visible
 from inspector_app.views.decision_card import Choice, Fact
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.llm_agent import LlmAgent
+from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.events.event import Event
 from runtime.forks.recording import Recording, is_said
+from runtime.rewind import versions_after
 from runtime.sessions.lineage import Lineage, What
+
+_MOST = 8
+"""Files that are named."""
 
 FORK, EDIT, RERUN, ALTER = "fork", "edit", "rerun", "alter"
 
@@ -24,7 +29,7 @@ _AT = {
     "result": "run again with another result",
     "rerun": "run again",
 }
-_CHANGED = {"message": "edited", "rerun": "run again", "answer": "answer changed", "result": "result changed"}
+_CHANGED = {"message": "edited", "rerun": "run again", "answer": "answer", "result": "result"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,10 @@ def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | N
     if saved is not None:
         text = f"Fork and re-run: the invocation runs again; up to here {saved} are answered from the recording and cost nothing."
         facts.append(Fact("rotate-right", "dim", text))
+    files = {name: version for name, version in versions_after(events[:count]).items() if not name.startswith(USER_PREFIX)}
+    if files:
+        named = ", ".join(f"{name} (version {version})" for name, version in sorted(files.items())[:_MOST])
+        facts.append(Fact("file", "dim", f"Its files go along as they were: {named}{', …' if len(files) > _MOST else ''}."))
     facts += [Fact("triangle-exclamation", "warn", note) for note in notes]
     facts.append(Fact("database", "dim", f"{where} The session you look at stays as it is."))
     return [Fact(fact.icon, fact.role, visible(fact.text)) for fact in facts]

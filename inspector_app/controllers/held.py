@@ -49,6 +49,7 @@ class HeldController(QObject):
         self.let_go(self._run.go_on)
 
     def _on_hold_changed(self, hold: Hold | None) -> None:
+        self._card.give_up_focus()
         if hold is None:
             self._card.hide()
             return

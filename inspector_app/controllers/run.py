@@ -299,7 +299,7 @@ class RunController(QObject):
         try:
             plugins = (self.requests, interception)
             engine = self._engine = EmbeddedEngine(
-                self._agents.loaded.app, await source.service(), source.files, self._on_committed, plugins
+                self._agents.loaded.app, await source.service(), source.files, self._on_committed, plugins, memory=source.memory
             )
             async with aclosing(debugger.run(begin(engine, address.key))) as events:
                 async for event in events:

@@ -16,6 +16,7 @@ from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
@@ -24,6 +25,7 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.shared_state import SharedScope, SharedState
+from runtime.sessions.stored.sizes import SessionSize
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
@@ -39,6 +41,7 @@ class Source(abc.ABC):
         note: more about it, for a tooltip.
         ours: we made it, so that writing into it asks nobody.
         files: keeps the files of its sessions.
+        memory: what agents remember across them, as long as the window is open.
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
         writing_allowed: whether runs may write into it now.
@@ -56,6 +59,7 @@ class Source(abc.ABC):
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
+        self.memory = InMemoryMemoryService()
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
 
     @abc.abstractmethod
@@ -191,6 +195,10 @@ class DatabaseSource(Source):
         latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
         return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
 
+    def stop_reading(self) -> None:
+        """Break off what is being read; nothing can be read after that."""
+        self._stored.stop()
+
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
         return await self._worker.call(self._stored.unfinished)
@@ -221,6 +229,10 @@ class DatabaseSource(Source):
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return await self._worker.call(self._stored.lineages)
+
+    async def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
+        """Return how much some sessions take up; see `StoredDatabase.sizes`."""
+        return await self._worker.call(self._stored.sizes, counts)
 
     async def shared_scopes(self) -> list[SharedScope]:
         """See `Source.shared_scopes`."""

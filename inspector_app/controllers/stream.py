@@ -183,7 +183,8 @@ class StreamController(QObject):
         if self._bar.marking.isChecked():
             self._show_all(Hits())
         else:
-            self._show_all(None)
+            self.hits = None
+            self._stream.table.show_hits(None)
             self._events.set_filter(wanted.matches)
         if session is None:
             self._show_hits()

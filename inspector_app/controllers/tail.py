@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.file_hints import FileHints
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.cursor import Cursor, SessionAddress
@@ -71,6 +73,7 @@ class TailController(QObject):
         self._browse = browse
         self._run = run
         self._threads: dict[str, TailThread] = {}
+        self._hints: dict[str, FileHints] = {}
         self._known: dict[str, set[SessionKey]] = {}
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
@@ -78,7 +81,7 @@ class TailController(QObject):
         self._following: Following | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
-        self._frames = Frames(self._on_frame, self)
+        self._frames = Frames(self._on_frame, self, share=1)  # who writes is another process
         self.told.connect(self._frames.add)
         browse.database_listed.connect(self._on_database_listed)
         browse.database_counted.connect(self._on_database_counted)
@@ -99,7 +102,10 @@ class TailController(QObject):
         counted = all(summary.event_count is not None for summary in sessions)
         if counted and isinstance(source, DatabaseSource) and source.target not in self._threads:
             self._known[source.target] = {summary.key for summary in sessions}
-            self._threads[source.target] = TailThread(source.target, sessions, self.told.emit)
+            is_file = "://" not in source.target
+            thread = self._threads[source.target] = TailThread(source.target, sessions, self.told.emit, is_hinted=is_file)
+            if is_file:
+                self._hints[source.target] = FileHints(Path(source.target), thread.hint, self)
         self._show_mark()
 
     def _on_database_counted(self, source: Source, sessions: list[SessionSummary]) -> None:
@@ -111,6 +117,9 @@ class TailController(QObject):
         thread = self._threads.pop(target, None)
         if thread is not None:
             thread.close()
+        hints = self._hints.pop(target, None)
+        if hints is not None:
+            hints.deleteLater()
         self._problems.pop(target, None)
 
     # following

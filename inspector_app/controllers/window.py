@@ -29,6 +29,7 @@ from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.saved_filters import SavedFilterController
 from inspector_app.controllers.scroll_marks import ScrollMarks
 from inspector_app.controllers.search import SearchController
+from inspector_app.controllers.sizes import SizesController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
 from inspector_app.controllers.stream import StreamController
@@ -121,6 +122,7 @@ class WindowController(QObject):
         self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
+        SizesController(self.sessions, tasks, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
         self._status.show_run()
@@ -160,6 +162,7 @@ class WindowController(QObject):
         self._browse.database_closed.connect(self._on_database_closed)
         self._browse.session_changed_in_list.connect(self._on_session_changed_in_list)
         self._browse.pending_found.connect(self._on_pending_found)
+        self._browse.much_pending_found.connect(self._on_much_pending_found)
         self._browse.session_loading.connect(self._on_session_loading)
         self._browse.session_loaded.connect(self._on_session_loaded)
         self._browse.session_failed.connect(self._on_session_failed)
@@ -229,6 +232,11 @@ class WindowController(QObject):
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
             self.sessions.set_mark(address.database, address.key, mark_of(items))
+        self._status.show_pending_soon()
+
+    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
+        self._status.pending.update({SessionAddress(source.target, key): items for key, items in found.items()})
+        self._status.show_marks(source)
         self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:

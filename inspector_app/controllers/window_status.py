@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
+
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.hold_words import words_for
@@ -17,6 +19,12 @@ from inspector_app.views.main_window import MainWindow
 from inspector_app.views.pending_pane import PendingRow
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
+
+MOST_LISTED = 2_000
+"""Lines of Pending. Who has more of them looks for a session on the left."""
+
+_FEW = 100
+"""Lines of Pending that are listed anew each time something is found."""
 
 
 class WindowStatus:
@@ -46,6 +54,10 @@ class WindowStatus:
         self._agents = agents
         self._browse = browse
         self._run = run
+        self._pending_timer = QTimer(window)
+        self._pending_timer.setSingleShot(True)
+        self._pending_timer.setInterval(250)
+        self._pending_timer.timeout.connect(self.show_pending)
 
     def show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
@@ -86,7 +98,11 @@ class WindowStatus:
         loaded = self._agents.loaded
         call_waits = self._idle_words()[0] == "waiting"
         bench.composer.set_blocked(sending, loaded.name if loaded else "", call_waits=call_waits)
-        bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume", bench.pending.invocation_id))
+        if bench.pending.selected_session in (None, self._cursor.session):
+            bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume", bench.pending.invocation_id))
+        else:  # its session is shown first, and then it is seen what stands in the way there
+            busy = None if run.phase == "idle" else "A run is going on: stop it first (Shift+F5)."
+            bench.pending.set_blocked(busy, busy)
         self._show_phase()
 
     def selected_event(self) -> Event | None:
@@ -171,8 +187,16 @@ class WindowStatus:
         marks = {address.key: mark_of(items) for address, items in self.pending.items() if address.database == source.target}
         self.sessions.set_marks(source.target, marks)
 
+    def show_pending_soon(self) -> None:
+        """List what waits; where it is much, and more is found every moment, a few times a second."""
+        if len(self.window.workbench.pending.rows) < _FEW:
+            self.show_pending()
+        elif not self._pending_timer.isActive():
+            self._pending_timer.start()
+
     def show_pending(self) -> None:
         """List what waits, the selected session's first."""
+        self._pending_timer.stop()
         selected = self._cursor.session
         places = sorted(self.pending, key=lambda address: (address != selected, address.database, address.key))
         running = self._run.address if self._run.phase != "idle" else None
@@ -182,8 +206,8 @@ class WindowStatus:
             for item in self.pending[address]
             if address != running or item.kind != "interrupted"  # it is being resumed
         ]
-        self.window.workbench.pending.set_rows(rows, selected)
-        self.window.workbench.show_pending(count=len(rows))
+        self.window.workbench.pending.set_rows(rows[:MOST_LISTED], selected)
+        self.window.workbench.show_pending(count=len(rows), listed=min(len(rows), MOST_LISTED))
 
     def show_source(self, source: Source) -> None:
         """Say which database the session is in."""

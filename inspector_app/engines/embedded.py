@@ -15,6 +15,7 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun
+from runtime.memory.base_memory_service import BaseMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
@@ -31,6 +32,7 @@ class EmbeddedEngine:
         service: where its sessions are kept.
         files: keeps their files.
         on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
+        memory: what agents remember across sessions; None: they have none.
         plugins: asked before the app's own plugins, the first one first: the debugger's.
     """
 
@@ -41,10 +43,13 @@ class EmbeddedEngine:
         files: BaseArtifactService,
         on_commit: Callable[[Event, dict[str, Any]], None],
         plugins: Sequence[BasePlugin] = (),
+        *,
+        memory: BaseMemoryService | None = None,
     ) -> None:
         self._app = app
         self._service = service
-        self._runner = Runner(app=app, session_service=WatchedSessionService(service, on_commit), artifact_service=files)
+        watched = WatchedSessionService(service, on_commit)
+        self._runner = Runner(app=app, session_service=watched, artifact_service=files, memory_service=memory)
         for plugin in reversed(plugins):
             self._runner.plugin_manager.register_plugin(plugin, first=True)
 

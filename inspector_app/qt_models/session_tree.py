@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector_app.values import ago, full_time, plain_tooltip, visible
+from inspector_app.values import ago, full_time, plain_tooltip, size, visible
 from runtime.sessions.session import SessionKey
 
 Index = QModelIndex | QPersistentModelIndex
@@ -50,6 +50,9 @@ ORDERS: dict[str, Callable[[Summary], Any]] = {
     "By id": lambda summary: summary.key.session_id,
 }
 """How the sessions of a user may be sorted."""
+
+MOST_WANTED = 200
+"""Sessions whose sizes are asked for at a time: those looked at last; the others ask again when they are looked at again."""
 
 MOST_ONE_BY_ONE = 50
 """Sessions that are put in their places one by one; for more the tree is built anew."""
@@ -149,12 +152,16 @@ class _Database:
     sessions: dict[SessionKey, Summary]
     marks: dict[SessionKey, str] = field(default_factory=dict)
     forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
+    size: str = ""
+    sizes: dict[SessionKey, tuple[int, str]] = field(default_factory=dict)
+    """A session's size in words, and how many events it had then."""
 
 
 class SessionTreeModel(QAbstractItemModel):
     """The open databases and their sessions in the order that is asked for, narrowed by a filter.
 
     Signals:
+        sizes_wanted: sizes of sessions are looked at that are not known; see `take_wanted`.
         moving(bool): rows are about to be moved or removed one by one (True), or it is done: no view shall take that for a selection.
         forks_changed: it is known where other sessions come from.
 
@@ -162,6 +169,7 @@ class SessionTreeModel(QAbstractItemModel):
         now: returns epoch seconds; last updates are shown relative to it.
     """
 
+    sizes_wanted = Signal()
     moving = Signal(bool)
     forks_changed = Signal()
 
@@ -175,6 +183,7 @@ class SessionTreeModel(QAbstractItemModel):
         self._session_nodes: dict[tuple[str, SessionKey], TreeNode] = {}
         self._users: dict[tuple[str, str, str], TreeNode] = {}
         self._nested = 0
+        self._wanted: dict[tuple[str, SessionKey], None] = {}
 
     # filling it
 
@@ -189,8 +198,72 @@ class SessionTreeModel(QAbstractItemModel):
         by_key = {summary.key: summary for summary in sessions}
         before = self._databases.get(key)
         marks = {session: mark for session, mark in before.marks.items() if session in by_key} if before else {}
-        self._databases[key] = _Database(info, by_key, marks, before.forks if before else {})
+        self._databases[key] = _Database(info, by_key, marks)
+        if before is not None:
+            now = self._databases[key]
+            now.forks, now.size, now.sizes = before.forks, before.size, before.sizes
         self._rebuild()
+
+    def set_database_size(self, key: str, count: int) -> None:
+        """Show how large a database is.
+
+        Args:
+            key: the database; nothing happens if it is not there.
+            count: bytes.
+        """
+        database = self._databases.get(key)
+        if database is not None and database.size != size(count):
+            database.size = size(count)
+            top = next(node for node in self._root.branches if node.database == key)
+            top.detail = _beside(database)
+            self._changed(top)
+
+    def size_of(self, node: TreeNode) -> str:
+        """Return a session's size in words, as it was known last; empty until it is known. What is not known, or is old, is asked for."""
+        database = self._databases[node.database]
+        if node.session is None or node.summary is None:
+            return ""
+        count, words = database.sizes.get(node.session, (-1, ""))
+        if node.summary.event_count not in (None, count):
+            place = (node.database, node.session)
+            self._wanted.pop(place, None)
+            self._wanted[place] = None
+            if len(self._wanted) > MOST_WANTED:
+                del self._wanted[next(iter(self._wanted))]
+            self.sizes_wanted.emit()
+        return words
+
+    def take_wanted(self, most: int) -> tuple[str, list[tuple[SessionKey, int]]]:
+        """Return a database and some of its sessions whose sizes are wanted, with their counts of events: those looked at last.
+
+        Args:
+            most: at most this many.
+        """
+        if not self._wanted:
+            return "", []
+        key = next(reversed(self._wanted))[0]
+        places = [place for place in reversed(self._wanted) if place[0] == key][:most]
+        for place in places:
+            del self._wanted[place]
+        sessions = self._databases[key].sessions if key in self._databases else {}
+        counts = [(session, sessions[session].event_count) for _, session in places if session in sessions]
+        return key, [(session, count) for session, count in counts if count is not None]
+
+    def set_sizes(self, key: str, sizes: Mapping[SessionKey, tuple[int, str]]) -> None:
+        """Show sessions' sizes.
+
+        Args:
+            key: the database; nothing happens if it is not there.
+            sizes: how many events each had when it was measured, and its size in words.
+        """
+        database = self._databases.get(key)
+        if database is None:
+            return
+        database.sizes.update(sizes)
+        for session in sizes:
+            node = self._session_nodes.get((key, session))
+            if node is not None:
+                self._changed(node)
 
     def set_forks(self, key: str, forks: Mapping[SessionKey, ForkInfo]) -> None:
         """Show forks below the sessions they come from.
@@ -417,7 +490,7 @@ class SessionTreeModel(QAbstractItemModel):
         icon = "lock" if info.read_only else "database"
         meaning = "read only" if info.read_only else "can be written to"
         role = "dim" if info.read_only else "accent"
-        top = self._root.add(TreeNode("database", visible(info.title), visible(info.badge), icon, role, meaning, key, (key,)))
+        top = self._root.add(TreeNode("database", visible(info.title), _beside(database), icon, role, meaning, key, (key,)))
         words = self._filter.split()
         apps: dict[str, dict[str, list[Summary]]] = {}
         for session, summary in database.sessions.items():
@@ -565,11 +638,17 @@ class SessionTreeModel(QAbstractItemModel):
             return f"{info.tooltip or info.title}\n{node.meaning}" if node.kind == "database" else f"{node.kind} {node.name}"
         summary = node.summary
         events = f"{summary.event_count:,} events" if summary.event_count is not None else "events are being counted"
-        updated = f"{events}, last update {full_time(summary.last_update_time)}"
+        takes_up = self._databases[node.database].sizes.get(summary.key, (0, ""))[1]
+        updated = ", ".join(filter(None, (events, takes_up, f"last update {full_time(summary.last_update_time)}")))
         lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning]
         fork = self._databases[node.database].forks.get(summary.key)
         lines.append(fork.tooltip if fork is not None else "")
         return "\n".join(filter(None, lines))
+
+
+def _beside(database: _Database) -> str:
+    """Return what stands beside a database's name."""
+    return " · ".join(filter(None, (database.size, visible(database.info.badge))))
 
 
 def _with_forks(node: TreeNode) -> list[SessionKey]:

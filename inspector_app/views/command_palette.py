@@ -146,7 +146,7 @@ class CommandPalette(QFrame):
         window = self.parentWidget()  # not kept: with the cycle that this makes, Python's exit crashes
         assert window is not None
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
-        height = 2 * _MARGIN + 8 + self.field.sizeHint().height() + min(self._rows.rowCount(), _MOST_ROWS) * _ROW_HEIGHT + 4
+        height = 2 * _MARGIN + 8 + self.field.sizeHint().height() + min(self._rows.rowCount(), _MOST_ROWS) * _ROW_HEIGHT + 8
         self.setGeometry((window.width() - width) // 2, 52, width, min(height, window.height() - 60))
 
 

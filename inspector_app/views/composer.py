@@ -75,7 +75,7 @@ class Composer(QWidget):
         self._blocked = reason
         hint = f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
         if call_waits:
-            hint = f"Answer what waits in Pending, below. A message here starts {to} anew beside it."
+            hint = f"Answer what waits in Pending. A message starts {to} anew beside it."
         self._edit.setPlaceholderText(reason if reason and not to else hint)
         self._edit.viewport().update()  # Qt draws a new placeholder only when its visibility changes
         self._edit.setToolTip(plain_tooltip(reason or ""))

@@ -72,9 +72,11 @@ class HeldCard(QWidget):
 
     Signals:
         go_on_asked: one of its buttons was pressed.
+        focus_given_up: the keyboard was in it, and what it showed is over.
     """
 
     go_on_asked = Signal()
+    focus_given_up = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -169,6 +171,12 @@ class HeldCard(QWidget):
         self.show_beside(words.beside)
         self._choose("call")
         self.show()
+
+    def give_up_focus(self) -> None:
+        """Let go of the keyboard: Qt would give it to whatever comes next, where Ctrl+Enter may do something else."""
+        focus = self.window().focusWidget()
+        if focus is not None and self.isAncestorOf(focus):
+            self.focus_given_up.emit()
 
     def show_beside(self, text: str) -> None:
         """Say what parallel branches do meanwhile."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -67,6 +67,8 @@ class MainWindow(QMainWindow):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
+        for button in self.findChildren(QPushButton):
+            button.setAutoDefault(True)  # Enter presses the one that has the keyboard, as in a dialog
         self._connect_signals()
         self.show_page(self.welcome)
 
@@ -75,7 +77,8 @@ class MainWindow(QMainWindow):
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and focused is not None and before.isAncestorOf(focused):
-            self.run_bar.setFocus(Qt.FocusReason.OtherFocusReason)  # until what is shown takes it: not whatever comes next
+            table = self.workbench.stream.table  # not whatever comes next; if there are no events, what is opened takes it in a moment
+            (table if table.isVisible() else self.run_bar).setFocus(Qt.FocusReason.OtherFocusReason)
         if page is self.welcome:
             self.welcome.focus()
 
@@ -143,7 +146,9 @@ class MainWindow(QMainWindow):
         database.addActions([actions.find_session, actions.search_all, actions.look_inside, actions.follow_newest, actions.reload])
         database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
-        view.addActions(self.workbench.dock_actions)
+        view.addActions(self.workbench.go_actions)
+        panes = view.addMenu("Panes")
+        panes.addActions(self.workbench.dock_actions)
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])

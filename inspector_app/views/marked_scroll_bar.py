@@ -101,9 +101,21 @@ class MarkedScrollBar(QScrollBar):
             left = half + 1 if marks.side == "right" else 1
             width = self.width() - 2 if marks.side == "all" else half - 1
             colour = theme.color(marks.role)
-            for pixel in pixels:
-                painter.fillRect(QRect(left, min(pixel, self.height() - LINE), width, LINE), colour)
+            for first, last in _runs(pixels):
+                top = min(first, self.height() - LINE)
+                painter.fillRect(QRect(left, top, width, last - top + LINE), colour)
         painter.end()
 
 
 _WORDS = {"left": "on the left", "right": "on the right", "all": "across"}
+
+
+def _runs(pixels: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and last of each row of neighbours: painted at once."""
+    runs: list[tuple[int, int]] = []
+    for pixel in pixels:
+        if runs and pixel == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], pixel)
+        else:
+            runs.append((pixel, pixel))
+    return runs

@@ -40,13 +40,16 @@ class SessionDelegate(QStyledItemDelegate):
         drawn = theme.pixmap(node.icon, node.role, _ICON, ratio)
         painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
         inner = rect.adjusted(22, 0, -6, 0)
-        small = QFontMetrics(self._small)
-        normal = QFontMetrics(self._font)
+        small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
         is_fork = node.parent is not None and node.parent.kind == "session"  # it is called by what was changed, and that begins it
         detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
-        room = inner.width() - small.horizontalAdvance(detail) - 10
-        if (is_fork or room < _LEAST_NAME) and normal.horizontalAdvance(node.name) > room:
-            detail = ""  # in a narrow pane the name comes first; the tooltip tells all
+        takes_up = model.size_of(node)
+        # In a narrow pane the name comes first; the tooltip tells all.
+        room, wanted = inner.width() - 10, normal.horizontalAdvance(node.name)
+        if takes_up and wanted <= room - small.horizontalAdvance(both := f"{takes_up} · {detail}"):
+            detail = both
+        elif wanted > (room := room - small.horizontalAdvance(detail)) and (is_fork or room < _LEAST_NAME):
+            detail = ""
         width = small.horizontalAdvance(detail)
         side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not is_fork else Qt.TextElideMode.ElideRight
         name = normal.elidedText(node.name, side, inner.width() - width - (10 if detail else 0))

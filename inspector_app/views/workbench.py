@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -126,7 +127,10 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log),
         }
         hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.fork_hint)
-        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held, self.pending.form))
+        FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
+        for answered in (self.pending.answered, self.pending.progress_given):
+            answered.connect(self._on_answered)
+        self._go_actions = [self._go_action(number, name) for number, name in enumerate(self._docks, 1)]
         self._place_docks()
         self._bottom_height = _BOTTOM_HEIGHT
         self._bottom_is_low: bool | None = None
@@ -141,6 +145,24 @@ class Workbench(QMainWindow):
     def dock_actions(self) -> list[QAction]:
         """One for each pane: shows or hides it."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    @property
+    def go_actions(self) -> list[QAction]:
+        """One for each pane: brings it to the front and gives it the keyboard."""
+        return list(self._go_actions)
+
+    def _go_action(self, number: int, name: str) -> QAction:
+        action = QAction(f"Go to {self._docks[name].accessibleName()}", self)
+        action.setObjectName(f"go_to_{name}")
+        action.setShortcut(QKeySequence(f"Alt+{number}"))
+        action.triggered.connect(partial(self._on_go, name))
+        return action
+
+    def _on_go(self, name: str, _checked: bool = False) -> None:
+        self.raise_pane(name)
+        entrance = _entrance(self._docks[name].widget())
+        if entrance is not None:
+            entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_problem(self, title: str, text: str, details: str | None) -> None:
         """Say, in place of the stream, why the session could not be read."""
@@ -167,14 +189,19 @@ class Workbench(QMainWindow):
         self.leave_database_page()
         self.filter_bar.focus()
 
-    def show_pending(self, *, count: int) -> None:
-        """Say in the pane's title how much waits."""
-        self._docks["pending"].setWindowTitle(f"Pending  {count}" if count else "Pending")
+    def show_pending(self, *, count: int, listed: int | None = None) -> None:
+        """Say in the pane's title how much waits, and how much of it is listed if that is not all."""
+        part = f" ({listed:,} listed)" if listed is not None and listed < count else ""
+        self._docks["pending"].setWindowTitle(f"Pending  {count:,}{part}" if count else "Pending")
         self._fit_bottom()
 
     def show_breakpoints(self, *, count: int) -> None:
         """Say in the pane's title how many breakpoints there are."""
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
+
+    def _on_answered(self) -> None:
+        """Take the keyboard to the events, where it goes on: the form is about to be closed."""
+        self.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_next_pane(self, step: int = 1) -> None:
         """Take the keyboard from one pane to the next: sessions, events, message, inspector, the held call, what is in front below.
@@ -298,13 +325,13 @@ class Workbench(QMainWindow):
         for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
             rows.addWidget(card)
         for decided in (
-            self.held.go_on_asked,
+            self.held.focus_given_up,
             self.preflight.chosen,
             self.fork_card.chosen,
             self.rewind_card.chosen,
             self.alter_card.submitted,
         ):
-            decided.connect(self.stream.table.setFocus)  # else the focus goes to the tool bar, with the button that is gone
+            decided.connect(self.stream.table.setFocus)  # else it goes wherever, with what is hidden
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)

@@ -22,7 +22,7 @@ from runtime.events.ids import new_uuid
 from runtime.forks.files import FilesCopied, copy_files, remove_files
 from runtime.history.state_at import History, ScopedState
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
-from runtime.sessions.database_url import database_url, file_of, without_password
+from runtime.sessions.database_url import database_url, file_of, named_file, without_password
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
@@ -219,7 +219,7 @@ def _same(source: str, into: str) -> bool:
 
 
 def _name(source: str) -> str:
-    file = file_of(database_url(source))
+    file = named_file(source)
     return str(file.resolve()) if isinstance(file, Path) else without_password(source)
 
 

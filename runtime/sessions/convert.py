@@ -13,7 +13,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.column_values import as_text, load_json_object, read_time, to_micros
 from runtime.sessions.commit_record import Run, record_all_shared, record_events_of_others
 from runtime.sessions.database import Database
-from runtime.sessions.database_url import database_url, file_of, shown_url
+from runtime.sessions.database_url import database_url, named_file, shown_url
 from runtime.sessions.stored.decode import decode_sqlite, decode_v1
 from runtime.sessions.stored.decode_v0 import json_of_v0, v0_columns
 from runtime.sessions.stored.detect import Layout
@@ -77,12 +77,12 @@ def convert(old: str, new: str) -> Conversion:
         StorageError: `new` exists or cannot be written, `old` cannot be read, or is of a version that this program does not know.
         ForeignDatabaseError: `old` is no session database.
     """
-    target = file_of(database_url(new))
+    target = named_file(new)
     if target is None:
         raise StorageError(f"{new} is no file: a database is converted into a new file.")
     if target.exists():
         raise StorageError(f"{target} exists already. Name a file that does not.")
-    if file_of(database_url(old)) is None:
+    if named_file(old) is None:
         raise StorageError(f"{shown_url(database_url(old))} is no file; only files are converted.")
     with StoredDatabase.open(old) as source:
         if source.layout.is_newer:

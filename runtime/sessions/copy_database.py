@@ -9,7 +9,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.convert import convert, give_name
 from runtime.sessions.database import Database
 from runtime.sessions.database_errors import storage_error
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.database_url import database_url, named_file
 from runtime.sessions.stored.reader import StoredDatabase
 from runtime.sessions.stored.sqlite_file import SqliteFile
 
@@ -27,7 +27,7 @@ def copy_database(target: str, new: Path) -> None:
         StorageError: `new` exists or cannot be written, or the original cannot be read.
         ForeignDatabaseError: it is no session database.
     """
-    original = file_of(database_url(target))
+    original = named_file(target)
     if original is None:
         raise StorageError(f"{target} is no file; only files are copied.")
     with StoredDatabase.open(str(original)) as stored:

@@ -66,9 +66,17 @@ def database_url(target: str | URL) -> URL:
     return url.set(drivername=driver)
 
 
-def plain_file(target: str) -> Path | None:
-    """Return the file that a path names, None for an URL: looking at a file needs no SQLAlchemy, which takes 20 MB and 150 ms to load."""
-    return None if _is_url(target) or target in ("", ":memory:") else Path(target)
+def named_file(target: str) -> Path | None:
+    """Return the file that a path or an SQLite URL names, None for a database in memory or on a server.
+
+    Of a path without SQLAlchemy, which takes 20 MB and 150 ms to load: a window that only looks at a file needs none of it.
+
+    Raises:
+        StorageError: it is an URL of a database that we do not serve.
+    """
+    if _is_url(target):
+        return file_of(database_url(target))
+    return Path(target) if target not in ("", ":memory:") else None
 
 
 def _is_url(target: str) -> bool:

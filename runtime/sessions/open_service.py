@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime import sessions
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.database_url import database_url, file_of
+from runtime.sessions.database_url import named_file
 from runtime.sessions.stored.reader import StoredDatabase
 
 
@@ -21,7 +21,7 @@ def open_session_service(target: str) -> BaseSessionService:
         ForeignDatabaseError: it is no session database.
         StorageError: it can only be read, or not even that.
     """
-    file = file_of(database_url(target))
+    file = named_file(target)
     if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
         return sessions.DatabaseSessionService(target)
     with StoredDatabase.open(str(file)) as stored:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import grimp
 
+from bench.generated import write_database
 from tests.architecture.source_rules import ROOT
 
 WITHOUT_QT = "import tests.without_qt\n"
@@ -39,6 +41,24 @@ def test_a_run_in_memory_does_not_pay_for_sqlalchemy_and_our_gemini_client() -> 
     loaded = loaded_by("from runtime.agents import LlmAgent\nfrom runtime.runners import Runner\nfrom runtime.models import ScriptedLlm")
     assert "runtime.runners" in loaded
     assert not loaded & {"sqlalchemy", "sqlite3", "runtime.models.gemini"}
+
+
+def test_a_window_that_reads_a_file_does_not_pay_for_sqlalchemy_and_all_of_qt(tmp_path: Path) -> None:
+    file = tmp_path / "some.db"
+    write_database(file, 10)
+    loaded = loaded_by(
+        "import asyncio, inspector_app.app\n"
+        "from inspector_app.controllers.sources import DatabaseSource\n"
+        "from runtime.sessions.stored.open_tail import open_tail\n"
+        "async def look(name):\n"
+        "    source = await DatabaseSource.open(name)\n"
+        "    (listed,) = await source.listing()\n"
+        "    await source.history(listed.key)\n"
+        "    open_tail(name, [listed]).poll()\n"
+        f"asyncio.run(look({str(file)!r}))"
+    )
+    assert "PySide6.QtWidgets" in loaded
+    assert not loaded & {"sqlalchemy", "qtawesome", "qtpy"}
 
 
 def test_the_command_line_does_not_load_qt() -> None:

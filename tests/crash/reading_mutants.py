@@ -14,6 +14,7 @@ from pathlib import Path
 
 from runtime.errors.known_error import KnownError
 from runtime.sessions.stored.file_tail import FileTail
+from runtime.sessions.stored.raw_tables import RawTables
 from runtime.sessions.stored.reader import StoredDatabase
 
 PAGE = 4_096
@@ -54,7 +55,11 @@ def read_all(file: Path) -> str:
             tail = FileTail(file)
             tail.poll()
             tail.close()
-            for summary in database.sessions()[:3]:
+            for scope in database.shared_scopes()[:3]:
+                database.shared_state(scope)
+            summaries = database.sessions()[:3]
+            database.sizes([(summary.key, summary.event_count or 0) for summary in summaries])
+            for summary in summaries:
                 try:
                     database.state(summary.key)
                     history = database.history(summary.key)
@@ -66,6 +71,24 @@ def read_all(file: Path) -> str:
         return "read"
     except KnownError:
         return "refused"
+
+
+def look_at_tables(file: Path) -> None:
+    """Look at the first and last rows of every table, whatever it is."""
+    raw = RawTables(file)
+    try:
+        for table in raw.tables():
+            try:
+                page = raw.page(table, "first")
+                for place in page.places[:2]:
+                    raw.value(table, place, table.columns[-1][0])
+                raw.page(table, "last")
+            except KnownError:
+                continue
+    except KnownError:
+        pass
+    finally:
+        raw.close()
 
 
 def main(folder: str, first: int, count: int) -> None:
@@ -81,6 +104,7 @@ def main(folder: str, first: int, count: int) -> None:
             sys.stdout.flush()
             begin = time.process_time()
             how = read_all(file)
+            look_at_tables(file)
             sys.stdout.write(f"end {number} {how} {time.process_time() - begin:.3f}\n")
             sys.stdout.flush()
 

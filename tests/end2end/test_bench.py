@@ -22,3 +22,10 @@ def test_the_storage_benchmark_runs_small() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stderr[-4000:]
     assert "database: appends/s, FULL" in done.stdout
+
+
+def test_the_browsing_benchmark_runs_small() -> None:
+    command = [sys.executable, "-m", "bench.browse", "--sessions", "20", "--gigabytes", "0"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| the list filtered |" in done.stdout

@@ -22,11 +22,11 @@ from runtime.sessions.column_values import epoch
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
-from runtime.sessions.stored.sqlite_file import CLOCK_TICK
 from runtime.sessions.stored.tail import Changes, Tail
+from runtime.sessions.stored.wal_copy import CLOCK_TICK
 
 _PAUSE = 0.02
-_SHARE = 0.1
+_SHARE = 0.2
 """Of a processor that reading may take, where a file is so large that it takes long."""
 
 _LONGEST_PAUSE = 2.0
@@ -61,6 +61,7 @@ class _Look:
         rows: of the followed session's new events.
         reread: see `Changes`.
         last_id: the last of the rows, as its column has it.
+        has_orphans: there are events without a session; one that is created may have events at once.
     """
 
     last_session: _Place
@@ -70,6 +71,7 @@ class _Look:
     removed: list[SessionKey] = field(default_factory=list)
     rows: list[Sequence[Any]] = field(default_factory=list)
     reread: bool = False
+    has_orphans: bool = False
 
 
 class FileTail(Tail):
@@ -94,6 +96,7 @@ class FileTail(Tail):
         self._counted = True
         self._last_session = self._last_event = _START
         self._total = -1  # not listed yet
+        self._has_orphans = False
 
     @property
     def pause(self) -> float:
@@ -157,6 +160,7 @@ class FileTail(Tail):
             self._decode = None
         look = self._database.read(lambda connection: self._look(connection, count=count))
         self._last_session, self._last_event, self._total = look.last_session, look.last_event, look.total
+        self._has_orphans = look.has_orphans
         for key in look.removed:
             del self._known[key]
             if self._followed is not None and key == self._followed.key:
@@ -198,6 +202,8 @@ class FileTail(Tail):
         new = {SessionKey(*place.name) for place in sessions}
         if not new.isdisjoint(self._known) or len(self._known) + len(new) != _count(connection, "sessions"):
             return None
+        if new and self._has_orphans:
+            return None
         counts = Counter(SessionKey(*place.name[1:]) for place in events)
         changed = [
             SessionSummary(key, counts[key] + (self._known[key].event_count or 0 if key in self._known else 0), updated)
@@ -206,7 +212,8 @@ class FileTail(Tail):
         ]
         last_session = sessions[-1] if sessions else self._last_session
         last_event = events[-1] if events else self._last_event
-        return _Look(last_session, last_event, self._total + len(events), changed)
+        has_orphans = self._has_orphans or len(changed) < len(new | counts.keys())
+        return _Look(last_session, last_event, self._total + len(events), changed, has_orphans=has_orphans)
 
     def _all(self, connection: sqlite3.Connection) -> _Look:
         """Return everything there is, compared with what is known."""
@@ -214,7 +221,8 @@ class FileTail(Tail):
         now = {summary.key: summary for summary in self._database.sessions_in(connection)}
         changed, removed = self._differences(now)
         total = _count(connection, "events")
-        return _Look(_last(connection, "sessions"), _last(connection, "events"), total, changed, removed)
+        has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
+        return _Look(_last(connection, "sessions"), _last(connection, "events"), total, changed, removed, has_orphans=has_orphans)
 
     def _look_at_followed(self, connection: sqlite3.Connection, look: _Look) -> None:
         followed, rows = self._followed, self._rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.database_url import database_url, file_of, plain_file
+from runtime.sessions.database_url import database_url, named_file
 from runtime.sessions.stored.file_tail import FileTail
 from runtime.sessions.stored.reader import SessionSummary
 from runtime.sessions.stored.server_tail import ServerTail
@@ -22,13 +22,10 @@ def open_tail(target: str, known: Iterable[SessionSummary] = ()) -> Tail:
     Raises:
         StorageError: it is a database that we do not serve.
     """
-    plain = plain_file(target)
-    if plain is not None:
-        return FileTail(plain, known)
+    file = named_file(target)
+    if file is not None:
+        return FileTail(file, known)
     url = database_url(target)
-    if url.get_backend_name() != "sqlite":
-        return ServerTail(url, known)
-    file = file_of(url)
-    if file is None:
+    if url.get_backend_name() == "sqlite":
         raise StorageError("A database in memory cannot be watched.")
-    return FileTail(file, known)
+    return ServerTail(url, known)

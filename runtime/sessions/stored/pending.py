@@ -6,6 +6,7 @@ Most invocations can be seen to be finished from a few words of their JSON. Thos
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from runtime.sessions.stored.decode import EventRow
 
 _CHUNK = 2_000
 """Rows of one short transaction."""
+_BREATH = 50
+"""Rows that are looked at in 2 ms."""
 
 Ids = list[str | None]
 
@@ -141,15 +144,18 @@ class PendingRows:
         unfinished = self.unfinished(key)
         return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
 
-    def unfinished(self, key: SessionKey | None = None) -> dict[SessionKey, list[Invocation]]:
+    def unfinished(self, key: SessionKey | None = None, *, gently: bool = False) -> dict[SessionKey, list[Invocation]]:
         """Return the invocations in which something may wait, by session, in the order in which they began.
 
         Args:
             key: only this session's; all sessions' if None.
+            gently: let other threads run every few rows: one of them may have a window to draw.
         """
         sessions: dict[SessionKey, _Session] = {}
-        for rowid, *names, event_id, invocation_id, time, data in self._rows(key):
-            row = (event_id, invocation_id, time, data)
+        for number, (rowid, *names, event_id, invocation_id, timestamp, data) in enumerate(self._rows(key)):
+            if gently and number % _BREATH == 0:
+                time.sleep(0.001)
+            row = (event_id, invocation_id, timestamp, data)
             seen = _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
             sessions.setdefault(SessionKey(*names), _Session()).add(rowid, seen)
         return {name: self._unfinished(session) for name, session in sessions.items()}

@@ -15,7 +15,7 @@ from runtime.history.invocations import Invocation, PendingItem, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.sessions.column_values import epoch, read_state
-from runtime.sessions.database_url import database_url, file_of, plain_file
+from runtime.sessions.database_url import database_url, named_file
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_files import OPEN_FILES
 from runtime.sessions.session import SessionKey
@@ -32,6 +32,7 @@ from runtime.sessions.stored.past import read_lineages, read_past
 from runtime.sessions.stored.pending import PendingRows
 from runtime.sessions.stored.server_database import ServerDatabase, ServerRows
 from runtime.sessions.stored.shared_state import SharedScope, SharedState, shared_scopes, shared_state
+from runtime.sessions.stored.sizes import SessionSize, session_sizes
 from runtime.sessions.stored.sqlite_file import SqliteFile
 from runtime.sessions.stored.writes import read_shared_commits, shared_writes
 
@@ -83,17 +84,14 @@ class StoredDatabase:
             ForeignDatabaseError: it is no session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
-        plain = plain_file(target)
-        if plain is not None:
-            return cls._open_file(plain)
+        file = named_file(target)
+        if file is not None:
+            return cls._open_file(file)
         url = database_url(target)
-        if url.get_backend_name() != "sqlite":
-            server = ServerDatabase(url)
-            return cls(server, server.layout())
-        file = file_of(url)
-        if file is None:
-            raise StorageError(f"{database_url(target).render_as_string()} is not a database file; sessions are read from SQLite files.")
-        return cls._open_file(file)
+        if url.get_backend_name() == "sqlite":
+            raise StorageError(f"{url.render_as_string()} is not a database file; sessions are read from SQLite files.")
+        server = ServerDatabase(url)
+        return cls(server, server.layout())
 
     @classmethod
     def _open_file(cls, path: Path) -> StoredDatabase:
@@ -166,6 +164,14 @@ class StoredDatabase:
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
+        """Return how much some sessions take up; of long ones about.
+
+        Args:
+            counts: which, and how many events each has.
+        """
+        return self._file.read(lambda connection: session_sizes(connection, self.layout, counts, on_server=not self._is_file))
 
     def shared_scopes(self) -> list[SharedScope]:
         """Return the apps and users that have any state, each app before its users."""
@@ -240,10 +246,10 @@ class StoredDatabase:
     def unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """Return the invocations of every session in which something waits, in the order in which they began.
 
-        It looks at every event once (some 30 s of CPU for a million): not on a connection that somebody waits for. Of the oldest layout,
-        and of a server, nothing is said: there it would be many times that.
+        It looks at every event once (some 30 s of CPU for a million) and lets other threads run meanwhile: not on a connection that
+        somebody waits for. Of the oldest layout, and of a server, nothing is said: there it would be many times that.
         """
-        found = self._pending_rows().unfinished() if self._has_json else {}
+        found = self._pending_rows().unfinished(gently=True) if self._has_json else {}
         waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
         return {key: entries for key, entries in waiting.items() if entries}
 

@@ -19,7 +19,7 @@ from pydantic_core import from_json
 
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.database_errors import storage_error
-from runtime.sessions.database_url import database_url, file_of, plain_file
+from runtime.sessions.database_url import named_file
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.decode_v0 import json_of_v0, v0_columns
 from runtime.sessions.stored.event_rows import read_offset
@@ -103,7 +103,7 @@ class SearchIndex:
     """
 
     def __init__(self, target: str, folder: Path) -> None:
-        self._file = plain_file(target) or file_of(database_url(target))
+        self._file = named_file(target)
         if self._file is None:
             raise StorageError("Only databases in files can be searched as a whole; use the filter in a session.")
         self._database = StoredDatabase.open(str(self._file))

@@ -6,7 +6,8 @@ How a file may be opened depends on who else uses it, and that changes while we 
   while we read is seen afterwards, and then it is read again;
 - the same, but it was changed a moment ago and keeps a rollback journal: somebody writes again and again. Read only, with its lock, which
   leaves no file behind in that mode;
-- it has companions, and somebody has it open: read only, in one short transaction;
+- it has a write-ahead log, and somebody has it open: a private copy that is kept up to date, see `wal_copy.py`;
+- the same, but it is too large for that, or has a rollback journal: read only, in one short transaction;
 - it has, and nobody has it open: a writer died. Reading would repair the file, so a private copy of all of them is read instead.
 """
 
@@ -28,28 +29,30 @@ from urllib.parse import quote
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.database_errors import storage_error
 from runtime.sessions.open_files import OPEN_FILES
+from runtime.sessions.stored.wal_copy import CLOCK_TICK, WalCopy
 
 T = TypeVar("T")
-Way = Literal["unused", "in use", "left behind"]
+Way = Literal["unused", "watched", "in use", "left behind"]
 
 _COMPANIONS = ("-wal", "-journal")
-_TRIES = 20
+_TRIES, _TRIES_TO_COPY = 20, 5
 _PATIENCE, _BYTES_PER_SECOND = 1.5, 20e6
 """A damaged file can send SQLite in circles: a read may take this many seconds, and longer by its size."""
-
-CLOCK_TICK = 0.02
-"""Seconds that a file's time stamp may be coarse by."""
 
 _STILL_WRITTEN = 1.0
 """Seconds since the last change in which the next one is to be expected."""
 
 _LONGEST_VALUE = 512 * 1024 * 1024
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
-_FUNCTIONS = {"count", "max", "min", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
+_FUNCTIONS = {"count", "max", "min", "sum", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
 # SQLite's file format: where a database says how it may be read, and how long a journal's magic number is.
 _READ_VERSION, _JOURNAL_MAGIC = 19, 8
 # Where SQLite's locks lie in a file.
 _LOCK_START, _LOCK_LENGTH = 0x40000000, 512
+
+
+class _Changing(Exception):
+    """The log is being tidied away, or is gone that was there a moment ago: the file has to be looked at again."""
 
 
 class SqliteFile:
@@ -66,6 +69,8 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._opened_as: object = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._wal_copy = WalCopy(file)
+        self._not_copied = 0
         self._deadline = 0.0
         self._stopped = False
 
@@ -82,17 +87,20 @@ class SqliteFile:
         Raises:
             StorageError: the file cannot be read, is damaged, or is no database; a sentence says which.
         """
+        self._not_copied = 0
         try:
             for _ in range(_TRIES):
                 before = self._look()
                 try:
                     result = self._read_once(before, work)
+                except _Changing:
+                    continue
                 except (sqlite3.Error, UnicodeDecodeError) as error:
                     self.close_connection()
                     if self._look() == before:
                         raise self._storage_error(error) from error
                     continue
-                if before[0] == "in use" or self._look() == before:
+                if before[0] in ("in use", "watched") or self._look() == before:
                     return result
         except FileNotFoundError:
             raise StorageError(f"There is no file {self.file}.") from None
@@ -114,13 +122,14 @@ class SqliteFile:
             return work(connection)
         finally:
             connection.rollback()
-            if look[0] == "in use":
+            if self._opened_as == "in use":
                 # Held any longer it would keep the writer from tidying up, and companions would be left behind.
                 self.close_connection()
 
     def close(self) -> None:
         """Let go of the file and of the private copy, if there is one."""
         self.close_connection()
+        self._wal_copy.close()
         if self._copy:
             self._copy.cleanup()
             self._copy = None
@@ -141,7 +150,7 @@ class SqliteFile:
                 return "in use", ()
             companions = [companion for suffix in _COMPANIONS if _counts(companion := self.file.with_name(self.file.name + suffix))]
             if companions and _is_locked(self.file):
-                return "in use", ()
+                return ("watched" if self._is_copied(companions) else "in use"), ()
             recent = time.time() - self.file.stat().st_mtime < _STILL_WRITTEN
             if not companions and recent and _keeps_journal(self.file):
                 return "in use", ()
@@ -153,14 +162,27 @@ class SqliteFile:
             raise
         return ("left behind" if companions else "unused"), stamps
 
+    def _is_copied(self, companions: list[Path]) -> bool:
+        """Return whether a database in use is read from a copy; nobody here has it open."""
+        has_log = [companion.name for companion in companions] == [f"{self.file.name}-wal"]
+        try:
+            return has_log and self._wal_copy.is_small
+        except FileNotFoundError:
+            return True  # its writer is leaving; that is found out when it is copied
+
     def _connect(self, look: tuple[Way, object]) -> sqlite3.Connection:
         way = look[0]
-        key: object = way if way == "in use" else look
-        if self._connection is not None and self._opened_as == key:
+        key: object = look if way in ("unused", "left behind") else way
+        if self._connection is not None and self._opened_as == key and (way != "watched" or self._is_current()):
             return self._connection
         self.close_connection()
+        copy = self._watched_copy() if way == "watched" else None
+        if way == "watched" and copy is None:
+            key = way = "in use"
         if way == "left behind":
             uri = f"file:{quote(str(self._copy_all()))}"
+        elif copy is not None:
+            uri = f"file:{quote(str(copy))}?mode=ro"
         else:
             uri = f"file:{quote(str(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
@@ -169,6 +191,24 @@ class SqliteFile:
         self._connection, self._opened_as = connection, key
         self._harden(connection)
         return connection
+
+    def _watched_copy(self) -> Path | None:
+        with OPEN_FILES.kept_out(self.file) as is_free:
+            try:
+                copy = self._wal_copy.bring_up_to_date() if is_free else None
+            except FileNotFoundError:
+                raise _Changing from None
+        if copy is None and is_free and self._not_copied < _TRIES_TO_COPY:
+            # Most likely its writer is about to leave: to open it now would be the worst moment.
+            self._not_copied += 1
+            raise _Changing
+        return copy
+
+    def _is_current(self) -> bool:
+        try:
+            return self._wal_copy.is_current
+        except FileNotFoundError:
+            return False
 
     def _copy_all(self) -> Path:
         if self._copy:

@@ -35,8 +35,8 @@ class RestlessInspector(Inspector):
             if self.chance.random() < 0.1:
                 self.run.stop()
             for _ in range(1_000):
-                if self.run.phase == "idle":
-                    break
+                if self.run.phase == "idle" and not self.tasks_left():
+                    break  # what the window looks up after a run ends by itself
                 await asyncio.sleep(0.01)
             self.look()
         await self.start()
@@ -60,10 +60,14 @@ class RestlessInspector(Inspector):
 
     def look(self) -> None:
         """Note what a stop left that should not be there."""
-        names = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Opening", "Task-1")]
+        names = self.tasks_left()
         if names or self.run.phase != "idle":
             self.left.append(f"{names} {self.run.phase}")
         self.left += [f"no finally: {name}" for name in {*self.journal} if self.journal.count(name) % 2]
+
+    def tasks_left(self) -> list[str]:
+        """Return the names of all tasks but those that this runs in."""
+        return [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Opening", "Task-1")]
 
     def report(self) -> None:
         names = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Closing", "Task-1")]

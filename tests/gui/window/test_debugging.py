@@ -162,6 +162,8 @@ def test_answer_in_the_models_place(orders: Inspector, qtbot: QtBot) -> None:
     last = next(event for event in events_of(orders) if EDITED in (event.custom_metadata or {}))
     assert last.content is not None and last.content.parts is not None and last.content.parts[0].text == "We are closed."
     assert (last.custom_metadata or {})[EDITED] == {"model": {"answer": True}}
+    focus = orders.window.focusWidget()
+    assert focus is orders.window.workbench.stream.table, "not where Ctrl+Enter would do something else"
 
 
 def test_an_edited_request_is_checked_and_sent(orders: Inspector, qtbot: QtBot) -> None:

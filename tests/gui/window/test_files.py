@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from google.genai import types
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -91,6 +92,8 @@ def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspec
     writer.window.workbench.stream.select_event(1)
     assert shown(writer) == []
     ask_to_fork(writer, 3, qtbot)
+    facts = [label.text() for label in writer.window.workbench.fork_card.findChildren(QLabel)]
+    assert "Its files go along as they were: note.txt (version 0)." in facts
     choose(writer, "fork", qtbot)
     fork = wait_for_fork(writer, original, qtbot)
     settle(writer, qtbot)
@@ -154,3 +157,34 @@ def test_a_copy_of_a_database_has_its_files(inspector: Inspector, tmp_path: Path
     assert inspector.cursor.session is not None and inspector.cursor.session.database == str(file.with_name(f"{file.stem}-copy.db"))
     assert shown(inspector) == first
     assert (tmp_path / f"{file.stem}-copy.artifacts").is_dir()
+
+
+MEMORY_AGENT = """
+from runtime.agents import LlmAgent, ToolContext
+from runtime.apps import App
+from runtime.models.scripted_llm import ScriptedLlm
+async def recall(what: str, tool_context: ToolContext) -> dict:
+    found = await tool_context.search_memory(what)
+    return {"memories": [part.text for memory in found.memories for part in memory.content.parts]}
+async def remember(callback_context):
+    await callback_context.add_session_to_memory()
+def reply(request):
+    part = request.contents[-1].parts[-1]
+    return "done" if part.function_response else {"calls": [["recall", {"what": part.text}]]}
+agent = LlmAgent(name="writer", model=ScriptedLlm(replies=[reply] * 20), tools=[recall], after_agent_callback=remember)
+app = App(name="writer", root_agent=agent)
+"""
+
+
+def test_agents_remember_across_the_sessions_of_a_window(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    folder = Path(write_agent(tmp_path / "writer", MEMORY_AGENT))
+    inspector.settings.trust(folder)
+    opened(folder)
+    send(inspector, "the ferry is late", qtbot)
+    inspector.window.commands.new_session.trigger()
+    settle(inspector, qtbot)
+    send(inspector, "ferry", qtbot)
+    result = inspector.controller.events.committed(2).get_function_responses()[0].response
+    assert result is not None and "the ferry is late" in result["memories"]

@@ -243,7 +243,7 @@ def test_what_if_a_tool_had_returned_something_else(
     assert inspector.controller.events.event_count > place + 1, "what came then happened live"
     # What was changed is seen in the tree, and above the events of the fork.
     tree = inspector.controller.sessions
-    assert tree.node(tree.index_of(fork.database, fork.key)).name == "result changed: {products: []}"
+    assert tree.node(tree.index_of(fork.database, fork.key)).name == "result: {products: []}"
     assert bench.origin_hint.text.startswith(f"Fork of {short_id(original.key.session_id)}, run again with another result: {{products: [")
     assert bench.origin_hint.text.endswith("→ {products: []}")
     qtbot.mouseClick(bench.origin_hint.button, Qt.MouseButton.LeftButton)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -81,3 +81,19 @@ def test_who_asked_for_the_keyboard_keeps_it(shown: Inspector, qtbot: QtBot) -> 
     QApplication.processEvents()
     QApplication.processEvents()
     assert bench.composer.isAncestorOf(focused())
+
+
+def test_enter_presses_the_button_that_has_the_keyboard(shown: Inspector, qtbot: QtBot) -> None:
+    button = shown.window.findChild(QPushButton, "state_add")
+    button.setFocus()
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert shown.window.findChild(QLineEdit, "state_key").isVisible()
+
+
+def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    panes = [bench.sessions, bench.detail, bench.pending, bench.breakpoints, bench.timeline, bench.writers, bench.log]
+    for number, pane in enumerate(panes, 1):
+        qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
+        qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
+        assert pane.isAncestorOf(focused()) or pane is bench.writers, "there is nothing in it yet"

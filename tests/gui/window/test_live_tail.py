@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -124,3 +125,32 @@ def test_when_it_is_calm_it_is_said_how_the_run_was_left(
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
     assert live.controller.events._statuses == {"i": "running"}
     qtbot.waitUntil(lambda: live.controller.events._statuses["i"] != "running")
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_the_system_says_when_to_look(
+    inspector: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.tail_thread.RESTING", 3600.0)
+    monkeypatch.setattr("inspector_app.tail_thread.AWAKE", 0.0)
+    writer = SqlWriter(file, mode)
+    writer.add_session("s")
+    writer.add_event("s", "e0")
+    opened(file)
+    for number in range(1, 4):
+        writer.add_event("s", f"e{number}")
+        qtbot.waitUntil(lambda number=number: len(shown_ids(inspector)) == number + 1)
+    if mode == "wal":
+        writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    writer.close()
+    again = SqlWriter(file, mode)
+    again.add_event("s", "e4")
+    qtbot.waitUntil(lambda: len(shown_ids(inspector)) == 5)
+    again.close()
+    copy = file.with_name("copy.db")
+    shutil.copyfile(file, copy)
+    copy.replace(file)
+    replaced = SqlWriter(file, mode)
+    replaced.add_event("s", "e5")
+    qtbot.waitUntil(lambda: len(shown_ids(inspector)) == 6)
+    replaced.close()

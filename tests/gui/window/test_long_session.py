@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget
 from pytestqt.qtbot import QtBot
 
 from bench.generated import event_data, write_database, write_many_sessions
@@ -16,6 +18,7 @@ from inspector_app.controllers.browse import Committed
 from inspector_app.controllers.long_session import with_older
 from inspector_app.qt_models.event_cells import Column
 from runtime.history.invocations import Invocation, Status
+from runtime.sessions.stored.pending import PendingRows
 from tests.gui.events import said
 
 COUNT = 3_000
@@ -254,3 +257,44 @@ def test_missing_rows_are_noticed_when_the_events_are_counted(
     idle(inspector, qtbot)
     assert events.committed(gap).id == event_data(gap + 1)["id"]
     assert inspector.window.message_bar.isHidden()
+
+
+def test_more_sessions_than_are_looked_at_one_by_one(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.controllers.browse.MAX_SCANNED", 3)
+    monkeypatch.setattr("inspector_app.controllers.window_status.MOST_LISTED", 5)
+    file = tmp_path / "many.db"
+    write_many_sessions(file, 8, 1, 20)
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE events SET event_data = json_set(event_data, '$.author', 'user')")
+    connection.close()
+    opened(file)
+    assert len(inspector.controller._status.pending) == 8
+    assert len(inspector.window.workbench.pending.rows) == 5
+    docks = inspector.window.workbench.findChildren(QDockWidget)
+    assert "Pending  8 (5 listed)" in [dock.windowTitle() for dock in docks]
+    tree = inspector.controller.sessions
+    address = next(iter(inspector.controller._status.pending))
+    assert tree.node(tree.index_of(address.database, address.key)).icon == "triangle-exclamation"
+
+
+def test_a_database_is_closed_while_it_is_looked_through(
+    inspector: Inspector, long_db: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    reached, go = threading.Event(), threading.Event()
+
+    def look(self: PendingRows, *_: object, **__: object) -> object:
+        reached.set()
+        assert go.wait(10)
+        self._file.read(lambda connection: connection.execute("SELECT count(*) FROM events a, events b, events c").fetchone())
+        return {}
+
+    monkeypatch.setattr(PendingRows, "unfinished", look)
+    inspector.tasks.spawn(inspector.open([str(long_db)]), "Opening")
+    qtbot.waitUntil(reached.is_set, timeout=20_000)
+    inspector.window.commands.close_database.trigger()
+    qtbot.waitUntil(lambda: inspector.browse.sources == [], timeout=10_000)
+    go.set()
+    idle(inspector, qtbot)
+    assert inspector.window.message_bar.messages == [], "what it could not read any more is nobody's concern"

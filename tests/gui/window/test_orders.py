@@ -59,6 +59,7 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
     assert orders.browse.session is not None
     assert orders.browse.session.invocations[-1].status == "finished"
     assert pending.rows == []
+    assert window.workbench.stream.table.hasFocus()
     assert hint.placeholderText().startswith("Message orders")
 
 

@@ -100,6 +100,8 @@ def test_an_answer_goes_to_the_session_that_asked_whichever_is_on_show(asked: In
     asked.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: asked.cursor.session not in (asking, None) and not asked.tasks.running, timeout=10_000)
     pane = asked.window.workbench.pending
+    asked.cursor.select_session(None)
+    assert pane.findChild(QPushButton, "pending_approve").isEnabled(), "what is on show does not stand in the way"
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
         qtbot.mouseClick(pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None and ended.args[0].address == asking == asked.cursor.session

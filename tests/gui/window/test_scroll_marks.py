@@ -19,10 +19,10 @@ from runtime.debugger.breakpoints import Breakpoints
 FAILED_AT = (17, 1_200, 2_999)
 
 
-@pytest.fixture
-def long_db(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def long_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that is read page by page, with three failures."""
-    file = tmp_path / "long.db"
+    file = tmp_path_factory.mktemp("failures") / "long.db"
     write_database(file, 3_000)
     with sqlite3.connect(file) as database:
         rows = database.execute("SELECT id, event_data FROM events ORDER BY rowid").fetchall()

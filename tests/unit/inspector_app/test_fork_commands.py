@@ -121,6 +121,11 @@ def test_a_run_made_again_calls_only_what_comes_after(paid: tuple[str, str, Path
     calls.unlink()
     lines(capsys, "fork", database, *of_s1, "--agent", agent, "--rerun", "--answer", "Nothing.")
     assert not calls.exists()
+    assert main(["forks", database]) == 0
+    told = capsys.readouterr().out
+    assert all(
+        words in told for words in ("  run again\n", "another result: {paid: 5} → {paid: 6}\n", 'another answer: "paid 5" → "Nothing."\n')
+    )
     assert "is not a tool's result" in refused(capsys, "fork", database, *of_s1, "--agent", agent, "--rerun", "--result", "{}")
 
 

@@ -7,6 +7,7 @@ from google.genai import types
 
 from inspector_app.presentation import ICONS, SUMMARY_LIMIT, describe, failure_of, short_id, tokens_of
 from runtime.events import Event, EventActions, EventCompaction
+from runtime.resume import CALLED_WITHOUT_RESULT
 from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.fixture_paths import fixtures_dir
 
@@ -85,6 +86,10 @@ def test_a_confirmation_waits_and_is_no_failure() -> None:
     assert describe(held_back).kind == "waiting"
     assert "failed" not in describe(held_back).summary
     assert describe(event(result("adk_request_confirmation", {"confirmed": True}), author="user")).summary == "confirmed"
+
+
+def test_a_long_running_tool_that_returned_nothing_yet_was_called() -> None:
+    assert describe(event(custom_metadata={CALLED_WITHOUT_RESULT: ["c1"]})).summary == "the call was made; its result comes later"
 
 
 def test_failures_and_errors_stand_out() -> None:

@@ -12,7 +12,7 @@ PAY = Event(
     author="pricing",
     invocation_id="e-1",
     content=types.Content(
-        parts=[types.Part(function_call=types.FunctionCall(name="pay-now", args={"to": 'a "b" \\ c', "list": [{"n": None}]}))]
+        parts=[types.Part(function_call=types.FunctionCall(name="pay-now", args={"to": 'a "b" c\\', "list": [{"n": None}]}))]
     ),
     actions=EventActions(state_delta={"user:plan": {"tier": ["gold"]}, 'odd "key"': True}),
 )
@@ -27,7 +27,7 @@ def lets_through(text: str) -> bool:
 @pytest.mark.parametrize(
     ("root", "steps", "value"),
     [
-        (call_root("call", "pay-now"), ["to"], 'a "b" \\ c'),
+        (call_root("call", "pay-now"), ["to"], 'a "b" c\\'),
         (call_root("call", "pay-now"), ["list", 0, "n"], None),
         (state_root("user:plan"), ["tier", 0], "gold"),
         (state_root("user:plan"), [], {"tier": ["gold"]}),

@@ -78,6 +78,20 @@ async def test_what_it_says(name: str, kept: int, says: str) -> None:
     assert _plan(TREES[name], whole[:kept]).next_steps == [says]
 
 
+async def test_who_was_finished_before_a_later_checkpoint_of_a_sequence_is_named() -> None:
+    whole = list((await stored(await _run(TREES["seq_llm"]))).events)
+    ended = next(index for index, event in enumerate(whole) if event.author == "a" and event.actions.end_of_agent)
+    assert [_plan(TREES["seq_llm"], whole[:kept]).finished for kept in (ended, ended + 1, ended + 2, ended + 3)] == [
+        [],
+        ["a"],
+        ["a"],
+        ["a"],
+    ]
+    loop = list((await stored(await _run(TREES["loop_llm"]))).events)
+    round_2 = [index for index, event in enumerate(loop) if event.author == "lp" and event.actions.agent_state][2]
+    assert _plan(TREES["loop_llm"], loop[: round_2 + 1]).finished == [], "it runs again in the next round"
+
+
 async def test_what_blocks() -> None:
     whole = list((await stored(await _run(TREES["lro_seq"]))).events)
     assert _plan(TREES["lro_seq"], whole).blocks == ["slow_report waits for an answer."]

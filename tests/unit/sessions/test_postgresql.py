@@ -19,6 +19,7 @@ from runtime.sessions import database as database_module
 from runtime.sessions.database_url import database_url, shown_url
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.stored.reader import StoredDatabase
+from runtime.sessions.stored.shared_state import SharedScope
 from tests.postgres import server
 from tests.sweep import count
 
@@ -71,6 +72,17 @@ async def test_it_is_read_as_a_file_is(url: str, service: DatabaseSessionService
         assert database.long_history(KEY, pages).state_at(4).merged() == database.state(KEY)
         with pytest.raises(SessionNotFoundError):
             database.state(SessionKey("a", "u", "nobody"))
+
+
+async def test_shared_state_and_sizes_are_told_as_of_a_file(url: str, service: DatabaseSessionService) -> None:
+    state = {"app:a": 1, "user:u": [2], "mine": 3}
+    session = await service.create_session(app_name="app", user_id="maria", session_id="s", state=state)
+    await service.append_event(session, delta(x="y" * 5_000))
+    with StoredDatabase.open(url) as database:
+        assert database.shared_scopes() == [SharedScope("app"), SharedScope("app", "maria")]
+        assert [database.shared_state(scope).values for scope in database.shared_scopes()] == [{"app:a": 1}, {"user:u": [2]}]
+        size = database.sizes([(session.key, 1)])[session.key]
+        assert size.is_exact and 5_000 < size.bytes < 6_500
 
 
 async def test_it_is_opened_by_what_opens_everything(url: str) -> None:

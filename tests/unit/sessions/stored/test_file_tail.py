@@ -140,6 +140,22 @@ def test_a_session_that_is_made_anew(watched: Watched, writer: SqlWriter) -> Non
     assert watched.sessions == {KEY: 1}
 
 
+def test_a_session_that_comes_back_to_its_events(watched: Watched, writer: SqlWriter) -> None:
+    writer.add_event("s", "e1")
+    watched.look()
+    writer.run("DELETE FROM sessions")
+    watched.look()
+    assert watched.sessions == {}
+    writer.add_session("s")
+    watched.tail.follow(KEY, ["e1"])
+    watched.look()
+    assert watched.sessions == {KEY: 1}
+    assert watched.rereads == 0
+    writer.add_event("s", "e2")
+    watched.look()
+    assert watched.ids == ["e1", "e2"]
+
+
 def test_events_that_are_deleted_and_their_numbers_used_again(watched: Watched, writer: SqlWriter) -> None:
     for number in range(5):
         writer.add_event("s", f"e{number}")

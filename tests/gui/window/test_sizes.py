@@ -1,0 +1,95 @@
+"""Sizes stand in the list of sessions; only those that are looked at are measured."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from bench.generated import write_many_sessions
+from inspector_app.app import Inspector
+from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.values import size
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import StoredDatabase
+
+COUNT = 300
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("many") / "many.db"
+    write_many_sessions(file, COUNT, 3, 2_000)
+    return file
+
+
+@pytest.fixture
+def model(inspector: Inspector, many: Path, opened: Callable[..., None], qtbot: QtBot) -> SessionTreeModel:
+    opened(many)
+    qtbot.waitUntil(lambda: bool(known(inspector.controller.sessions)) and not inspector.tasks.running)
+    return inspector.controller.sessions
+
+
+def known(model: SessionTreeModel) -> dict[SessionKey, tuple[int, str]]:
+    return next(iter(model._databases.values())).sizes
+
+
+def in_file(file: Path, key: SessionKey) -> int:
+    connection = sqlite3.connect(file)
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(events)")]
+    rows = connection.execute(f"SELECT {', '.join(columns)} FROM events WHERE session_id = ?", (key.session_id,)).fetchall()
+    connection.close()
+    return sum(len(str(value).encode()) for row in rows for value in row)
+
+
+def test_those_in_sight_are_measured(model: SessionTreeModel, inspector: Inspector, many: Path, qtbot: QtBot) -> None:
+    assert len(known(model)) < 60
+    for key, (count, words) in known(model).items():
+        assert (count, words) == (3, size(in_file(many, key)))
+    assert model.node(model.index(0, 0)).detail.startswith(f"{size(many.stat().st_size)} · v1")
+    key = next(iter(known(model)))
+    assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(model.addresses()[0][0], key).data(
+        Qt.ItemDataRole.ToolTipRole
+    )
+    before = len(known(model))
+    bar = inspector.window.workbench.sessions.tree.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    qtbot.waitUntil(lambda: len(known(model)) > before and not inspector.tasks.running)
+    assert len(known(model)) < 120
+
+
+def test_a_session_that_grows_is_measured_again(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    file = tmp_path / "few.db"
+    write_many_sessions(file, 2, 3, 2_000)
+    opened(file)
+    model = inspector.controller.sessions
+    qtbot.waitUntil(lambda: len(known(model)) == 2)
+    key = inspector.cursor.session.key
+    connection = sqlite3.connect(file)
+    row = connection.execute("SELECT * FROM events WHERE session_id = ? LIMIT 1", (key.session_id,)).fetchone()
+    connection.execute(f"INSERT INTO events VALUES ({', '.join('?' * len(row))})", ("another", *row[1:]))
+    connection.commit()
+    connection.close()
+    qtbot.waitUntil(lambda: known(model)[key] == (4, size(in_file(file, key))))
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def test_long_sessions_are_reckoned(tmp_path: Path) -> None:
+    file = tmp_path / "long.db"
+    write_many_sessions(file, 1, 400, 1_000)
+    with StoredDatabase.open(str(file)) as database:
+        (summary,) = database.sessions()
+        (found,) = database.sizes([(summary.key, summary.event_count)]).values()
+        assert database.sizes([(SessionKey("a", "b", "c"), 5)])[SessionKey("a", "b", "c")].bytes == 0
+    assert not found.is_exact
+    assert found.bytes == pytest.approx(in_file(file, summary.key), rel=0.2)
+
+
+def test_sizes_in_words() -> None:
+    assert [size(count) for count in (0, 999, 1_000, 24_444, 999_499, 999_500, 10_240_000_000)] == [
+        "0 B", "999 B", "1.0 kB", "24 kB", "999 kB", "1.0 MB", "10 GB",
+    ]  # fmt: skip

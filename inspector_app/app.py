@@ -94,6 +94,7 @@ class Inspector(QObject):
         self.window = self.controller.window
         self._log = BusHandler(self.messages)
         logging.getLogger().addHandler(self._log)
+        logging.getLogger("runtime").setLevel(logging.INFO)
         self._closing = False
         self.controller.close_asked.connect(self.close)
 

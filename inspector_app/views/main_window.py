@@ -76,7 +76,7 @@ class MainWindow(QMainWindow):
         """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
-        if before is not None and before is not page and focused is not None and before.isAncestorOf(focused):
+        if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
             table = self.workbench.stream.table  # not whatever comes next; if there are no events, what is opened takes it in a moment
             (table if table.isVisible() else self.run_bar).setFocus(Qt.FocusReason.OtherFocusReason)
         if page is self.welcome:

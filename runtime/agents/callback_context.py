@@ -29,17 +29,18 @@ class CallbackContext(ReadonlyContext):
 
     def __init__(self, invocation_context: InvocationContext, *, event_actions: EventActions | None = None) -> None:
         super().__init__(invocation_context)
-        self._event_actions = event_actions or EventActions()
-        self._state = State(invocation_context.session.state, self._event_actions.state_delta)
+        self._event_actions = event_actions
 
     @property
     def state(self) -> State:  # type: ignore[override]  # a callback may write where a provider may only read
         """The state of all scopes; writes are tracked and committed with the next event."""
-        return self._state
+        return State(self._invocation_context.session.state, self.actions.state_delta)
 
     @property
     def actions(self) -> EventActions:
         """The actions of the event that goes with this callback or tool call."""
+        if self._event_actions is None:
+            self._event_actions = EventActions()
         return self._event_actions
 
     async def load_artifact(self, filename: str, version: int | None = None) -> types.Part | None:
@@ -73,7 +74,7 @@ class CallbackContext(ReadonlyContext):
         service, names = self._artifacts()
         more = {"custom_metadata": custom_metadata} if custom_metadata is not None else {}
         version: int = await service.save_artifact(**names, filename=filename, artifact=artifact, **more)
-        self._event_actions.artifact_delta[filename] = version
+        self.actions.artifact_delta[filename] = version
         return version
 
     async def list_artifacts(self) -> list[str]:

@@ -51,7 +51,7 @@ class ToolContext(CallbackContext):
         Raises:
             ValueError: the call has no id to answer to.
         """
-        self._event_actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=as_json(payload))
+        self.actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=as_json(payload))
 
     def request_credential(self, auth_config: Any) -> None:
         """Ask a person for a credential; what the tool returns now is only a placeholder, and the call is made again with the answer.
@@ -62,7 +62,7 @@ class ToolContext(CallbackContext):
         Raises:
             ValueError: the call has no id to answer to, or `auth_config` has no scheme.
         """
-        self._event_actions.requested_auth_configs[self._call_id()] = as_auth_config(auth_config).without_secrets()
+        self.actions.requested_auth_configs[self._call_id()] = as_auth_config(auth_config).without_secrets()
 
     def get_auth_response(self, auth_config: Any) -> AuthCredential | None:
         """Return the credential that a person gave when this call, or an earlier one of this invocation, asked for it.

@@ -64,7 +64,8 @@ class Conversation:
     def _extend(self, events: Sequence[Event]) -> None:
         if len(events) < self._read:
             self._clear()
-        for index, event in enumerate(events[self._read :], self._read):
+        for index in range(self._read, len(events)):
+            event = events[index]
             if event.actions.rewind_before_invocation_id is not None or event.actions.compaction is not None:
                 self._clear()
                 for left in with_summaries(without_rewound(events[: index + 1])):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 
 def back_up(connection: sqlite3.Connection, file: Path) -> Path:
@@ -34,6 +37,7 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+    logger.info("Before its first write %s was copied to %s.", file.name, backup)
     return backup
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -157,6 +157,8 @@ def test_it_goes_on_to_the_end_from_the_window(
     else:
         assert written == str(original)
         assert [hashlib.sha256(backup.read_bytes()).hexdigest() for backup in backups] and len(backups) == 1
+        log = bench.log.findChild(QListWidget, "log_list")
+        assert any(str(backups[0]) in log.item(row).text() for row in range(log.count())), "where the backup is, is said"
     events = _stored(written, key)
     assert invocations(events)[-1].status == "finished"
     assert [event.id for event in events[: len(stored)]] == [event.id for event in stored], "its past is kept"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -14,10 +15,12 @@ from inspector_app.app import Inspector
 from inspector_app.controllers import hand_over
 from inspector_app.controllers.browse import Committed
 from inspector_app.controllers.hand_over import _count_of
-from tests.gui.events import said
+from runtime.sessions.open_service import open_session_service
+from tests.gui.events import changed, said
 from tests.gui.window.test_long_session import idle, state_nodes
 
 BEFORE, KEPT, STEP = 300, 200, 150
+T = TypeVar("T")
 
 
 class Writer:
@@ -189,3 +192,38 @@ def test_another_session_can_be_shown_meanwhile(growing: Inspector, writer: Writ
     idle(growing, qtbot)
     grow(growing, writer, qtbot, 600)
     assert ids(growing, qtbot) == writer.ids
+
+
+def test_events_of_the_windows_own_run_keep_what_was_temporary(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hand_over, "KEPT", KEPT)
+    monkeypatch.setattr(hand_over, "STEP", STEP)
+
+    async def fill(end: int) -> list[Committed]:
+        made = []
+        for number in range(len(session.events), end):
+            event = changed({"step": number}, invocation=f"e-{number // 10}")
+            made.append(Committed(await service.append_event(session, event), {"temp:t": number}))
+        return made
+
+    def run(work: Coroutine[Any, Any, T]) -> T:
+        task = inspector.tasks.spawn(work, "Filling the session")
+        idle(inspector, qtbot)
+        return task.result()
+
+    service = open_session_service(str(tmp_path / "ours.db"))
+    session = run(service.create_session(app_name="a", user_id="u", session_id="s"))
+    run(fill(10))
+    opened(tmp_path / "ours.db")
+    inspector.controller.tail.close()  # while a run of the window's own goes on, nothing is taken from there
+    for end in range(100, 700, 100):
+        inspector.browse.add_committed(inspector.cursor.session, run(fill(end)))
+        idle(inspector, qtbot)
+    run(service.close())
+    assert len(inspector.browse.session.events.at_hand) < KEPT + 2 * STEP
+    for index in (105, 600 - 1):
+        inspector.window.workbench.stream.select_event(index)
+        idle(inspector, qtbot)
+        assert state_nodes(inspector)["step"] == (f"{index - 1} → {index}", f"#{index + 1} writer")
+        assert state_nodes(inspector)["temp:t"][0].endswith(str(index))

@@ -25,6 +25,10 @@ MOST_OF_ONE = 10_000
 """Events at hand, from which on an invocation is handed over in pieces."""
 
 
+LOOKED_AHEAD = 1_000
+"""Events after those that are handed over, among which what waited in them may have been answered."""
+
+
 class HandOver(QObject):
     """Watches the session on show grow. One that is in memory only keeps its events, and so does one on a server or of the oldest layout.
 
@@ -71,22 +75,28 @@ class HandOver(QObject):
             await long.open_beside()
         since = list(session.events.at_hand)
         rows = await long.following(len(since) - KEPT)
-        known = await run_in_thread(invocations, since)
-        if self._browse.session is not session or self._events.event_count != len(session.events):
-            return
         count = _count_of(rows, since)
-        if count:
-            session.hand_over([rowid for rowid, _ in rows[:count]], long)
-            self._events.let_go(session.events)
-            self._note(session, known, {event.invocation_id for event in since[:count]} - {event.invocation_id for event in since[count:]})
+        known = await run_in_thread(invocations, since[: count + LOOKED_AHEAD])
+        if not count or self._browse.session is not session or self._events.event_count != len(session.events):
+            return
+        session.hand_over([rowid for rowid, _ in rows[:count]], long)
+        self._events.let_go(session.events)
+        left = {event.invocation_id for event in since[count:]}
+        gone = {event.invocation_id for event in since[:count]} - left
+        self._note(session, [entry for entry in known if entry.invocation_id in gone], left)
 
-    def _note(self, session: OpenSession, known: Sequence[Invocation], gone: set[str]) -> None:
-        """Keep what the handed over invocations told: of finished ones how they ended, of others what waits, too."""
-        ended = [entry for entry in known if entry.invocation_id in gone]
+    def _note(self, session: OpenSession, ended: Sequence[Invocation], left: set[str]) -> None:
+        """Keep what the handed over invocations told: of finished ones how they ended, of others what waits, too.
+
+        Args:
+            session: the session.
+            ended: these.
+            left: names of those that are still at hand.
+        """
         self._events.set_statuses({entry.invocation_id: entry.status for entry in ended})
-        at_hand = {entry.invocation_id for entry in known}
-        older = [entry for entry in session.invocations if entry.invocation_id not in at_hand]
-        newer = [entry for entry in session.invocations if entry.invocation_id in at_hand - gone]
+        gone = {entry.invocation_id for entry in ended}
+        older = [entry for entry in session.invocations if entry.invocation_id not in gone | left]
+        newer = [entry for entry in session.invocations if entry.invocation_id in left]
         session.invocations = [*older, *(entry for entry in ended if entry.pending), *newer]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from pytestqt.qtbot import QtBot
 
-from bench.generated import add_events, event_data, write_database
+from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
 from inspector_app.controllers import hand_over
 from inspector_app.controllers.browse import Committed
@@ -33,6 +34,15 @@ class Writer:
     def write(self, count: int) -> None:
         add_events(self._connection, self.count, self.count + count)
         self.count += count
+
+    def write_question(self) -> None:
+        """Commit an event that asks and waits, as an invocation of its own."""
+        call = {"id": "asks", "name": "approve", "args": {}}
+        data = {**event_data(0), "id": "question", "invocation_id": "asking", "author": "order_desk", "long_running_tool_ids": ["asks"]}
+        data["content"] = {"role": "model", "parts": [{"function_call": call}]}
+        row = ("question", APP, USER, SESSION, "asking", "2026-11-21 10:00:00.000000", json.dumps(data))
+        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._connection.commit()
 
     @property
     def ids(self) -> list[str]:
@@ -155,6 +165,19 @@ def test_what_is_not_stored_stays(growing: Inspector, writer: Writer, qtbot: QtB
     assert len(session.events.at_hand) >= 3 * STEP
     assert session.events[-1].id == f"new-{3 * STEP - 1}"
     assert len(session.events) - len(session.events.at_hand) in (stored, BEFORE)
+
+
+def test_what_waits_in_an_event_that_was_let_go_of_waits_on(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    session, events = growing.browse.session, growing.controller.events
+    writer.write_question()
+    qtbot.waitUntil(lambda: events.event_count == BEFORE + 1)
+    for _ in range(14):
+        writer.write(50)
+        qtbot.waitUntil(lambda: events.event_count == writer.count + 1)
+        idle(growing, qtbot)
+    assert session.index_of("question") is None
+    pane = growing.window.workbench.pending
+    qtbot.waitUntil(lambda: [row.item.call_id for row in pane.rows if row.item.kind == "long_running"] == ["asks"], timeout=10_000)
 
 
 def test_only_what_is_stored_in_the_same_order_is_let_go_of() -> None:

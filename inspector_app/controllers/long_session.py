@@ -134,7 +134,8 @@ class LongSession:
         pages, behind = self._pages, self._pages_behind
         assert pages is not None and behind is not None
         pages.grow(rowids)
-        behind.take_from(pages)
+        if len(pages) >= len(behind):  # opened a moment later, it may have begun with more
+            behind.take_from(pages)
         history.hand_over(len(pages), behind)
         events.hand_over(len(rowids), pages.decode)
         self.history = history

@@ -38,6 +38,26 @@ GOALS = {
 STARTS = 5
 SELECTIONS = 40
 EVENTS_PER_SECOND = 10_000
+ELSEWHERE_PER_SECOND = 1_000
+"""Of a run in another session than the one on show."""
+
+TALKER = f"""
+import asyncio, time
+from google.genai import types
+from runtime.agents import BaseAgent
+from runtime.events import Event
+
+class Talker(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        begin, made, seconds = time.perf_counter(), 0, float(ctx.user_content.parts[0].text)
+        while (passed := time.perf_counter() - begin) < seconds:
+            while made < passed * {ELSEWHERE_PER_SECOND}:
+                yield Event(author=self.name, content=types.Content(role="model", parts=[types.Part(text=str(made))]))
+                made += 1
+            await asyncio.sleep(0.002)
+
+root_agent = Talker(name="talker")
+"""
 MADE_AT_ONCE = 100
 
 
@@ -175,6 +195,7 @@ class _Bench:
         await self._filter('author == "pricing" and call.find_product', "condition")
         if seconds:
             await self._live(seconds)
+            await self._select_while_another_runs(seconds)
         figures["RSS at the end, MB"] = _rss()
         pulse.cancel()
 
@@ -254,6 +275,32 @@ class _Bench:
         figures["live: events/s shown"] = (self._events.event_count - before) / (time.perf_counter() - begin)
         figures["live: loop gap p99, ms"], figures["live: loop gap max, ms"] = self._take_gaps()
         assert self._events.event_count - before == made
+
+    async def _select_while_another_runs(self, seconds: float) -> None:
+        inspector, on_show = self._inspector, self._inspector.cursor.session
+        with tempfile.TemporaryDirectory() as folder:
+            agent = Path(folder) / "talker"
+            agent.mkdir()
+            (agent / "agent.py").write_text(TALKER)
+            await inspector.open([str(agent)])
+        inspector.cursor.select_session(None)
+        inspector.run.send(str(seconds))
+        await self._until(lambda: inspector.run.address is not None)
+        running = inspector.run.address
+        inspector.cursor.select_session(on_show)
+        await self._until(lambda: inspector.browse.session is not None and inspector.browse.session.address == on_show)
+        await asyncio.sleep(1)
+        self._take_gaps()
+        figures, selected = self._figures, 0
+        while inspector.run.phase != "idle":
+            self._bench.stream.select_event(selected % max(self._events.event_count, 1))
+            selected += 997
+            await asyncio.sleep(0.1)
+        assert inspector.cursor.session == on_show
+        name = "another session streams: loop gap"
+        figures[f"{name} p99, ms"], figures[f"{name} max, ms"] = self._take_gaps()
+        events = await inspector.browse.source(running.database).events(running.key)
+        figures["another session streams: events/s"] = len(events) / seconds
 
     async def _pulse(self) -> None:
         last = time.perf_counter()

@@ -337,7 +337,9 @@ class RunController(QObject):
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
         assert loaded is not None
-        source = self._obstacles.new_session_source() or await self._browse.memory(loaded.name)
+        source = self._obstacles.new_session_source()
+        if source is None or not source.writing_allowed:  # one that is only read may have been selected since it was asked for
+            source = await self._browse.memory(loaded.name)
         engine = EmbeddedEngine(loaded.app, await source.service(), source.files, self._on_committed)
         selected = self._cursor.session
         user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER

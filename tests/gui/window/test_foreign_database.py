@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.cursor import MEMORY
+from inspector_app.demo import STORY
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 
 fixtures_dir()
@@ -37,3 +39,19 @@ def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, ope
     assert "read only" not in inspector.window.status.text("database")
     assert not inspector.window.commands.allow_writing.isEnabled()
     assert any("backup" in message.text for message in inspector.window.message_bar.messages)
+
+
+def test_a_run_that_was_sent_before_it_was_selected_does_not_write_to_it(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    database = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    before = database.read_bytes()
+    opened(database, STORY)
+    foreign = inspector.cursor.session
+    inspector.cursor.select_session(None)
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000) as ended:
+        inspector.run.send("a story")
+        inspector.cursor.select_session(foreign)
+    assert ended.args[0].address.database == MEMORY
+    assert database.read_bytes() == before
+    assert list(tmp_path.glob("*.backup-*")) == []

@@ -24,7 +24,6 @@ STEP = 2_000
 MOST_OF_ONE = 10_000
 """Events at hand, from which on an invocation is handed over in pieces."""
 
-
 LOOKED_AHEAD = 1_000
 """Events after those that are handed over, among which what waited in them may have been answered."""
 

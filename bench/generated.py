@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runtime.events.event import Event
+
 APP, USER, SESSION = "order_desk", "maria", "s-1"
 START = 1_795_000_000.0
 PER_INVOCATION = 10
@@ -42,10 +44,54 @@ def write_database(file: Path, count: int) -> None:
     now = _time(START + count)
     state = json.dumps(_delta(count - 1))
     connection.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", (APP, USER, SESSION, state, _time(START), now))
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(count))
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(0, count))
     connection.commit()
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
+
+
+def add_events(connection: sqlite3.Connection, first: int, end: int) -> None:
+    """Commit more events to a session of `write_database`.
+
+    Args:
+        connection: to the file.
+        first, end: their places: how many there are, and how many there are to be.
+    """
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", _rows(first, end))
+    connection.execute("UPDATE sessions SET state = ?, update_time = ?", (json.dumps(_delta(end - 1)), _time(START + end)))
+    connection.commit()
+
+
+class LiveWriter:
+    """Commits many events a second to a session of `write_database`: copies of one that share their content, ten to an invocation.
+
+    Args:
+        file: of the session.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._connection = sqlite3.connect(file, timeout=30)
+        self._connection.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+        self._data = event_data(3)
+        self._model = Event.model_validate(self._data)
+
+    def commit(self, first: int, count: int) -> list[Event]:
+        """Commit events and return them.
+
+        Args:
+            first: how many there have been.
+            count: how many.
+        """
+        names = [(f"live-{number}", f"live-{number // PER_INVOCATION}") for number in range(first, first + count)]
+        time = _time(self._data["timestamp"])
+        rows = [(name, APP, USER, SESSION, of, time, json.dumps({**self._data, "id": name, "invocation_id": of})) for name, of in names]
+        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self._connection.commit()
+        return [self._model.model_copy(update={"id": name, "invocation_id": of}) for name, of in names]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
 
 
 def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:
@@ -85,8 +131,8 @@ def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -
     connection.close()
 
 
-def _rows(count: int) -> Iterator[tuple[str, ...]]:
-    for number in range(count):
+def _rows(first: int, end: int) -> Iterator[tuple[str, ...]]:
+    for number in range(first, end):
         data = event_data(number)
         yield data["id"], APP, USER, SESSION, data["invocation_id"], _time(data["timestamp"]), json.dumps(data)
 

@@ -12,6 +12,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -143,7 +144,11 @@ def _measure(database: str, seconds: float) -> dict[str, float]:
     async def look(inspector: Any) -> int:
         inspector.show((1280, 800))
         await asyncio.sleep(0.3)
-        await _Bench(inspector, figures).run(database, seconds)
+        with tempfile.TemporaryDirectory() as folder:
+            # What is committed while the live stream is measured must not stay in a database that is kept.
+            shown = shutil.copy(database, folder) if seconds else database
+            await _Bench(inspector, figures).run(shown, seconds)
+            await inspector.browse.close_database(shown)
         return 0
 
     _in_window(look)
@@ -243,13 +248,13 @@ class _Bench:
     async def _live(self, seconds: float) -> None:
         from inspector_app.controllers.browse import Committed
         from inspector_app.frames import Frames
-        from runtime.events import Event
 
         browse, address = self._inspector.browse, self._inspector.cursor.session
         frames = Frames(lambda batch: browse.add_committed(address, batch), self._inspector)
-        from bench.generated import event_data
+        from bench.generated import LiveWriter
 
-        model = Event.model_validate(event_data(3))
+        writer = LiveWriter(address.database)
+        self._inspector.controller.tail.close()  # as in a run of the window's own, which tells its events itself
         self._bench.stream.set_following(True)
         await asyncio.sleep(0.5)
         self._take_gaps()
@@ -258,11 +263,11 @@ class _Bench:
         made = 0
         while (passed := time.perf_counter() - begin) < seconds:
             due = int(passed * EVENTS_PER_SECOND) - made
-            for _ in range(min(due, MADE_AT_ONCE)):  # who makes them must not hold the loop for long himself
-                event = model.model_copy(update={"id": f"live-{made}", "invocation_id": f"live-{made // 10}"})
+            for event in writer.commit(made, min(due, MADE_AT_ONCE)):  # who makes them must not hold the loop for long himself
                 frames.add(Committed(event, {}))
                 made += 1
             await asyncio.sleep(0 if due > MADE_AT_ONCE else 0.001)
+        writer.close()
         figures = self._figures
         figures["live: waiting at the end"] = made - (self._events.event_count - before)
         frames.flush()

@@ -118,6 +118,20 @@ class SessionEvents(Sequence[Event]):
         self._places[event.id] = len(self)
         self._since.append(event)
 
+    def hand_over(self, count: int, decode: Callable[[Any], Event]) -> None:
+        """Let go of the first events at hand: they are stored by now, and read page by page like those before.
+
+        Args:
+            count: how many.
+            decode: makes an event of a stored row.
+        """
+        self._decode = decode
+        self._pages.pop(self._stored_count // PAGE, None)  # it may end where they begin
+        for event in self._since[:count]:
+            self._places.pop(event.id, None)
+        self._since = self._since[count:]  # another list: somebody may be going through the old one on a thread
+        self._stored_count += count
+
     def twin(self) -> SessionEvents:
         """Return these events once more, with the same pages, for somebody who adds the new ones himself."""
         twin = SessionEvents(self._since, stored_count=self._stored_count, decode=self._decode, ask=self._ask)
@@ -149,6 +163,8 @@ class SessionEvents(Sequence[Event]):
             rows: of the stored events.
         """
         number = first // PAGE
+        if len(rows) < min(PAGE, self._stored_count - first):
+            return  # read before the events behind it were stored; it is still wanted
         if number in self._wanted:
             self._wanted.remove(number)
         self._pages[number] = rows

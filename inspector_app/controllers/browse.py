@@ -93,10 +93,34 @@ class OpenSession:
         if self.events.index_of(committed.event.id) is not None:
             return False
         self.events.append(committed.event)
-        history = self.long.history if self.long is not None else self.history
-        if history is not None:
+        history = self.past
+        # A long session's past may have been read a moment after its events, this one included.
+        if history is not None and len(history) < len(self.events):
             history.append(committed.event, committed.temp)
         return True
+
+    @property
+    def past(self) -> History | None:
+        """Its history, as far as it is read."""
+        return self.long.history if self.long is not None else self.history
+
+    def catch_up(self) -> None:
+        """Add to a past that has just been read what was committed meanwhile."""
+        if self.past is not None:
+            for event in self.events[len(self.past) :]:
+                self.past.append(event)
+
+    def hand_over(self, rowids: Sequence[int], long: LongSession) -> None:
+        """Let go of the first events at hand: they are read from the database from now on, as those of a long session.
+
+        Args:
+            rowids: of theirs.
+            long: reads them; open.
+        """
+        history = self.past
+        assert history is not None
+        long.take_over(rowids, history, self.events)
+        self.history, self.long = None, long
 
 
 class BrowseController(QObject):
@@ -253,7 +277,7 @@ class BrowseController(QObject):
             return
         if self._cursor.session != address:
             return
-        self._show(OpenSession(address, source, SessionEvents(events), history, past))
+        self._show(OpenSession(address, source, SessionEvents(events, ask=self._on_pages_wanted), history, past))
 
     def _show(self, session: OpenSession) -> None:
         self.session = session
@@ -302,6 +326,7 @@ class BrowseController(QObject):
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
             self.groups_found.emit(groups)
         await long.read_past(self.past_progress.emit)
+        session.catch_up()
         if self.session is session:
             self.past_read.emit(session)
             self._on_event_changed(self._cursor.event_index)
@@ -485,7 +510,7 @@ class BrowseController(QObject):
 
     async def _compute_past(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
         compared = self._compared
-        past = await long.past_at(index, session.events.at_hand, compared)
+        past = await long.past_at(index, session.events, compared)
         if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:
             self.state_computed.emit(StateAtEvent(index, event, past, compared))
 

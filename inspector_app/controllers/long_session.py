@@ -108,6 +108,37 @@ class LongSession:
         assert self._pages is not None
         return self._databases[-1].pages(self._key).begins_with(self._pages)
 
+    async def open_beside(self) -> None:
+        """Open the database for a session that is on show already; none of its events are read from there yet: see `take_over`."""
+        self._pages = await self._front.call(self._open_empty)
+        self._pages_behind = await self._back.call(self._open_empty)
+
+    def _open_empty(self) -> EventPages:
+        pages = self._connect().pages(self._key)
+        pages.clear()
+        return pages
+
+    async def following(self, most: int) -> list[tuple[int, str]]:
+        """Return row numbers and ids of stored events that came after those that are read from there."""
+        assert self._pages is not None
+        return await self._front.call(self._pages.following, most)
+
+    def take_over(self, rowids: Sequence[int], history: History, events: SessionEvents) -> None:
+        """Read these events from the database from now on; they are let go of elsewhere.
+
+        Args:
+            rowids: as `following` told.
+            history: the session's.
+            events: the first at hand are these.
+        """
+        pages, behind = self._pages, self._pages_behind
+        assert pages is not None and behind is not None
+        pages.grow(rowids)
+        behind.take_from(pages)
+        history.hand_over(len(pages), behind)
+        events.hand_over(len(rowids), pages.decode)
+        self.history = history
+
     async def rows(self, first: int, end: int) -> list[Any]:
         """Return the rows of a range of places."""
         assert self._pages is not None
@@ -192,24 +223,25 @@ class LongSession:
         assert self._pages_behind is not None
         return self._databases[-1].long_history(self._key, self._pages_behind)
 
-    async def past_at(self, index: int, since: Sequence[Event], compared: int | None = None) -> Past | None:
+    async def past_at(self, index: int, events: SessionEvents, compared: int | None = None) -> Past | None:
         """Return what the state panes show for an event, None while the past is still being read.
 
         Args:
             index: its place.
-            since: the events that were committed after those stored.
+            events: the session's.
             compared: the place of an event whose state it is compared with; None: with the one before it.
         """
         if self.history is None:
             return None
-        return await self._back.call(self._past_at, self.history, index, since, compared)
+        since = events.at_hand
+        return await self._back.call(self._past_at, self.history, index, since, len(events) - len(since), compared)
 
-    def _past_at(self, history: History, index: int, since: Sequence[Event], compared: int | None) -> Past:
+    def _past_at(self, history: History, index: int, since: Sequence[Event], first: int, compared: int | None) -> Past:
         pages = self._pages_behind
         assert pages is not None
 
         def event_at(place: int) -> Event:
-            return pages.decode(pages.rows(place, place + 1)[0]) if place < len(pages) else since[place - len(pages)]
+            return pages.decode(pages.rows(place, place + 1)[0]) if place < first else since[place - first]
 
         return past_at(history, index, compared, event_at)
 

@@ -51,6 +51,7 @@ class ScrollMarks(QObject):
         self._bar = bar
         self._failures = Hits()
         self._looked_at = 0
+        self._stop_at: dict[str, int] = {}
         self._stops: defaultdict[SessionAddress, set[str]] = defaultdict(set)
         browse.session_loaded.connect(self._on_session_loaded)
         browse.past_read.connect(self._on_past_read)
@@ -60,6 +61,7 @@ class ScrollMarks(QObject):
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         self._failures = Hits()
+        self._stop_at.clear()
         self._looked_at = len(session.events) - len(session.events.at_hand)
         self._bar.refresh()
 
@@ -107,7 +109,11 @@ class ScrollMarks(QObject):
         ids = set(self._stops[session.address])
         if self._run.held is not None and self._run.address == session.address:
             ids.add(self._run.held.id)
-        return sorted(place for event_id in ids if (place := self._events.index_of(event_id)) is not None)
+        for event_id in ids - self._stop_at.keys():
+            place = self._events.index_of(event_id)
+            if place is not None:  # remembered: of a session that grows long, old events cannot be found by their ids
+                self._stop_at[event_id] = place
+        return sorted(self._stop_at[event_id] for event_id in ids & self._stop_at.keys())
 
     def _shown(self, places: Sequence[int]) -> Sequence[int]:
         """Return where these events stand among those on show."""

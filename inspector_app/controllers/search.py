@@ -159,6 +159,8 @@ class SearchController(QObject):
         session = self._browse.session
         if session is None or session.address.key != hit.key:
             return
-        index = await session.long.index_of(hit.event_id) if session.long is not None else session.index_of(hit.event_id)
+        index = session.index_of(hit.event_id)
+        if index is None and session.long is not None:
+            index = await session.long.index_of(hit.event_id)
         if index is not None:
             self._window.workbench.stream.select_event(index)

@@ -44,6 +44,7 @@ class Source(abc.ABC):
         memory: what agents remember across them, as long as the window is open.
         can_write: whether that can be allowed; the oldest layout is only read.
         can_copy: whether it is a file that can be copied.
+        is_paged: whether its events can be read page by page where they are stored, those added a moment ago, too.
         writing_allowed: whether runs may write into it now.
         unfinished: the invocations in which something waited when all of it was looked through, by session.
     """
@@ -56,6 +57,7 @@ class Source(abc.ABC):
     files: BaseArtifactService
     can_write = True
     can_copy = False
+    is_paged = False
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -138,6 +140,7 @@ class DatabaseSource(Source):
         self.ours = stored.layout.ours
         self.can_write = stored.layout.kind != "v0"
         self.can_copy = "://" not in target or target.startswith("sqlite")
+        self.is_paged = self.can_copy and self.can_write
         self.layout_kind = stored.layout.kind
         self.files = files_of(target)
         self._stored = stored

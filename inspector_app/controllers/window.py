@@ -17,6 +17,7 @@ from inspector_app.controllers.files import FilesController
 from inspector_app.controllers.fork_origin import ForkOriginController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
+from inspector_app.controllers.hand_over import HandOver
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.pending import PendingController
@@ -98,6 +99,7 @@ class WindowController(QObject):
         self.window = MainWindow(self.events, self.sessions, cards)
         bench = self.window.workbench
         self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        HandOver(browse, tasks, self.events, self)
         ScrollMarks(browse, run, self._stream, tasks, self.events, bench.stream.table.bar)
         SavedFilterController(cursor, settings, bench.filter_bar.saved)
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)

@@ -107,6 +107,14 @@ class EventListModel(GrowingRows):
             bottom = self._places.starts[last] + self._places.groups[last].rows - 1
             self._changed(top, min(bottom, self._places.rows - 1))
 
+    def let_go(self, events: SessionEvents) -> None:
+        """Look at a session's first events from now on where they are stored; nothing that is shown changes.
+
+        Args:
+            events: as many as before, fewer of them at hand.
+        """
+        self._places.events = events.twin()
+
     # filtering
 
     def set_filter(self, matches: Callable[[Event], bool] | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
-from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents
+from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents, step_of
 from runtime.sessions.state import SCOPES, Change, Scope, State, diff, same_value, scope_of
 
 _STRIDE = 256
@@ -131,7 +131,7 @@ class History:
         steps: Steps | None = None,
     ) -> None:
         self._events = list(events)
-        self._steps: StepsOfEvents | LongSteps = StepsOfEvents(self._events) if steps is None else LongSteps(steps)
+        self._steps: StepsOfEvents | LongSteps = StepsOfEvents(self._events) if steps is None else LongSteps(steps, len(steps))
         self._stride = _STRIDE
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
@@ -211,7 +211,7 @@ class History:
 
     @property
     def events(self) -> Sequence[Event]:
-        """The session's events, in commit order."""
+        """The session's events, in commit order; none of a long session, or of one that became long."""
         return self._events
 
     @property
@@ -266,6 +266,19 @@ class History:
         if temp:
             self._temp[event.id] = temp
             self._temp_places.setdefault(event.invocation_id, []).append((len(self) - 1, event.id))
+
+    def hand_over(self, end: int, stored: Steps) -> None:
+        """Let go of the first events: from now on their steps are read from where they are stored.
+
+        Args:
+            end: the place of the first one that is kept.
+            stored: the session's stored steps, those up to there at least.
+        """
+        if isinstance(self._steps, LongSteps):
+            self._steps.hand_over(end)
+        else:
+            self._steps = LongSteps(stored, end, map(step_of, self._events[end:]))
+            self._events = []
 
     def state_at(self, index: int) -> ScopedState:
         """Return the state right after an event was committed.

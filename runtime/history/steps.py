@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from runtime.events.event import Event
@@ -47,7 +47,7 @@ class StepsOfEvents:
 
     def read(self, first: int, end: int) -> Sequence[Step]:
         """See `Steps.read`."""
-        return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in self._events[first:end]]
+        return [step_of(event) for event in self._events[first:end]]
 
 
 class LongSteps:
@@ -55,23 +55,37 @@ class LongSteps:
 
     Args:
         stored: read when asked for.
+        count: how many of them are taken from there.
+        since: those of the events after them.
     """
 
-    def __init__(self, stored: Steps) -> None:
+    def __init__(self, stored: Steps, count: int, since: Iterable[Step] = ()) -> None:
         self._stored = stored
-        self._stored_count = len(stored)
-        self._since: list[Step] = []
+        # One attribute: another thread reads, and must not find the count of one moment and the list of another.
+        self._parts = count, list(since)
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return self._stored_count + len(self._since)
+        count, since = self._parts
+        return count + len(since)
 
     def append(self, event: Event) -> None:
         """Add an event that was just committed."""
-        self._since.append(Step(event.id, event.invocation_id, event.actions.state_delta))
+        self._parts[1].append(step_of(event))
+
+    def hand_over(self, end: int) -> None:
+        """Let go of the steps up to and without `end`: they are stored by now, and read from there like those before."""
+        count, since = self._parts
+        if end > count:
+            self._parts = end, since[end - count :]
 
     def read(self, first: int, end: int) -> Sequence[Step]:
         """See `Steps.read`."""
-        stored = self._stored.read(first, min(end, self._stored_count)) if first < self._stored_count else []
-        since = self._since[max(first - self._stored_count, 0) : max(end - self._stored_count, 0)]
-        return [*stored, *since]
+        count, since = self._parts
+        stored = self._stored.read(first, min(end, count)) if first < count else []
+        return [*stored, *since[max(first - count, 0) : max(end - count, 0)]]
+
+
+def step_of(event: Event) -> Step:
+    """Return what an event did to the state."""
+    return Step(event.id, event.invocation_id, event.actions.state_delta)

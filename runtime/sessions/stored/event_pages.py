@@ -57,7 +57,7 @@ def containing(texts: Sequence[Sequence[str]]) -> Found:
 class EventPages:
     """The events of one session, by place: 0 is the first that was committed.
 
-    The session may grow meanwhile; what is added later is not part of this.
+    The session may grow meanwhile; what is added later is part of this once it is told (`grow`).
 
     Attributes:
         is_assumed: nobody has counted; see `assume`.
@@ -88,6 +88,37 @@ class EventPages:
         """Return whether the first events here are all those of `other`."""
         mine, count = self._rowids, len(other)
         return len(mine) >= count and (count == 0 or (mine[0], mine[count - 1]) == (other._rowids[0], other._rowids[-1]))
+
+    def following(self, most: int) -> list[tuple[int, str]]:
+        """Return row numbers and ids of the first events that are no part of this yet, for `grow`."""
+        query = (
+            "SELECT rowid, id FROM events NOT INDEXED WHERE rowid > :last"
+            " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id ORDER BY rowid LIMIT :most"
+        )
+        parameters = {**self._names, "last": self._rowids[-1] if self._rowids else -1, "most": most}
+        found: list[tuple[int, str]] = self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
+        return found
+
+    def grow(self, rowids: Sequence[int]) -> None:
+        """Take in events that were added.
+
+        Args:
+            rowids: of those right behind the last one, as `following` told.
+        """
+        before = self._rowids
+        first = before[0] if before else rowids[0]
+        if rowids[-1] - first + 1 == len(before) + len(rowids):  # still without a gap
+            self._rowids = range(first, rowids[-1] + 1)
+        else:
+            self._rowids = array("q", [*before, *rowids])
+
+    def take_from(self, other: EventPages) -> None:
+        """Let the same events be part of this as of `other`, which reads the same session on another connection."""
+        self._rowids = other._rowids
+
+    def clear(self) -> None:
+        """Let no event be part of this yet."""
+        self._rowids = range(0)
 
     def rows(self, first: int, end: int) -> list[EventRow]:
         """Return the rows of the places from `first` up to and without `end`, for `decode`.

@@ -5,11 +5,15 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
+
+MOST_IDS = 20_000
+"""Of the followed session, by which events are known that are there already; more than are ever looked at twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,13 @@ class Followed:
         key: which.
         count: how many of its events are known.
         last_id: the last of them, None if there is none.
-        ids: the latest of them, to know them by.
+        ids: the latest of them, in order, to know them by.
     """
 
     key: SessionKey
     count: int
     last_id: str | None
-    ids: set[str]
+    ids: dict[str, None]
 
 
 class Tail(abc.ABC):
@@ -74,7 +78,9 @@ class Tail(abc.ABC):
             ids: of its events that are known, in commit order; of a long session the last ones will do.
             count: how many are known, if they are more than `ids`.
         """
-        self._followed = None if key is None else Followed(key, len(ids) if count is None else count, ids[-1] if ids else None, set(ids))
+        self._followed = (
+            None if key is None else Followed(key, len(ids) if count is None else count, ids[-1] if ids else None, dict.fromkeys(ids))
+        )
         self._asked = True
 
     @abc.abstractmethod
@@ -105,4 +111,6 @@ class Tail(abc.ABC):
         elif events:
             followed.count += len(events)
             followed.last_id = events[-1].id
-            followed.ids.update(event.id for event in events)
+            followed.ids.update(dict.fromkeys(event.id for event in events))
+            for event_id in list(islice(followed.ids, max(len(followed.ids) - MOST_IDS, 0))):
+                del followed.ids[event_id]

@@ -196,3 +196,27 @@ def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> 
     assert history.changed_elsewhere_since(0) == {"app:x", "user:y"}
     assert history.changed_elsewhere_since(1) == {"user:y"}
     assert history.changed_elsewhere_since(2) == set()
+
+
+def test_steps_are_handed_over_to_where_they_are_stored() -> None:
+    events = [event(**{f"k{number % 3}": number}) for number in range(1_000)]
+    stored = events[:400]
+    plain = History(events[:400], baseline={}, present={"old": True})
+    short = History(events[:400], baseline={}, present={"old": True})
+    long = History((), baseline={}, present={"old": True}, steps=StepsOfEvents(stored))
+    long.read_on()
+    stored += events[400:]
+    for number in range(400, 1_000):
+        for history in (plain, short, long):
+            history.append(events[number], {"temp:t": number} if number % 100 == 0 else None)
+        if number in (450, 700):
+            for history in (short, long):
+                history.hand_over(number - 30, StepsOfEvents(stored))
+                assert len(history) == number + 1
+    for history in (short, long):
+        history.hand_over(10, StepsOfEvents([]))  # these are stored already
+        assert list(history.events) == []
+        for index in (0, 255, 399, 400, 419, 420, 669, 670, 900, 999):
+            assert history.state_at(index) == plain.state_at(index)
+            assert history.delta_at(index) == plain.delta_at(index)
+            assert history.writers_at(index) == plain.writers_at(index)

@@ -98,3 +98,33 @@ def test_the_last_ids_are_told_without_making_events() -> None:
     events.append(event("new"))
     assert events.last_ids(2) == ["y", "new"]
     assert events.last_ids(100) == ["x", "y", "new"]
+
+
+def test_events_at_hand_become_pages() -> None:
+    asked: list[int] = []
+    events = long_session(1, asked)
+    for number in range(PAGE + 5):
+        events.append(event(f"new {number}"))
+    going_through = events.at_hand
+    events.hand_over(PAGE + 2, event)
+    assert len(events) == 2 * PAGE + 5
+    assert [found.id for found in events.at_hand] == [f"new {number}" for number in range(PAGE + 2, PAGE + 5)]
+    assert len(going_through) == PAGE + 5, "somebody may still be at it"
+    assert (events.index_of("new 0"), events.index_of(f"new {PAGE + 2}")) == (None, 2 * PAGE + 2)
+    assert events.peek(PAGE) is None
+    assert events.next_wanted() == (PAGE, 2 * PAGE)
+
+
+def test_a_page_that_ended_where_events_were_handed_over_is_read_again() -> None:
+    events = SessionEvents(stored_count=PAGE + 1, decode=event, ask=lambda: None)
+    events.put(PAGE, ["0"])
+    for number in range(3):
+        events.append(event(f"new {number}"))
+    events.hand_over(2, event)
+    assert not events.holds(PAGE)
+    assert events.peek(PAGE) is None
+    assert events.next_wanted() == (PAGE, PAGE + 3)
+    events.put(PAGE, ["0"])  # asked for before
+    assert events.next_wanted() == (PAGE, PAGE + 3)
+    events.put(PAGE, ["0", "new 0", "new 1"])
+    assert [found.id for found in events[PAGE:]] == ["0", "new 0", "new 1", "new 2"]

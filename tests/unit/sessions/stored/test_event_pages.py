@@ -133,3 +133,23 @@ def test_a_long_database_is_listed_without_counts(written: Path, monkeypatch: py
     assert database.listing() == database.sessions()
     monkeypatch.setattr("runtime.sessions.stored.reader.MANY_EVENTS", COUNT - 1)
     assert [(summary.key, summary.event_count) for summary in database.listing()] == [(KEY, None)]
+
+
+@pytest.mark.parametrize("which", ["written", "scattered"])
+def test_what_is_added_is_part_of_it_once_it_is_told(which: str, request: pytest.FixtureRequest) -> None:
+    file = request.getfixturevalue(which)
+    pages, whole, beside = pages_of(file), pages_of(file), pages_of(file)
+    pages.clear()
+    assert len(pages) == 0
+    places = {rowid: place for place, (rowid, _) in enumerate(pages.following(COUNT))}
+    for most in (30, 100, 1_000):
+        found = pages.following(most)
+        assert [event_id for _, event_id in found] == [row[0] for row in whole.rows(len(pages), len(pages) + most)]
+        pages.grow([rowid for rowid, _ in found])
+        assert pages.rows(0, COUNT) == whole.rows(0, len(pages))
+    assert len(pages) == len(whole)
+    assert pages.following(10) == []
+    beside.clear()
+    beside.take_from(pages)
+    assert beside.rows(0, COUNT) == whole.rows(0, COUNT)
+    assert all(beside.place_of(rowid) == place for rowid, place in places.items())

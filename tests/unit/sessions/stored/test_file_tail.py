@@ -364,3 +364,19 @@ def test_a_long_session_is_known_by_its_last_events(watched: Watched, writer: Sq
     watched.look()
     assert watched.ids == ["e10"]
     assert watched.rereads == 0
+
+
+@pytest.mark.parametrize("mode", ["delete"], indirect=True)
+def test_ids_are_not_kept_for_good(
+    watched: Watched, writer: SqlWriter, fill: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.sessions.stored.tail.MOST_IDS", 4)
+    fill(10)
+    watched.look()
+    followed = watched.tail._followed
+    assert followed is not None
+    assert (list(followed.ids), followed.count) == ([f"e{number}" for number in range(6, 10)], 10)
+    writer.add_event("s", "e10")
+    watched.look()
+    assert watched.ids == [f"e{number}" for number in range(11)]
+    assert watched.rereads == 0

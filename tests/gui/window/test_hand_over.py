@@ -1,0 +1,252 @@
+"""A session that grows and grows while it is on show: its oldest live events are read from the database again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
+from inspector_app.app import Inspector
+from inspector_app.controllers import hand_over
+from inspector_app.controllers.browse import Committed
+from inspector_app.controllers.hand_over import _count_of
+from runtime.sessions.open_service import open_session_service
+from tests.gui.events import changed, said
+from tests.gui.window.test_long_session import idle, state_nodes
+
+BEFORE, KEPT, STEP = 300, 200, 150
+T = TypeVar("T")
+
+
+class Writer:
+    """Commits the next events of the generated session, as another process would."""
+
+    def __init__(self, file: Path) -> None:
+        self._connection = sqlite3.connect(file)
+        self.count = BEFORE
+
+    def write(self, count: int) -> None:
+        add_events(self._connection, self.count, self.count + count)
+        self.count += count
+
+    def write_question(self) -> None:
+        """Commit an event that asks and waits, as an invocation of its own."""
+        call = {"id": "asks", "name": "approve", "args": {}}
+        data = {**event_data(0), "id": "question", "invocation_id": "asking", "author": "order_desk", "long_running_tool_ids": ["asks"]}
+        data["content"] = {"role": "model", "parts": [{"function_call": call}]}
+        row = ("question", APP, USER, SESSION, "asking", "2026-11-21 10:00:00.000000", json.dumps(data))
+        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._connection.commit()
+
+    @property
+    def ids(self) -> list[str]:
+        return [event_id for (event_id,) in self._connection.execute("SELECT id FROM events ORDER BY rowid")]
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    file = tmp_path / "grows.db"
+    write_database(file, BEFORE)
+    writer = Writer(file)
+    yield writer
+    writer.close()
+
+
+@pytest.fixture(params=["opened whole", "opened as a long one"])
+def growing(
+    request: pytest.FixtureRequest,
+    inspector: Inspector,
+    tmp_path: Path,
+    writer: Writer,
+    opened: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Inspector:
+    monkeypatch.setattr(hand_over, "KEPT", KEPT)
+    monkeypatch.setattr(hand_over, "STEP", STEP)
+    if request.param == "opened as a long one":
+        monkeypatch.setattr("inspector_app.controllers.sources.LONG", 100)
+    opened(tmp_path / "grows.db")
+    assert (inspector.browse.session.long is not None) == (request.param == "opened as a long one")
+    return inspector
+
+
+def grow(inspector: Inspector, writer: Writer, qtbot: QtBot, count: int) -> None:
+    """Let another process commit this many events, some at a time."""
+    end = writer.count + count
+    while writer.count < end:
+        writer.write(50)
+        qtbot.waitUntil(lambda: inspector.controller.events.event_count == writer.count, timeout=20_000)
+    idle(inspector, qtbot)
+
+
+def ids(inspector: Inspector, qtbot: QtBot) -> list[str]:
+    """Return all events' ids, page by page as somebody who scrolls through them all."""
+    found = []
+    for index in range(inspector.controller.events.event_count):
+        qtbot.waitUntil(lambda index=index: inspector.browse.session.events.peek(index) is not None)
+        found.append(inspector.controller.events.committed(index).id)
+    return found
+
+
+def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    events, session = growing.controller.events, growing.browse.session
+    for _ in range(4):
+        grow(growing, writer, qtbot, 300)
+        assert len(session.events.at_hand) < KEPT + 2 * STEP
+        assert events._places.events.at_hand == session.events.at_hand
+    assert session.long is not None
+    assert session.long.history is session.past
+    assert len(session.past) == len(session.events) == writer.count
+    assert len(session.past._steps._parts[1]) == len(session.events.at_hand)
+    assert ids(growing, qtbot) == writer.ids
+    headers = [row for row in range(events.rowCount()) if events.is_header(row)]
+    assert headers == list(range(0, events.rowCount(), 11))
+    first = events.row_of_index(len(session.events) - len(session.events.at_hand))
+    let_go = [row for row in headers if row < first - 11]
+    assert {events.stream_row(row).event_kind for row in let_go[30:]} == {"finished"}, "nobody reads them again to find that out"
+    qtbot.waitUntil(lambda: growing.window.status.text("position") == f"{writer.count:,}/{writer.count:,}")
+
+
+def test_an_old_live_event_is_shown_with_its_detail_and_its_state(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    grow(growing, writer, qtbot, 900)
+    events, stream, old = growing.controller.events, growing.window.workbench.stream, BEFORE + 110
+    assert not growing.browse.session.events.holds(old)
+    stream.select_event(old)
+    idle(growing, qtbot)
+    assert growing.window.workbench.detail._event.id == event_data(old)["id"]
+    assert state_nodes(growing)["step"][0] == f"{old - 1} → {old}"
+    assert events.stream_row(events.row_of_index(old)).summary != "…"
+    grow(growing, writer, qtbot, 300)
+    assert growing.cursor.event_index == old
+    stream.select_event(writer.count - 1)
+    idle(growing, qtbot)
+    assert state_nodes(growing)["step"][0] == f"{writer.count - 2} → {writer.count - 1}"
+    assert events.stream_row(events.row_of_index(old)).summary != "…"
+
+
+def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    grow(growing, writer, qtbot, 900)
+    bench, events = growing.window.workbench, growing.controller.events
+    bench.filter_bar.set_text('"step": 412,')
+    idle(growing, qtbot)
+    assert [events.index_at(row) for row in range(events.rowCount())] == [None, 412]
+    bench.filter_bar.set_text("delta.step > 390")
+    idle(growing, qtbot)
+    assert events.shown_count == writer.count - 391
+    grow(growing, writer, qtbot, 300)
+    assert events.shown_count == writer.count - 391, "of those that come while it is set, too"
+    bench.filter_bar.clear()
+    bench.stream.select_event(403)
+    idle(growing, qtbot)
+    for other in (404, 403):
+        growing.window.commands.other_half.trigger()
+        idle(growing, qtbot)
+        assert growing.cursor.event_index == other
+
+
+def test_what_is_not_stored_stays(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    session, address = growing.browse.session, growing.cursor.session
+    stored = len(session.events) - len(session.events.at_hand)
+    for first in range(0, 3 * STEP, 50):
+        batch = [Committed(said(f"text {number}", id=f"new-{number}"), {}) for number in range(first, first + 50)]
+        growing.browse.add_committed(address, batch)
+        idle(growing, qtbot)
+    assert len(session.events) == BEFORE + 3 * STEP
+    # Opened whole, those that were stored can be let go of.
+    assert len(session.events.at_hand) >= 3 * STEP
+    assert session.events[-1].id == f"new-{3 * STEP - 1}"
+    assert len(session.events) - len(session.events.at_hand) in (stored, BEFORE)
+
+
+def test_what_waits_in_an_event_that_was_let_go_of_waits_on(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    session, events = growing.browse.session, growing.controller.events
+    writer.write_question()
+    qtbot.waitUntil(lambda: events.event_count == BEFORE + 1)
+    for _ in range(14):
+        writer.write(50)
+        qtbot.waitUntil(lambda: events.event_count == writer.count + 1)
+        idle(growing, qtbot)
+    assert session.index_of("question") is None
+    pane = growing.window.workbench.pending
+    qtbot.waitUntil(lambda: [row.item.call_id for row in pane.rows if row.item.kind == "long_running"] == ["asks"], timeout=10_000)
+
+
+def test_only_what_is_stored_in_the_same_order_is_let_go_of() -> None:
+    since = [said("", id=str(number), invocation=f"e-{number // 3}") for number in range(9)]
+    stored = [(10 * number, str(number)) for number in range(9)]
+    assert _count_of(stored, since) == 9
+    assert _count_of(stored[:8], since) == 6, "an invocation is let go of as a whole"
+    assert _count_of([*stored[:4], (35, "somebody else's"), *stored[4:]], since) == 3
+    assert _count_of([(35, "somebody else's"), *stored], since) == 0
+
+
+def test_an_invocation_that_alone_is_too_long_is_let_go_of_in_pieces(
+    inspector: Inspector, writer: Writer, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hand_over, "KEPT", KEPT)
+    monkeypatch.setattr(hand_over, "STEP", STEP)
+    monkeypatch.setattr(hand_over, "MOST_OF_ONE", 500)
+    monkeypatch.setattr("bench.generated.PER_INVOCATION", 1_000_000)
+    opened(tmp_path / "grows.db")
+    grow(inspector, writer, qtbot, 1_200)
+    session = inspector.browse.session
+    assert len(session.events.at_hand) < 500 + 2 * STEP
+    assert ids(inspector, qtbot) == writer.ids
+
+
+def test_another_session_can_be_shown_meanwhile(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    before = growing.browse.session
+    grow(growing, writer, qtbot, KEPT)
+    writer.write(200)
+    qtbot.waitUntil(lambda: growing.controller.events.event_count == writer.count)
+    growing.cursor.select_session(None)
+    idle(growing, qtbot)
+    assert growing.browse.session is None
+    growing.cursor.select_session(before.address)
+    idle(growing, qtbot)
+    grow(growing, writer, qtbot, 600)
+    assert ids(growing, qtbot) == writer.ids
+
+
+def test_events_of_the_windows_own_run_keep_what_was_temporary(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hand_over, "KEPT", KEPT)
+    monkeypatch.setattr(hand_over, "STEP", STEP)
+
+    async def fill(end: int) -> list[Committed]:
+        made = []
+        for number in range(len(session.events), end):
+            event = changed({"step": number}, invocation=f"e-{number // 10}")
+            made.append(Committed(await service.append_event(session, event), {"temp:t": number}))
+        return made
+
+    def run(work: Coroutine[Any, Any, T]) -> T:
+        task = inspector.tasks.spawn(work, "Filling the session")
+        idle(inspector, qtbot)
+        return task.result()
+
+    service = open_session_service(str(tmp_path / "ours.db"))
+    session = run(service.create_session(app_name="a", user_id="u", session_id="s"))
+    run(fill(10))
+    opened(tmp_path / "ours.db")
+    inspector.controller.tail.close()  # while a run of the window's own goes on, nothing is taken from there
+    for end in range(100, 700, 100):
+        inspector.browse.add_committed(inspector.cursor.session, run(fill(end)))
+        idle(inspector, qtbot)
+    run(service.close())
+    assert len(inspector.browse.session.events.at_hand) < KEPT + 2 * STEP
+    for index in (105, 600 - 1):
+        inspector.window.workbench.stream.select_event(index)
+        idle(inspector, qtbot)
+        assert state_nodes(inspector)["step"] == (f"{index - 1} → {index}", f"#{index + 1} writer")
+        assert state_nodes(inspector)["temp:t"][0].endswith(str(index))

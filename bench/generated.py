@@ -70,8 +70,9 @@ class LiveWriter:
     """
 
     def __init__(self, file: str) -> None:
-        self._connection = sqlite3.connect(file, timeout=30)
-        self._connection.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+        # It is used by one thread at a time, and as a run of the window's own writes: readers do not keep it waiting.
+        self._connection = sqlite3.connect(file, timeout=30, check_same_thread=False)
+        self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
         self._data = event_data(3)
         self._model = Event.model_validate(self._data)
 

@@ -248,6 +248,7 @@ class _Bench:
     async def _live(self, seconds: float) -> None:
         from inspector_app.controllers.browse import Committed
         from inspector_app.frames import Frames
+        from runtime.worker_threads import run_in_thread
 
         browse, address = self._inspector.browse, self._inspector.cursor.session
         frames = Frames(lambda batch: browse.add_committed(address, batch), self._inspector)
@@ -263,7 +264,7 @@ class _Bench:
         made = 0
         while (passed := time.perf_counter() - begin) < seconds:
             due = int(passed * EVENTS_PER_SECOND) - made
-            for event in writer.commit(made, min(due, MADE_AT_ONCE)):  # who makes them must not hold the loop for long himself
+            for event in await run_in_thread(writer.commit, made, min(due, MADE_AT_ONCE)):
                 frames.add(Committed(event, {}))
                 made += 1
             await asyncio.sleep(0 if due > MADE_AT_ONCE else 0.001)

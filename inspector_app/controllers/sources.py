@@ -21,11 +21,12 @@ from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import scope_of
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.shared_state import SharedScope, SharedState
 from runtime.sessions.stored.sizes import SessionSize
+from runtime.worker_threads import run_in_thread
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
@@ -282,18 +283,19 @@ class MemorySource(Source):
         found = []
         for app_name in sorted(self._apps):
             for listed in (await self._service.list_sessions(app_name=app_name)).sessions:
-                events = await self.events(listed.key)
-                found.append(SessionSummary(listed.key, len(events), listed.last_update_time))
+                session = await self._get(listed.key)
+                found.append(SessionSummary(listed.key, len(session.events) if session else 0, listed.last_update_time))
         return found
 
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
-        session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        return list(session.events) if session else []
+        session = await self._get(key)
+        # Each one is copied when it is taken out: with many that takes seconds.
+        return await run_in_thread(list, session.events) if session else []
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
-        return history_in_memory(self._service, key)
+        return await run_in_thread(history_in_memory, self._service, key)
 
     async def created(self, key: SessionKey) -> float:
         """See `Source.created`."""
@@ -301,7 +303,7 @@ class MemorySource(Source):
 
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
         """See `Source.writes`; of other sessions in memory nothing is told."""
-        return writes_of(history_in_memory(self._service, key), key, name)
+        return writes_of(await self.history(key), key, name)
 
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
@@ -321,7 +323,7 @@ class MemorySource(Source):
         wanted = "app" if scope.user_id is None else "user"
         listed = (await self._service.list_sessions(app_name=scope.app_name, user_id=scope.user_id)).sessions
         for key in (each.key for each in listed):
-            session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+            session = await self._get(key)
             if session is not None:
                 return SharedState({name: value for name, value in session.state.items() if scope_of(name) == wanted}, None)
         return SharedState({}, None)
@@ -329,6 +331,9 @@ class MemorySource(Source):
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
         return self._service
+
+    async def _get(self, key: SessionKey) -> Session | None:
+        return await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
 
     async def close(self) -> None:
         """See `Source.close`."""

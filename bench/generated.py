@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runtime.events.event import Event
+from runtime.sessions.open_files import OPEN_FILES
 
 APP, USER, SESSION = "order_desk", "maria", "s-1"
 START = 1_795_000_000.0
@@ -73,6 +74,8 @@ class LiveWriter:
         # It is used by one thread at a time, and as a run of the window's own writes: readers do not keep it waiting.
         self._connection = sqlite3.connect(file, timeout=30, check_same_thread=False)
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
+        self._file = Path(file)
+        OPEN_FILES.add(self._file)  # as a service does: the window's readers cannot see this process's own locks
         self._data = event_data(3)
         self._model = Event.model_validate(self._data)
 
@@ -93,6 +96,7 @@ class LiveWriter:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+        OPEN_FILES.remove(self._file)
 
 
 def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:

@@ -14,6 +14,7 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
+from runtime.garbage import collection_paused
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.column_values import dump_json, load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
 from runtime.sessions.commit_record import Run, record_events_of_others, record_snapshot, shared_json
@@ -24,7 +25,6 @@ from runtime.sessions.database_thread import DatabaseThread
 from runtime.sessions.database_url import database_url
 from runtime.sessions.event_codec import encode_event, trace_of
 from runtime.sessions.event_list import EventList
-from runtime.sessions.garbage import collection_paused
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.recent_runs import RecentRuns
 from runtime.sessions.server import check_jsonb

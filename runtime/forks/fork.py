@@ -20,7 +20,8 @@ from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.forks.files import FilesCopied, copy_files, remove_files
-from runtime.history.state_at import History, ScopedState
+from runtime.history.scoped_state import ScopedState
+from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from runtime.sessions.database_url import database_url, file_of, named_file, without_password
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy

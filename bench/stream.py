@@ -245,7 +245,7 @@ class _Bench:
         _, self._figures[f"filter, {name}: loop gap max, ms"] = self._take_gaps()
 
     async def _live(self, seconds: float) -> None:
-        from inspector_app.controllers.browse import Committed
+        from inspector_app.controllers.open_session import Committed
         from inspector_app.frames import Frames
         from runtime.worker_threads import run_in_thread
 

@@ -12,8 +12,9 @@ from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, Committed
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.obstacles import Action, Obstacles, Phase
+from inspector_app.controllers.open_session import Committed
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.frames import CALM_MS, Frames

@@ -106,7 +106,7 @@ def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing
     assert session.long is not None
     assert session.long.history is session.past
     assert len(session.past) == len(session.events) == writer.count
-    assert len(session.past._steps._parts[1]) == len(session.events.at_hand)
+    assert len(session.past._folds.steps._parts[1]) == len(session.events.at_hand)
     assert ids(growing, qtbot) == writer.ids
     headers = [row for row in range(events.rowCount()) if events.is_header(row)]
     assert headers == list(range(0, events.rowCount(), 11))

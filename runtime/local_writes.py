@@ -17,7 +17,7 @@ def take_back_local_writes(ctx: InvocationContext) -> None:
 
 
 def warn_of_lost_writes(ctx: InvocationContext) -> None:
-    """Log which keys were written at the end of a run that no event carried."""
+    """Log, at the end of a run, which keys were written that no event carried."""
     committed = ctx.shared.committed_state
     lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
     lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]

@@ -56,7 +56,7 @@ class Runner(SessionEdits):
         app: what to run; or `app_name` and `agent`.
         app_name: names the app in the session service; overrides `app`'s name.
         agent: the root agent.
-        plugins: hooks round every run.
+        plugins: hooks round every run; an app has its own.
         session_service: keeps sessions.
         artifact_service: keeps files that agents save.
         memory_service: remembers across sessions.
@@ -281,7 +281,7 @@ class Runner(SessionEdits):
         """Run one invocation from synchronous code; see `run_async`.
 
         It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event
-        is asked for; leaving the `for` early stops it.
+        is asked for; leaving the `for` early stops it. Arguments, events and exceptions are those of `run_async`.
         """
         events = self.run_async(
             user_id=user_id,

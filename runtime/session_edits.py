@@ -36,7 +36,7 @@ class SessionEdits(abc.ABC):
         Raises:
             SessionNotFoundError: there is no such session.
             StateEditError: nothing is changed, or a key cannot be edited.
-            UnstorableValueError: a value is no JSON.
+            UnstorableValueError: a value is not JSON.
         """
         ctx = await self._context_for_edit(user_id, session_id)
         event = state_edit(changes, ctx.shared.committed_state, ctx.invocation_id)
@@ -103,7 +103,7 @@ class SessionEdits(abc.ABC):
         Raises:
             SessionNotFoundError: there is no such session.
             ProgressError: there is no such call, it is not long-running, or it has been answered.
-            UnstorableValueError: the response is no JSON.
+            UnstorableValueError: the response is not JSON.
         """
         ctx = await self._context_for_edit(user_id, session_id)
         event = progress(ctx.session.events, call_id, response)

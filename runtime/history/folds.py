@@ -55,7 +55,7 @@ class Fold:
         return Fold(dict(self.values), set(self.complete), dict(self.writers))
 
     def apply(self, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
-        """Take in one write; `temp:` keys are no part of it.
+        """Take in one write; `temp:` keys are not part of it.
 
         Args:
             delta: keys with prefix.

@@ -47,7 +47,7 @@ class DatabaseSessionService(BaseSessionService):
         **kwargs: for SQLAlchemy's `create_engine`; `connect_args={"timeout": seconds}` is how long a commit waits for other writers.
 
     Raises:
-        StorageError: it is no URL of a database that is supported.
+        StorageError: it is not the URL of a supported database.
     """
 
     _layout: ClassVar[WrittenLayout] = "v1"
@@ -94,7 +94,7 @@ class DatabaseSessionService(BaseSessionService):
         await self._run_commit(lambda again: self._store_copy(key, copy, copied_events(copy), again=again))
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
-        """See `BaseSessionService.temp_deltas`; of an object that is no JSON value its `repr` was kept."""
+        """See `BaseSessionService.temp_deltas`; of an object that is not a JSON value its `repr` was kept."""
         return await self._run(lambda: self._temp_deltas(key))
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:

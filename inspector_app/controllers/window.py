@@ -106,7 +106,7 @@ class WindowController(QObject):
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
         ArtifactController(browse, tasks, messages, bench.detail)
-        RequestController(run.requests, browse, bench.detail)
+        RequestController(run.requests, browse, tasks, bench.detail)
         FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)

@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
 from inspector_app.controllers import hand_over
-from inspector_app.controllers.browse import Committed
 from inspector_app.controllers.hand_over import _count_of
+from inspector_app.controllers.open_session import Committed
 from inspector_app.qt_models.state_tree import FILES
 from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
 from runtime.sessions.open_service import open_session_service

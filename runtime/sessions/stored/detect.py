@@ -99,7 +99,7 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
         name: what to call the database in an error.
 
     Raises:
-        ForeignDatabaseError: it is not a session database.
+        ForeignDatabaseError: it is no session database.
     """
     if not tables:
         raise ForeignDatabaseError(f"{name} is an empty database: it has no tables, so no sessions.")

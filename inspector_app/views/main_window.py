@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
@@ -22,6 +23,7 @@ from inspector_app.views.welcome import SampleCard, WelcomePage
 from inspector_app.views.workbench import Workbench
 from runtime import expressions
 
+_ICON_SIZE = 128
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
 
@@ -47,6 +49,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Agent Inspector")
+        self.setWindowIcon(QIcon(theme.pixmap("magnifying-glass-chart", "accent", _ICON_SIZE, 1)))
         self.setAcceptDrops(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._may_close = False
@@ -158,8 +161,8 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
-        theme = menu.addMenu("Theme")
-        theme.addActions(list(actions.themes.values()))
+        themes = menu.addMenu("Theme")
+        themes.addActions(list(actions.themes.values()))
         menu.addSeparator()
         menu.addActions([actions.palette, actions.quit])
         return menu

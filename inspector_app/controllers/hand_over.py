@@ -94,7 +94,8 @@ class HandOver(QObject):
         """
         self._events.set_statuses({entry.invocation_id: entry.status for entry in ended})
         gone = {entry.invocation_id for entry in ended}
-        older = [entry for entry in session.invocations if entry.invocation_id not in gone | left]
+        known = gone | left
+        older = [entry for entry in session.invocations if entry.invocation_id not in known]
         newer = [entry for entry in session.invocations if entry.invocation_id in left]
         session.invocations = [*older, *(entry for entry in ended if entry.pending), *newer]
 

@@ -182,6 +182,7 @@ class WindowController(QObject):
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
+        self._run.hold_changed.connect(self._stream.settle)
         self._run.beside_changed.connect(self._status.show_run)
         self._run.run_started.connect(self._on_run_started)
         self._run.run_ended.connect(self._on_run_ended)

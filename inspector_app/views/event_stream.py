@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
 
 from inspector_app import theme
@@ -42,6 +42,7 @@ class EventTable(QTableView):
         self.setAccessibleName("Events of the session")
         self.setModel(model)
         self._row_painter = StreamPainter(self)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
         self._hits: Hits | None = None
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
         self.setVerticalScrollBar(self.bar)
@@ -113,12 +114,6 @@ class EventTable(QTableView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
-        events, dirty = self._events, event.rect()
-        first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
-        if first < 0:
-            return
-        if last < 0:
-            last = events.rowCount() - 1
         cells = [
             Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
             for column in range(len(Column))
@@ -126,12 +121,21 @@ class EventTable(QTableView):
         ]
         selected = {index.row() for index in self.selectionModel().selectedRows()}
         painter = QPainter(self.viewport())
-        top = self.rowViewportPosition(first)
-        for row in range(first, last + 1):
-            is_hit = self._hits is not None and events.index_at(row) in self._hits
-            self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
-            top += ROW_HEIGHT
+        for dirty in event.region():
+            painter.fillRect(dirty, theme.color("pane"))
+        for row in self._rows_in(event.region()):
+            is_hit = self._hits is not None and self._events.index_at(row) in self._hits
+            top = self.rowViewportPosition(row)
+            self._row_painter.paint(painter, top, cells, self._events.stream_row(row), selected=row in selected, is_hit=is_hit)
         painter.end()
+
+    def _rows_in(self, region: QRegion) -> list[int]:
+        rows: set[int] = set()
+        for dirty in region:
+            first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
+            if first >= 0:
+                rows.update(range(first, (last if last >= 0 else self._events.rowCount() - 1) + 1))
+        return sorted(rows)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""

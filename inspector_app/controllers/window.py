@@ -121,7 +121,7 @@ class WindowController(QObject):
         RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
-        self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
+        self.search = SearchController(self.window, self._stream, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
         SizesController(self.sessions, tasks, browse, self)

@@ -130,6 +130,14 @@ def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot)
         assert pane.isAncestorOf(focused()), "an empty one, too"
 
 
+def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
+    story.window.activateWindow()
+    qtbot.waitUntil(story.window.isActiveWindow)
+    story.window.commands.new_session.trigger()
+    qtbot.waitUntil(lambda: not story.tasks.running)
+    assert story.window.workbench.composer.isAncestorOf(focused())
+
+
 def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     qtbot.keyClick(focused(), "6", Qt.KeyboardModifier.AltModifier)

@@ -41,6 +41,7 @@ def test_a_find_is_gone_to(dialog: SearchDialog, inspector: Inspector, qtbot: Qt
     qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     qtbot.waitUntil(lambda: not inspector.tasks.running and inspector.cursor.event_index == 3)
     assert inspector.cursor.session.key.session_id == "s-0000012"
+    assert not inspector.window.workbench.stream.following, "new events do not take away what was found"
     look_for(dialog, "zebra", inspector, qtbot)
     assert dialog.said == "No event has all these words."
     dialog.close()

@@ -202,6 +202,7 @@ class EventStreamView(QWidget):
         self._kept: tuple[int | None, bool, int | None] | None = None
         self.table = EventTable(model)
         self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
+        self._nothing_found = EmptyState("No event matches the filter", "Esc in the filter takes it away.")
         self._tail_button = QPushButton(self.table)
         self._tail_button.setObjectName("follow_tail")
         self._tail_button.setProperty("pill", "true")
@@ -209,6 +210,7 @@ class EventStreamView(QWidget):
         self._tail_button.hide()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._nothing_found)
         self._stack.addWidget(self.table)
         self._connect_signals()
         self._on_rows_changed()
@@ -324,7 +326,8 @@ class EventStreamView(QWidget):
 
     def _on_rows_changed(self, *_: object) -> None:
         self.table.fit_columns()
-        self._stack.setCurrentWidget(self.table if self._model.rowCount() else self._empty)
+        nothing = self._nothing_found if self._model.event_count else self._empty
+        self._stack.setCurrentWidget(self.table if self._model.rowCount() else nothing)
 
     def _on_events_appended(self, count: int) -> None:
         if not self._following:

@@ -12,7 +12,8 @@ from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.presentation import describe
 from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
+from inspector_app.qt_models.session_node import DatabaseInfo
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.values import plain_tooltip
 from inspector_app.views.actions import allow
 from inspector_app.views.main_window import MainWindow

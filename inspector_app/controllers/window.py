@@ -230,16 +230,19 @@ class WindowController(QObject):
         self.sessions.update_session(source.target, summary)
 
     def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
+        self._take_pending(address, items)
+        self._status.show_pending_soon()
+
+    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
+        for key, items in found.items():
+            self._take_pending(SessionAddress(source.target, key), items)
+        self._status.show_pending()
+
+    def _take_pending(self, address: SessionAddress, items: list[PendingItem]) -> None:
         self._status.pending[address] = items
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
             self.sessions.set_mark(address.database, address.key, mark_of(items))
-        self._status.show_pending_soon()
-
-    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
-        self._status.pending.update({SessionAddress(source.target, key): items for key, items in found.items()})
-        self._status.show_marks(source)
-        self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         bench = self.window.workbench

@@ -11,7 +11,7 @@ from inspector_app.qt_models.session_node import Summary
 from inspector_app.values import day, visible
 from runtime.sessions.session import SessionKey
 
-STEP = 2_000
+STEP = 1_000
 """Sessions that are looked at before whoever sorts gives way: a few milliseconds' worth."""
 
 

@@ -19,9 +19,9 @@ MOST_ONE_BY_ONE = 50
 """Sessions that are put in their places one by one; for more the tree is laid out anew."""
 
 STEPS_AT_ONCE = 8
-"""Of a layout. What takes more, with more than some 5,000 sessions, is done while the window answers, and is then shown as a whole."""
+"""Of a layout. What takes more, with more than some 2,500 sessions, is done while the window answers, and is then shown as a whole."""
 
-SLICE_SECONDS = 0.008
+SLICE_SECONDS = 0.004
 """That a layout may take of the window's time in each turn of its loop."""
 
 

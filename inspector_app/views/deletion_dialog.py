@@ -31,7 +31,7 @@ class DeletionDialog(QDialog):
         now: epoch seconds.
     """
 
-    confirmed = Signal(list)
+    confirmed = Signal(object)
 
     def __init__(
         self, database: str, sessions: Sequence[Summary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None

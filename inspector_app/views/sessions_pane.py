@@ -66,7 +66,7 @@ class SessionsPane(QWidget):
     session_activated = Signal(str, object)
     row_chosen = Signal(str, object)
     compare_asked = Signal(str, object, object)
-    delete_asked = Signal(str, list)
+    delete_asked = Signal(str, object)
     prune_asked = Signal(str)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:

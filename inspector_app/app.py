@@ -134,6 +134,7 @@ class Inspector(QObject):
         self.controller.tail.close()
         self.controller.search.close()
         self.controller.database_page.close()
+        self.controller.other_database.close()
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.column_values import epoch
+from runtime.sessions.garbage import collection_paused
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
@@ -224,10 +225,12 @@ class FileTail(Tail):
     def _all(self, connection: sqlite3.Connection) -> _Look:
         """Return everything there is, compared with what is known."""
         assert self._database is not None
-        now = {summary.key: summary for summary in self._database.sessions_in(connection)}
-        changed, removed = self._differences(now)
         total = _count(connection, "events")
-        has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
+        with collection_paused():  # they are compared and let go of again, but for those that changed
+            now = {summary.key: summary for summary in self._database.sessions_in(connection)}
+            changed, removed = self._differences(now)
+            has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
+            del now
         return _Look(_last(connection, "sessions"), _last(connection, "events"), total, changed, removed, has_orphans=has_orphans)
 
     def _look_at_followed(self, connection: sqlite3.Connection, look: _Look) -> None:

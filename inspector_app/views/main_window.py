@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
@@ -13,6 +14,7 @@ from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.compare_page import ComparePage
 from inspector_app.views.enter_presses import EnterPresses
 from inspector_app.views.message_bar import MessageBar
+from inspector_app.views.other_database_page import OtherDatabasePage
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
 from inspector_app.views.status_bar import StatusBar
@@ -22,6 +24,7 @@ from inspector_app.views.welcome import SampleCard, WelcomePage
 from inspector_app.views.workbench import Workbench
 from runtime import expressions
 
+_ICON_SIZE = 128
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
 
@@ -30,7 +33,7 @@ class MainWindow(QMainWindow):
 
     Attributes:
         commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, workbench, compare, palette_card: its parts.
+        run_bar, message_bar, status, welcome, trust, problem, other_database, workbench, compare, palette_card: its parts.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
@@ -47,6 +50,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Agent Inspector")
+        self.setWindowIcon(QIcon(theme.pixmap("magnifying-glass-chart", "accent", _ICON_SIZE, 1)))
         self.setAcceptDrops(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._may_close = False
@@ -56,6 +60,7 @@ class MainWindow(QMainWindow):
         self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
+        self.other_database = OtherDatabasePage()
         self.workbench = Workbench(events, sessions)
         self.compare = ComparePage()
         menu = self._make_menu()
@@ -64,7 +69,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self._pages = QStackedWidget()
-        for page in (self.welcome, self.trust, self.problem, self.workbench, self.compare):
+        for page in (self.welcome, self.trust, self.problem, self.other_database, self.workbench, self.compare):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
@@ -73,7 +78,7 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
+        """Show one of `welcome`, `trust`, `problem`, `other_database`, `workbench` and `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
@@ -158,8 +163,8 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
-        theme = menu.addMenu("Theme")
-        theme.addActions(list(actions.themes.values()))
+        themes = menu.addMenu("Theme")
+        themes.addActions(list(actions.themes.values()))
         menu.addSeparator()
         menu.addActions([actions.palette, actions.quit])
         return menu

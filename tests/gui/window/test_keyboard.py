@@ -127,4 +127,20 @@ def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot)
     for number, pane in enumerate(panes, 1):
         qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
         qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
-        assert pane.isAncestorOf(focused()) or pane is bench.writers, "there is nothing in it yet"
+        assert pane.isAncestorOf(focused()), "an empty one, too"
+
+
+def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
+    story.window.activateWindow()
+    qtbot.waitUntil(story.window.isActiveWindow)
+    story.window.commands.new_session.trigger()
+    qtbot.waitUntil(lambda: not story.tasks.running)
+    assert story.window.workbench.composer.isAncestorOf(focused())
+
+
+def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    qtbot.keyClick(focused(), "6", Qt.KeyboardModifier.AltModifier)
+    assert bench.writers.isAncestorOf(focused())
+    bench.writers.show_writers("Who wrote words", [])
+    assert focused() is bench.writers.tree

@@ -201,6 +201,9 @@ class OpeningController(QObject):
             self._ask_for_url(target, str(error))
             return
         self._retry_path = target
+        if "://" not in target and not Path(target).exists():
+            self._settings.remove_recent(target)
+            self.window.welcome.set_recent(self._settings.recent)
         text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
 from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.compare_page import ComparePage
+from inspector_app.views.enter_presses import EnterPresses
 from inspector_app.views.message_bar import MessageBar
 from inspector_app.views.other_database_page import OtherDatabasePage
 from inspector_app.views.problem_page import ProblemPage
@@ -22,6 +24,7 @@ from inspector_app.views.welcome import SampleCard, WelcomePage
 from inspector_app.views.workbench import Workbench
 from runtime import expressions
 
+_ICON_SIZE = 128
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
 
@@ -47,13 +50,14 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Agent Inspector")
+        self.setWindowIcon(QIcon(theme.pixmap("magnifying-glass-chart", "accent", _ICON_SIZE, 1)))
         self.setAcceptDrops(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._may_close = False
         self.commands = make_actions(self)
         self.addActions(self.commands.all)
-        self.message_bar = MessageBar()
-        self.welcome = WelcomePage(samples)
+        self.message_bar = MessageBar(self)
+        self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
         self.other_database = OtherDatabasePage()
@@ -69,8 +73,7 @@ class MainWindow(QMainWindow):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
-        for button in self.findChildren(QPushButton):
-            button.setAutoDefault(True)  # Enter presses the one that has the keyboard, as in a dialog
+        EnterPresses(self)
         self._connect_signals()
         self.show_page(self.welcome)
 
@@ -106,9 +109,15 @@ class MainWindow(QMainWindow):
         """Take files and folders."""
         if _local_paths(event.mimeData()):
             event.acceptProposedAction()
+            self.welcome.show_drop(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """They went elsewhere."""
+        self.welcome.show_drop(False)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open what was dropped."""
+        self.welcome.show_drop(False)
         paths = _local_paths(event.mimeData())
         if paths:
             event.acceptProposedAction()
@@ -154,8 +163,8 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
-        theme = menu.addMenu("Theme")
-        theme.addActions(list(actions.themes.values()))
+        themes = menu.addMenu("Theme")
+        themes.addActions(list(actions.themes.values()))
         menu.addSeparator()
         menu.addActions([actions.palette, actions.quit])
         return menu
@@ -182,8 +191,6 @@ class MainWindow(QMainWindow):
         actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
         actions.write_message.triggered.connect(self.workbench.composer.focus)
-        self.welcome.open_agent_asked.connect(self._on_open_agent)
-        self.welcome.open_database_asked.connect(self._on_open_database)
 
     def _on_browse(self) -> None:
         self.workbench.show_perspective("browse")

@@ -137,6 +137,12 @@ def full_time(timestamp: float) -> str:
     return moment.isoformat(" ", "milliseconds") if moment else f"no valid time ({timestamp!r})"
 
 
+def day(timestamp: float) -> str:
+    """Return the local date, `2026-11-03`; `–` for a time that no calendar has."""
+    moment = _local(timestamp)
+    return moment.strftime("%Y-%m-%d") if moment else "–"
+
+
 def ago(timestamp: float, now: float) -> str:
     """Return how long ago that was: `now`, `2 min`, `1 h`, `yesterday`, `5 days`, then the date.
 
@@ -157,7 +163,7 @@ def ago(timestamp: float, now: float) -> str:
         return "yesterday"
     if seconds < 14 * 86400:
         return f"{seconds // 86400:.0f} days"
-    return moment.strftime("%Y-%m-%d")
+    return day(timestamp)
 
 
 def size(count: int) -> str:

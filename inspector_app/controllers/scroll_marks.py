@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import SessionAddress

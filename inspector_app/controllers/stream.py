@@ -8,7 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.hits import Hits

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.artifacts import ArtifactController
-from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.database_page import DatabasePageController
@@ -19,7 +19,9 @@ from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.hand_over import HandOver
 from inspector_app.controllers.inner_events import InnerEvents
+from inspector_app.controllers.open_session import OpenSession, StateAtEvent
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.other_database import OtherDatabaseController
 from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.requests import RequestController
@@ -110,6 +112,7 @@ class WindowController(QObject):
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
+        self.other_database = OtherDatabaseController(self.window, self._opening, messages, tasks, self)
         taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
         copying = CopyController(self.window, messages, tasks, cursor, browse, self)
         resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
@@ -231,16 +234,19 @@ class WindowController(QObject):
         self.sessions.update_session(source.target, summary)
 
     def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
+        self._take_pending(address, items)
+        self._status.show_pending_soon()
+
+    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
+        for key, items in found.items():
+            self._take_pending(SessionAddress(source.target, key), items)
+        self._status.show_pending()
+
+    def _take_pending(self, address: SessionAddress, items: list[PendingItem]) -> None:
         self._status.pending[address] = items
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
             self.sessions.set_mark(address.database, address.key, mark_of(items))
-        self._status.show_pending_soon()
-
-    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
-        self._status.pending.update({SessionAddress(source.target, key): items for key, items in found.items()})
-        self._status.show_marks(source)
-        self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         bench = self.window.workbench

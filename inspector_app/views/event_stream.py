@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -124,28 +124,22 @@ class EventTable(QTableView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
+        events, dirty = self._events, event.rect()
+        painter = QPainter(self.viewport())
+        painter.fillRect(dirty, theme.color("pane"))
+        first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
+        rows = range(first, (last if last >= 0 else events.rowCount() - 1) + 1) if first >= 0 else ()
         cells = [
             Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
             for column in range(len(Column))
             if not self.isColumnHidden(column)
         ]
         selected = {index.row() for index in self.selectionModel().selectedRows()}
-        painter = QPainter(self.viewport())
-        for dirty in event.region():
-            painter.fillRect(dirty, theme.color("pane"))
-        for row in self._rows_in(event.region()):
-            is_hit = self._hits is not None and self._events.index_at(row) in self._hits
+        for row in rows:
+            is_hit = self._hits is not None and events.index_at(row) in self._hits
             top = self.rowViewportPosition(row)
-            self._row_painter.paint(painter, top, cells, self._events.stream_row(row), selected=row in selected, is_hit=is_hit)
+            self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
         painter.end()
-
-    def _rows_in(self, region: QRegion) -> list[int]:
-        rows: set[int] = set()
-        for dirty in region:
-            first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
-            if first >= 0:
-                rows.update(range(first, (last if last >= 0 else self._events.rowCount() - 1) + 1))
-        return sorted(rows)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""

@@ -14,6 +14,7 @@ from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.compare_page import ComparePage
 from inspector_app.views.enter_presses import EnterPresses
 from inspector_app.views.message_bar import MessageBar
+from inspector_app.views.other_database_page import OtherDatabasePage
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
 from inspector_app.views.status_bar import StatusBar
@@ -32,7 +33,7 @@ class MainWindow(QMainWindow):
 
     Attributes:
         commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, workbench, compare, palette_card: its parts.
+        run_bar, message_bar, status, welcome, trust, problem, other_database, workbench, compare, palette_card: its parts.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
+        self.other_database = OtherDatabasePage()
         self.workbench = Workbench(events, sessions)
         self.compare = ComparePage()
         menu = self._make_menu()
@@ -67,7 +69,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self._pages = QStackedWidget()
-        for page in (self.welcome, self.trust, self.problem, self.workbench, self.compare):
+        for page in (self.welcome, self.trust, self.problem, self.other_database, self.workbench, self.compare):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
@@ -76,7 +78,7 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
+        """Show one of `welcome`, `trust`, `problem`, `other_database`, `workbench` and `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):

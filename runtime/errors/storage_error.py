@@ -10,7 +10,11 @@ class StorageError(KnownError):
 
 
 class ForeignDatabaseError(StorageError):
-    """The file is no session database that we know; the text says what it seems to be."""
+    """The file is not a session database that we know; the text says what it seems to be."""
+
+
+class OtherDatabaseError(ForeignDatabaseError):
+    """It is an SQLite database that holds something else: its tables can be looked at as plain rows."""
 
 
 class StaleSessionError(StorageError, ValueError):

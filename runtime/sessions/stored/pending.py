@@ -150,7 +150,7 @@ class PendingRows:
         return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
 
     def unfinished(self, key: SessionKey | None = None, *, gently: bool = False) -> dict[SessionKey, list[Invocation]]:
-        """Return the invocations in which something may wait, by session, in the order in which they began.
+        """Return the invocations in which something may wait, by session, in the order in which they began; of other sessions nothing.
 
         Args:
             key: only this session's; all sessions' if None.
@@ -163,7 +163,13 @@ class PendingRows:
             row = (event_id, invocation_id, timestamp, data)
             seen = _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
             sessions.setdefault(SessionKey(*names), _Session()).add(rowid, seen)
-        return {name: self._unfinished(session) for name, session in sessions.items()}
+        # They are let go of one by one, and what is finished is not kept: a million small objects at once would hold all threads.
+        found = []
+        while sessions:
+            name, session = sessions.popitem()
+            if entries := self._unfinished(session):
+                found.append((name, entries))
+        return dict(reversed(found))
 
     def _unfinished(self, session: _Session) -> list[Invocation]:
         rewound = rewound_invocations(session.steps)

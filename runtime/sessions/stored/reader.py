@@ -81,7 +81,7 @@ class StoredDatabase:
             target: a file path or an SQLAlchemy URL.
 
         Raises:
-            ForeignDatabaseError: it is no session database; the text says what it seems to be.
+            ForeignDatabaseError: it is not a session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
         file = named_file(target)
@@ -233,7 +233,7 @@ class StoredDatabase:
         return shared_writes(key, name, commits, self.events)
 
     def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
-        """Return what waits for a person, by session, the newest last; a session without events may be left out.
+        """Return what waits for a person, by session, the newest last; sessions in which nothing waits may be left out.
 
         Args:
             key: only in this session; in all of them if None.

@@ -24,6 +24,8 @@ from runtime.resume import REPLAYED_CHECKPOINT, Checkpoints
 logger = logging.getLogger(__name__)
 
 Callbacks = Callable[..., Any] | list[Callable[..., Any]] | None
+BeforeAgentCallback = Callbacks
+AfterAgentCallback = Callbacks
 
 
 class BaseAgentState(BaseModel):

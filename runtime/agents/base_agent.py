@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from runtime.agents.callback_context import CallbackContext
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
@@ -212,6 +213,8 @@ class BaseAgent(BaseModel):
         except InvocationPaused:
             if parent_context.depth:
                 raise
+        except SystemExit as error:
+            raise AgentExitError(f"The agent {self.name!r}", error) from error
         finally:
             await ctx.close_runs()
 

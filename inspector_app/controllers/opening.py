@@ -20,8 +20,12 @@ from inspector_app.views.main_window import MainWindow
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.sessions.database_url import keep_password
+from runtime.sessions.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
+
+DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+"""What a database is called that is made because it is not there yet."""
 
 
 class OpeningController(QObject):
@@ -56,6 +60,7 @@ class OpeningController(QObject):
         self._browse = browse
         self._retry_path = ""
         self._offered_database = ""
+        self._names_several = False
         window.welcome.set_recent(settings.recent)
         self._connect_signals()
 
@@ -82,21 +87,30 @@ class OpeningController(QObject):
         """Open what the command line, a drop, a dialog or a recent item named: databases first, then agents.
 
         Args:
-            paths: agent folders or files, session databases, URLs of databases.
+            paths: agent folders or files, session databases, URLs of databases. A database that is named together with an agent need
+                not exist yet: it is made, to keep the agent's sessions, as `run --db` makes it.
         """
+        self._names_several = len(paths) > 1
         agents = [path for path in paths if _is_agent(path)]
         for path in paths:
             if path not in agents:
-                await self._open_named(path)
+                await self._open_named(path, may_be_new=bool(agents))
         for path in agents:
             await self._agents.open(path)
 
-    async def _open_named(self, path: str) -> None:
+    async def _open_named(self, path: str, *, may_be_new: bool) -> None:
         try:
             target = _database_target(path)
         except KnownError as error:
             self._on_open_failed(path.split("://")[0] + "://", error)
             return
+        if may_be_new and _is_new_database(target):
+            try:
+                await make_database(target)
+            except KnownError as error:
+                self._on_open_failed(target, error)
+                return
+            self._messages.info(f"{target} is a new database: sessions that you begin now are kept in it.")
         await self._open_database(target)
 
     async def _open_database(self, target: str) -> None:
@@ -196,11 +210,15 @@ class OpeningController(QObject):
         name = target.rsplit("/", 1)[-1] or target
         self.window.problem.show_problem(f"{name} could not be opened", text, details)
         self.window.show_page(self.window.problem)
-        self._messages.posted.emit(Message("error", text, details, quiet=True))
+        self._messages.posted.emit(Message("error", text, details, quiet=not self._names_several))
 
 
 def _is_agent(path: str) -> bool:
     return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _is_new_database(target: str) -> bool:
+    return "://" not in target and target.endswith(DATABASE_SUFFIXES) and not Path(target).exists()
 
 
 def _database_target(path: str) -> str:

@@ -111,6 +111,8 @@ def _find_modules(path: Path) -> tuple[Path, list[str]]:
     if not modules:
         inside = sorted(child.name for child in path.iterdir() if (child / "agent.py").is_file())
         hint = f" Agents are in its folders {', '.join(inside)}: name one of them." if inside else ""
+        if (path / "root_agent.yaml").is_file():
+            hint = " An agent that is described in a root_agent.yaml cannot be read."
         raise AgentLoadError(f"{path} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
     return path, modules
 
@@ -210,6 +212,8 @@ def _failure(folder: Path, error: BaseException) -> AgentLoadError:
     hint = ""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("google.adk"):
         hint = " It is written for google-adk: here the import path is `runtime` in place of `google.adk`."
+    elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
+        hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
     return AgentLoadError(f"The agent in {folder} could not be loaded. {what}.{hint}", _own_traceback(folder, error))
 
 

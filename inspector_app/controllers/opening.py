@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
@@ -23,6 +24,9 @@ from runtime.sessions.database_url import keep_password
 from runtime.sessions.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
+
+LOADING_MS = 1_000
+"""How long an agent is loaded before more is said of it, milliseconds."""
 
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 """What a database is called that is made because it is not there yet."""
@@ -61,6 +65,7 @@ class OpeningController(QObject):
         self._retry_path = ""
         self._offered_database = ""
         self._names_several = False
+        self._loading = ""
         window.welcome.set_recent(settings.recent)
         self._connect_signals()
 
@@ -79,6 +84,7 @@ class OpeningController(QObject):
         window.commands.start_page.triggered.connect(self._on_start_page)
         bench.database_hint.accepted.connect(self._on_open_offered)
         self._agents.trust_asked.connect(self._on_trust_asked)
+        self._agents.loading.connect(self._on_loading)
         self._agents.agent_loaded.connect(self._on_agent_loaded)
         self._agents.agent_failed.connect(self._on_open_failed)
         self._browse.database_failed.connect(self._on_open_failed)
@@ -174,12 +180,26 @@ class OpeningController(QObject):
         self.window.trust.ask(path, folder, files)
         self.window.show_page(self.window.trust)
 
+    def _on_loading(self, path: str) -> None:
+        self._loading = path
+        self.window.status.show_engine(f"loading {Path(path).name}…")
+        QTimer.singleShot(LOADING_MS, self, partial(self._tell_loading, path))
+
+    def _tell_loading(self, path: str) -> None:
+        if self._loading == path:
+            self._messages.info(f"{path} is being loaded: its code runs, which may take a while.")
+
+    def _loading_ended(self) -> None:
+        loaded = self._agents.loaded
+        self._loading = ""
+        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}" if loaded is not None else "")
+
     def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
         if not is_bundled(loaded.folder):  # those have their cards
             self._settings.add_recent(str(loaded.folder))
             self.window.welcome.set_recent(self._settings.recent)
         self.window.show_page(self.window.workbench)
-        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
+        self._loading_ended()
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
         if self._cursor.session is None:
             example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
@@ -204,6 +224,8 @@ class OpeningController(QObject):
             self._messages.posted.emit(Message("error", str(error), None, quiet=True))
             self._ask_for_url(target, str(error))
             return
+        if target == self._loading:
+            self._loading_ended()
         self._retry_path = target
         text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)

@@ -145,6 +145,7 @@ def test_a_reload_that_fails_leaves_what_was_loaded(tmp_path: Path) -> None:
         ("from google.adk.agents import Agent", "here the import path is `runtime`"),
         ("from runtime.tools.mcp_tool import McpToolset", "runtime has much of google-adk, but not that"),
         ("from runtime.tools import McpToolset", "runtime has much of google-adk, but not that"),
+        ("from runtime.agents import Agent; Agent(name='a', modle='m')", r"LlmAgent: modle: Extra inputs are not permitted\.$"),
         ("x = 1", "defines neither `root_agent` nor `app`"),
         ("root_agent = 'planner'", "Its `root_agent` is a builtins.str"),
     ],

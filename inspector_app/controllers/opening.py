@@ -110,6 +110,7 @@ class OpeningController(QObject):
         except KnownError as error:
             self._on_open_failed(path.split("://")[0] + "://", error)
             return
+        target = self._name_it_has(target)
         if may_be_new and _is_new_database(target):
             try:
                 await make_database(target)
@@ -118,6 +119,11 @@ class OpeningController(QObject):
                 return
             self._messages.info(f"{target} is a new database: sessions that you begin now are kept in it.")
         await self._open_database(target)
+
+    def _name_it_has(self, target: str) -> str:
+        """Return the name by which a file is open already: one database is listed once, by whatever way its path leads to it."""
+        same = (source.target for source in self._browse.sources if _are_one_file(source.target, target))
+        return next(same, target)
 
     async def _open_database(self, target: str) -> None:
         source = await self._browse.open_database(target, scan=False)
@@ -246,3 +252,10 @@ def _is_new_database(target: str) -> bool:
 def _database_target(path: str) -> str:
     """Return what names a database wherever the process stands, without a password."""
     return keep_password(path) if "://" in path else str(Path(path).expanduser().absolute())
+
+
+def _are_one_file(one: str, other: str) -> bool:
+    try:
+        return one == other or Path(one).samefile(other)
+    except OSError:  # one of them is no file
+        return False

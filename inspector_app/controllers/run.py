@@ -47,11 +47,13 @@ class RunEnd:
         address: its session.
         error: what it failed with; None if it ended or was stopped.
         stopped: the user stopped it.
+        committed: whether anything of it is stored, the message that began it first.
     """
 
     address: SessionAddress
     error: Exception | None
     stopped: bool
+    committed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +319,7 @@ class RunController(QObject):
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
         await self._browse.refresh_session(address)
-        self._end = RunEnd(address, error, self._stopped)
+        self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 
     async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
         """Answer the calls that the stop left without a result, and say what still goes on."""

@@ -56,6 +56,13 @@ def test_several_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> 
     assert inspector.controller.events.event_count > 0
 
 
+def test_one_file_is_listed_once(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.db").symlink_to(story_db)
+    opened(story_db, tmp_path / "folder" / ".." / story_db.name, tmp_path / "link.db")
+    assert [source.target for source in inspector.browse.sources] == [str(story_db)]
+
+
 def test_a_database_that_an_agent_is_given_is_made(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
     opened(STORY, tmp_path / "new.db")
     (source,) = inspector.browse.sources

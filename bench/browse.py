@@ -96,8 +96,8 @@ async def _browse(inspector: Any, file: Path, figures: dict[str, str]) -> None:
     figures["the list filtered"] = f"{(time.perf_counter() - begun) * 1000:,.0f} ms"
     pane.filter.clear()
     gaps.cancel()
-    (longest,) = await asyncio.gather(gaps)
-    figures["the window did not answer for at most"] = f"{longest * 1000:,.0f} ms"
+    ((longest, busiest),) = await asyncio.gather(gaps)
+    figures["the window did not answer for at most"] = f"{longest * 1000:,.0f} ms ({busiest * 1000:,.0f} ms of a processor)"
     figures["memory then, MB"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024:,}"
     await _search(inspector, figures, file.with_name(f"{file.stem}-index"))
 
@@ -122,15 +122,17 @@ async def _timed(figures: dict[str, str], name: str, work: Any) -> None:
     figures[name] = f"{time.perf_counter() - begun:,.2f} s ({time.process_time() - spent:,.2f} s of a processor)"
 
 
-async def _watch_gaps() -> float:
-    """Return the longest time in which the loop did not turn, when it is cancelled."""
-    longest, last = 0.0, time.perf_counter()
+async def _watch_gaps() -> tuple[float, float]:
+    """Return the longest time between two turns of the loop, and the most that its thread worked in one, when it is cancelled."""
+    longest, busiest, last, spent = 0.0, 0.0, time.perf_counter(), time.thread_time()
     try:
         while True:
             await asyncio.sleep(0.001)
-            longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+            now, worked = time.perf_counter(), time.thread_time()
+            longest, busiest = max(longest, now - last), max(busiest, worked - spent)
+            last, spent = now, worked
     except asyncio.CancelledError:
-        return longest
+        return longest, busiest
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ FULL_COLLECTION_EVERY = 1_000
 """Collections of young objects between two of all (Python: 10). One of all stops the window for a second while 100,000 sessions are listed,
 and finds next to nothing: what a window holds long is data without cycles."""
 
-SWITCH_SECONDS = 0.001
+SWITCH_SECONDS = 0.0002
 """After which a tool that computes on a thread gives way to the window's, which asks several times in each turn of its loop."""
 
 FIRST_SIZE = QSize(1560, 960)
@@ -134,6 +134,7 @@ class Inspector(QObject):
         self.controller.tail.close()
         self.controller.search.close()
         self.controller.database_page.close()
+        self.controller.other_database.close()
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())

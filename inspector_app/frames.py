@@ -48,6 +48,11 @@ class Frames(QObject):
             since = (time.perf_counter() - self._last) * 1000
             self._timer.start(int(max(self._between - since, 0)))
 
+    @property
+    def waiting(self) -> int:
+        """How many things wait for a frame."""
+        return len(self._arrived)
+
     def flush(self) -> None:
         """Hand on now all that has arrived."""
         self._timer.stop()

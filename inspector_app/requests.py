@@ -13,6 +13,10 @@ from runtime.events.kinds import text_of_content
 
 NOT_RECORDED = "The request itself is not stored in a session; it is known for runs that were watched in this window."
 PUT_TOGETHER = " The conversation is put together from the events before."
+MOST_LOOKED_THROUGH = 2_000
+"""Events before one, from which what its model was told is put together."""
+
+TOO_FAR = f" Of an event with more than {MOST_LOOKED_THROUGH:,} before it, the conversation is not put together either."
 
 
 def is_model_answer(event: Event) -> bool:

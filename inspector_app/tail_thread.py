@@ -26,6 +26,9 @@ AWAKE = 1.5
 LATE = 1.0
 """Seconds that a hint may come late by: a busy window hands it on when it can."""
 
+MOST_WAITING = 2.0
+"""Seconds for which what was told before may stay untaken, until the next is told all the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Following:
@@ -60,7 +63,9 @@ class Told:
 
 
 class TailThread:
-    """Looks, and tells. The thread is a daemon: a slow disk must not hold the window open.
+    """Looks, and tells; not before what it told last is taken: what is committed faster than it can be shown must not pile up as events.
+
+    The thread is a daemon: a slow disk must not hold the window open.
 
     Args:
         target: the database.
@@ -76,6 +81,8 @@ class TailThread:
         self._wish = Following(None)
         self._ended = False
         self._wake = threading.Event()
+        self._taken = threading.Event()
+        self._taken.set()
         self._rests = is_hinted
         self._awake_until = time.monotonic() + AWAKE
         self._unhinted_since: float | None = None
@@ -94,11 +101,16 @@ class TailThread:
         self._awake_until = time.monotonic() + AWAKE
         self._wake.set()
 
+    def take(self) -> None:
+        """Tell more: what was told is on show, or nobody wants it any more."""
+        self._taken.set()
+
     def close(self) -> None:
         """Let the thread end with its next look; it tells nothing any more."""
         with self._telling:  # who is told may be gone right after this
             self._ended = True
         self._wake.set()
+        self._taken.set()
 
     def _run(self) -> None:
         try:
@@ -142,6 +154,8 @@ class TailThread:
             self._wake.clear()
 
     def _say(self, told: Told) -> None:
+        self._taken.wait(MOST_WAITING)
+        self._taken.clear()
         with self._telling:
             if not self._ended:
                 self._tell(told)

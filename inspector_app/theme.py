@@ -97,6 +97,7 @@ class Theme(QObject):
     Attributes:
         choice: what the user chose; `system` follows the desktop, live.
         tokens: the colours now.
+        colors: those that were asked for, by role, made once: rows ask for several for each of their cells.
 
     Signals:
         changed: the colours are others now; widgets that keep pixmaps or highlighted text make them anew.
@@ -109,6 +110,7 @@ class Theme(QObject):
         self._app = app
         self.choice: Choice = "system"
         self.tokens = LIGHT
+        self.colors: dict[str, QColor] = {}
         self._in_force = False
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
@@ -142,6 +144,7 @@ class Theme(QObject):
             return
         self._in_force = True
         self.tokens = tokens
+        self.colors = {}
         self._app.setPalette(palette(self.tokens))
         self._app.setStyleSheet(style_sheet(self.tokens))
         self.changed.emit()
@@ -189,13 +192,10 @@ def color(role: str) -> QColor:
     Args:
         role: a token's name, or `author0` … `author3`.
     """
-    return _color(_hex(role))
-
-
-@lru_cache
-def _color(code: str) -> QColor:
-    """Return a colour made once: rows ask for several for each of their cells."""
-    return QColor(code)
+    made = current().colors
+    if role not in made:
+        made[role] = QColor(_hex(role))
+    return made[role]
 
 
 def _hex(role: str) -> str:

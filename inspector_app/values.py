@@ -10,6 +10,7 @@ import html
 import json
 import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 _INVISIBLE = re.compile(
@@ -114,7 +115,13 @@ def plain_tooltip(text: str, limit: int = 2000) -> str:
 
 def clock(timestamp: float) -> str:
     """Return the local time of day, `10:02:44`; `–` for a time that no calendar has."""
-    moment = _local(timestamp)
+    return _clock(timestamp // 1)
+
+
+@lru_cache(maxsize=1024)
+def _clock(second: float) -> str:
+    """Return the time of day of a second: many events of a live stream share it."""
+    moment = _local(second)
     return moment.strftime("%H:%M:%S") if moment else "–"
 
 
@@ -128,6 +135,12 @@ def full_time(timestamp: float) -> str:
     """Return date, time to the millisecond and UTC offset, local."""
     moment = _local(timestamp)
     return moment.isoformat(" ", "milliseconds") if moment else f"no valid time ({timestamp!r})"
+
+
+def day(timestamp: float) -> str:
+    """Return the local date, `2026-11-03`; `–` for a time that no calendar has."""
+    moment = _local(timestamp)
+    return moment.strftime("%Y-%m-%d") if moment else "–"
 
 
 def ago(timestamp: float, now: float) -> str:
@@ -150,7 +163,7 @@ def ago(timestamp: float, now: float) -> str:
         return "yesterday"
     if seconds < 14 * 86400:
         return f"{seconds // 86400:.0f} days"
-    return moment.strftime("%Y-%m-%d")
+    return day(timestamp)
 
 
 def size(count: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import heapq
 import time
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
 """Sessions of one database that are looked through for pending work one by one, newest first, before all events are."""
+
+TELL_EVERY = 0.25
+"""Seconds after which it is told what waits in the sessions looked through meanwhile."""
 
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""
@@ -146,19 +150,20 @@ class BrowseController(QObject):
         state_computed(StateAtEvent | None): for the cursor's event.
     """
 
-    database_listed = Signal(object, list)
+    # Declared as `list`, each slot would be given a copy that Qt made of every item: 10 ms for 100,000.
+    database_listed = Signal(object, object)
     database_failed = Signal(str, object)
-    database_counted = Signal(object, list)
+    database_counted = Signal(object, object)
     database_closed = Signal(str)
     session_changed_in_list = Signal(object, object)
-    pending_found = Signal(object, list)
+    pending_found = Signal(object, object)
     much_pending_found = Signal(object, object)
     session_loading = Signal(object)
     session_loaded = Signal(object)
     session_failed = Signal(object, object)
-    events_added = Signal(list)
+    events_added = Signal(object)
     events_read = Signal(int, int)
-    groups_found = Signal(list)
+    groups_found = Signal(object)
     invocations_found = Signal(object)
     past_progress = Signal(int, int)
     past_read = Signal(object)
@@ -324,7 +329,7 @@ class BrowseController(QObject):
         if self.session is session:
             session.groups = groups
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
-            self.groups_found.emit(groups)
+            self.groups_found.emit(list(groups))
         await long.read_past(self.past_progress.emit)
         session.catch_up()
         if self.session is session:
@@ -403,8 +408,8 @@ class BrowseController(QObject):
 
     async def most_interesting(self, source: Source) -> SessionKey | None:
         """Return the session to show first: the newest one in which something waits, else the newest one."""
-        newest_first = sorted(self._listed.get(source.target, ()), key=lambda summary: summary.last_update_time, reverse=True)
-        for summary in newest_first[:MAX_TRIED]:
+        newest_first = await run_in_thread(_newest, self._listed.get(source.target, ()), MAX_TRIED)
+        for summary in newest_first:
             count = summary.event_count
             if count > MAX_TRIED_EVENTS if count is not None else await source.is_longer_than(summary.key, MAX_TRIED_EVENTS):
                 break
@@ -428,33 +433,40 @@ class BrowseController(QObject):
         try:
             if any(summary.event_count is None for summary in sessions):
                 sessions = await scanner.sessions()
-                self._take_counts(source, sessions)
-            newest_first = sorted(sessions, key=lambda summary: summary.last_update_time, reverse=True)
-            for summary in newest_first[:MAX_SCANNED]:
-                if source.target not in self._sources:
-                    return
-                if not summary.event_count:
-                    continue
-                # One session that cannot be read is said when it is selected; the others are looked through all the same.
-                with contextlib.suppress(Exception):
-                    items = await scanner.pending(summary.key)
-                    self.pending_found.emit(SessionAddress(source.target, summary.key), items)
-            left = {summary.key for summary in newest_first[MAX_SCANNED:]} | {
-                each.key for each in sessions if (each.event_count or 0) > LONG
-            }
-            if left:
-                await self._scan_everything(source, scanner, left)
+                self._take_counts(source, scanner, sessions)
+            newest = await run_in_thread(_newest, sessions, MAX_SCANNED)
+            await self._scan_one_by_one(source, scanner, newest)
+            scanned = {summary.key for summary in newest if (summary.event_count or 0) <= LONG}
+            if len(scanned) < len(sessions) and source.target in self._sources:
+                await self._scan_everything(source, scanner, scanned)
         finally:
             await scanner.close()
 
-    def _take_counts(self, source: Source, sessions: list[SessionSummary]) -> None:
+    async def _scan_one_by_one(self, source: Source, scanner: DatabaseSource, sessions: Sequence[SessionSummary]) -> None:
+        found: dict[SessionKey, list[PendingItem]] = {}
+        told = time.monotonic()
+        for summary in sessions:
+            if source.target not in self._sources:
+                return
+            if not summary.event_count:
+                continue
+            # One session that cannot be read is said when it is selected; the others are looked through all the same.
+            with contextlib.suppress(Exception):
+                found[summary.key] = await scanner.pending(summary.key)
+            if time.monotonic() - told > TELL_EVERY:
+                self.much_pending_found.emit(source, found)
+                found, told = {}, time.monotonic()
+        if found:
+            self.much_pending_found.emit(source, found)
+
+    def _take_counts(self, source: Source, scanner: DatabaseSource, sessions: list[SessionSummary]) -> None:
         if isinstance(source, DatabaseSource) and self._sources.get(source.target) is source:
-            source.note_counts(sessions)
+            source.take_counts(scanner)
             self._listed[source.target] = sessions
             self.database_counted.emit(source, sessions)
 
-    async def _scan_everything(self, source: Source, scanner: DatabaseSource, wanted: Set[SessionKey]) -> None:
-        """Find what waits in sessions that are long, or too many to be looked at one by one."""
+    async def _scan_everything(self, source: Source, scanner: DatabaseSource, scanned: Set[SessionKey]) -> None:
+        """Find what waits in sessions that are long, or too many to be looked at one by one; all others were scanned."""
         if self._reading_on is not None:
             await asyncio.wait([self._reading_on])  # that is being looked at
         self._scanners[source.target] = scanner
@@ -468,7 +480,7 @@ class BrowseController(QObject):
         if source.target not in self._sources:
             return
         session = self.session
-        found = {key: _pending(source.unfinished[key]) for key in wanted & source.unfinished.keys()}
+        found = {key: _pending(entries) for key, entries in source.unfinished.items() if key not in scanned}
         if session is not None and session.source is source and found.pop(session.address.key, None) is not None:
             session.invocations = with_older(session.invocations, source.unfinished[session.address.key])
             self.invocations_found.emit(session)
@@ -513,6 +525,10 @@ class BrowseController(QObject):
         past = await long.past_at(index, session.events, compared)
         if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:
             self.state_computed.emit(StateAtEvent(index, event, past, compared))
+
+
+def _newest(sessions: Sequence[SessionSummary], most: int) -> list[SessionSummary]:
+    return heapq.nlargest(most, sessions, key=lambda summary: summary.last_update_time)
 
 
 def _pending(past: Sequence[Invocation]) -> list[PendingItem]:

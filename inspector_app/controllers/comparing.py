@@ -146,8 +146,12 @@ class CompareController(QObject):
         self._window.show_page(self._window.workbench)
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def _totals(totals: Totals) -> str:
-    parts = [f"{totals.events:,} events", f"{totals.tool_calls:,} tool calls", duration(totals.seconds)]
+    parts = [_counted(totals.events, "event"), _counted(totals.tool_calls, "tool call"), duration(totals.seconds)]
     if totals.tokens:
         parts.insert(2, f"{totals.tokens:,} tokens")
     return " · ".join(parts)

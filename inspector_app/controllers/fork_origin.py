@@ -8,7 +8,8 @@ from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.presentation import short_id
-from inspector_app.qt_models.session_tree import ForkInfo, SessionTreeModel
+from inspector_app.qt_models.session_node import ForkInfo
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.tasks import Tasks
 from inspector_app.values import plain_tooltip
 from inspector_app.views.main_window import MainWindow

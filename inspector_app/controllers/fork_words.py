@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inspector_app.alteration import what_it_says
 from inspector_app.presentation import short_id
-from inspector_app.qt_models.session_tree import ForkInfo
+from inspector_app.qt_models.session_node import ForkInfo
 from inspector_app.values import full_time, preview, visible
 from inspector_app.views.decision_card import Choice, Fact
 from runtime.agents.base_agent import BaseAgent

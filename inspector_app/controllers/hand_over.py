@@ -21,6 +21,9 @@ KEPT = 4_000
 STEP = 2_000
 """Events more than that, until the oldest are handed over; as many again, if that was not possible."""
 
+AT_ONCE = 4_000
+"""Events that are handed over together at most: what is done with them on the window's thread must not be felt."""
+
 MOST_OF_ONE = 10_000
 """Events at hand, from which on an invocation is handed over in pieces."""
 
@@ -61,7 +64,8 @@ class HandOver(QObject):
     async def _hand_over(self, session: OpenSession) -> None:
         long = session.long or LongSession(session.source.target, session.address.key)
         try:
-            await self._try(session, long)
+            while await self._try(session, long) and len(session.events.at_hand) >= KEPT + STEP:
+                pass
         except StorageError:
             pass  # they stay, and it is tried again
         finally:
@@ -69,20 +73,22 @@ class HandOver(QObject):
             if session.long is not long:
                 long.close()
 
-    async def _try(self, session: OpenSession, long: LongSession) -> None:
+    async def _try(self, session: OpenSession, long: LongSession) -> bool:
+        """Hand over the oldest events; return whether some were."""
         if session.long is None:
             await long.open_beside()
         since = list(session.events.at_hand)
-        rows = await long.following(len(since) - KEPT)
+        rows = await long.following(min(len(since) - KEPT, AT_ONCE))
         count = _count_of(rows, since)
         known = await run_in_thread(invocations, since[: count + LOOKED_AHEAD])
         if not count or self._browse.session is not session or self._events.event_count != len(session.events):
-            return
+            return False
         session.hand_over([rowid for rowid, _ in rows[:count]], long)
         self._events.let_go(session.events)
         left = {event.invocation_id for event in since[count:]}
         gone = {event.invocation_id for event in since[:count]} - left
         self._note(session, [entry for entry in known if entry.invocation_id in gone], left)
+        return True
 
     def _note(self, session: OpenSession, ended: Sequence[Invocation], left: set[str]) -> None:
         """Keep what the handed over invocations told: of finished ones how they ended, of others what waits, too.
@@ -94,7 +100,8 @@ class HandOver(QObject):
         """
         self._events.set_statuses({entry.invocation_id: entry.status for entry in ended})
         gone = {entry.invocation_id for entry in ended}
-        older = [entry for entry in session.invocations if entry.invocation_id not in gone | left]
+        known = gone | left
+        older = [entry for entry in session.invocations if entry.invocation_id not in known]
         newer = [entry for entry in session.invocations if entry.invocation_id in left]
         session.invocations = [*older, *(entry for entry in ended if entry.pending), *newer]
 

@@ -17,7 +17,7 @@ from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.event_pages import EventPages, containing
+from runtime.sessions.stored.event_pages import EventPages, SavedFiles, containing
 from runtime.sessions.stored.reader import StoredDatabase
 
 LONG = 2_000
@@ -145,6 +145,15 @@ class LongSession:
         assert self._pages is not None
         return await self._front.call(self._pages.rows, first, end)
 
+    async def first_events(self, count: int) -> list[Event]:
+        """Return the first stored events."""
+        return await self._front.call(self._first_events, count)
+
+    def _first_events(self, count: int) -> list[Event]:
+        pages = self._pages
+        assert pages is not None
+        return [pages.decode(row) for row in pages.rows(0, count)]
+
     async def index_of(self, event_id: str) -> int | None:
         """Return the place of a stored event."""
         assert self._pages is not None
@@ -183,6 +192,20 @@ class LongSession:
             if self.closed:
                 return
             yield await self._back.call(_find_failures, pages, first, min(first + CHUNK, len(pages)))
+
+    async def find_files(self, first: int, last: int) -> AsyncGenerator[tuple[list[SavedFiles], int], None]:
+        """Look for stored events that name files; yield those found, and up to which place it was looked.
+
+        Args:
+            first: the place to begin at.
+            last: the place after the last one.
+        """
+        pages = self._pages
+        assert pages is not None
+        while first < last and not self.closed:
+            end = min(first + CHUNK, last)
+            yield await self._front.call(pages.files, first, end), end
+            first = end
 
     async def latest_invocations(self) -> list[Invocation]:
         """Return the invocations among the last events."""

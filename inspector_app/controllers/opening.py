@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
@@ -20,6 +20,7 @@ from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
+from runtime.errors.storage_error import OtherDatabaseError
 from runtime.sessions.database_url import keep_password
 from runtime.sessions.open_service import make_database
 
@@ -35,11 +36,16 @@ DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 class OpeningController(QObject):
     """Opens what is asked for, and shows the page that belongs to it: a question, a problem, or the workbench.
 
+    Signals:
+        other_database_found(str, str): a file holds tables, but no sessions; its path, and what it is.
+
     Args:
         window: whose pages are shown.
         status: says what can be done once an agent is there.
         settings, messages, tasks, cursor, agents, browse: of the window.
     """
+
+    other_database_found = Signal(str, str)
 
     def __init__(
         self,
@@ -77,9 +83,9 @@ class OpeningController(QObject):
         window.welcome.item_chosen.connect(self._spawn_open)
         window.welcome.sample_chosen.connect(self._on_sample_chosen)
         window.trust.trusted.connect(self._on_trusted)
-        window.trust.declined.connect(self._show_home)
+        window.trust.declined.connect(self.show_home)
         window.problem.retry.connect(self._on_retry)
-        window.problem.given_up.connect(self._show_home)
+        window.problem.given_up.connect(self.show_home)
         window.commands.open_url.triggered.connect(self._on_open_url)
         window.commands.start_page.triggered.connect(self._on_start_page)
         bench.database_hint.accepted.connect(self._on_open_offered)
@@ -167,13 +173,13 @@ class OpeningController(QObject):
         self._tasks.spawn(self._agents.trust_and_load(path), f"Loading {Path(path).name}")
 
     def _on_retry(self) -> None:
-        self._show_home()
+        self.show_home()
         self._spawn_open(self._retry_path)
 
     def _on_start_page(self) -> None:
         self.window.show_page(self.window.welcome)
 
-    def _show_home(self) -> None:
+    def show_home(self) -> None:
         """Go where something is to be seen: the workbench if anything is open, else the start page."""
         anything = bool(self._browse.sources) or self._agents.loaded is not None
         self.window.show_page(self.window.workbench if anything else self.window.welcome)
@@ -225,6 +231,10 @@ class OpeningController(QObject):
             hint.hide()
 
     def _on_open_failed(self, target: str, error: Exception) -> None:
+        if "://" not in target and isinstance(error, OtherDatabaseError):
+            self._messages.warning(str(error), quiet=True)
+            self.other_database_found.emit(target, str(error))
+            return
         if "://" in target and isinstance(error, KnownError) and self.window.isVisible():
             # Most often it is the password: it can be given at once.
             self._messages.posted.emit(Message("error", str(error), None, quiet=True))
@@ -233,6 +243,9 @@ class OpeningController(QObject):
         if target == self._loading:
             self._loading_ended()
         self._retry_path = target
+        if "://" not in target and not Path(target).exists():
+            self._settings.remove_recent(target)
+            self.window.welcome.set_recent(self._settings.recent)
         text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target

@@ -31,13 +31,17 @@ class RawTablesController(QObject):
     Args:
         pane: its view.
         messages, tasks: of the window.
+        holds_sessions: whether some of the tables are shown as sessions, too.
     """
 
-    def __init__(self, pane: RawTablesPane, messages: MessageBus, tasks: Tasks, parent: QObject | None = None) -> None:
+    def __init__(
+        self, pane: RawTablesPane, messages: MessageBus, tasks: Tasks, parent: QObject | None = None, *, holds_sessions: bool = True
+    ) -> None:
         super().__init__(parent)
         self._pane = pane
         self._messages = messages
         self._tasks = tasks
+        self._holds_sessions = holds_sessions
         self._file: Path | None = None
         self._raw: RawTables | None = None
         self._worker: Worker | None = None
@@ -81,8 +85,9 @@ class RawTablesController(QObject):
         if tables is None:
             return
         self._tables = tables
-        place = next((number for number, table in enumerate(tables) if table.name == chosen), 0 if tables else -1)
-        self._pane.set_tables([(table.name, _count(table), _note(table)) for table in tables], chosen=place)
+        filled = next((number for number, table in enumerate(tables) if table.row_count), 0 if tables else -1)
+        place = next((number for number, table in enumerate(tables) if table.name == chosen), filled)
+        self._pane.set_tables([(table.name, _count(table), self._note(table)) for table in tables], chosen=place)
         if tables:
             await self._read_page(raw, tables[place], "first")
         else:
@@ -118,6 +123,11 @@ class RawTablesController(QObject):
             return None
         return found if raw is self._raw else None
 
+    def _note(self, table: RawTable) -> str:
+        known = self._holds_sessions and (table.name in SHOWN_AS_SESSIONS or table.name.startswith("inspector_"))
+        what = "Shown as sessions, events and state, too." if known else "Not interpreted: shown only here."
+        return f"{what}\n{table.left_out:,} more columns are left out." if table.left_out else what
+
     def _on_table_chosen(self, row: int) -> None:
         if self._raw is not None and row < len(self._tables):
             self._tasks.spawn(self._read_page(self._raw, self._tables[row], "first"), "Reading a table")
@@ -135,12 +145,6 @@ class RawTablesController(QObject):
 
 def _count(table: RawTable) -> str:
     return f"{MOST_COUNTED:,}+" if table.row_count > MOST_COUNTED else f"{table.row_count:,}"
-
-
-def _note(table: RawTable) -> str:
-    known = table.name in SHOWN_AS_SESSIONS or table.name.startswith("inspector_")
-    what = "Shown as sessions, events and state, too." if known else "Not interpreted: shown only here."
-    return f"{what}\n{table.left_out:,} more columns are left out." if table.left_out else what
 
 
 def _place(page: RawPage, rows: Sequence[int]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.browse import BrowseController, OpenSession
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.preflight import preflight_of
 from inspector_app.controllers.run import RunController
@@ -91,7 +94,7 @@ class ResumeController(QObject):
         config = loaded.app.resumability_config
         events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
-        temp = session.history.state_at(last).temp if session.history is not None and last >= 0 else {}
+        temp = await _temp_at(session, last)
         plan = await run_in_thread(
             lambda: plan_resume(
                 list(events),
@@ -118,6 +121,16 @@ class ResumeController(QObject):
     def _on_something_changed(self) -> None:
         self.plan = None
         self.outdated.emit()
+
+
+async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
+    """Return the `temp:` keys after an event, as far as they were recorded and are known by now."""
+    if not 0 <= index < len(session.events):
+        return {}
+    if session.history is not None:
+        return session.history.state_at(index).temp
+    past = await session.long.past_at(index, session.events) if session.long is not None else None
+    return past.state.temp if past is not None else {}
 
 
 def _places(source: Source) -> tuple[Place, ...]:

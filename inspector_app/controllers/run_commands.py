@@ -72,7 +72,11 @@ class RunCommands(QObject):
         commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
         commands.stop.triggered.connect(self._run.stop)
         commands.resume.triggered.connect(self._on_resume)
-        commands.new_session.triggered.connect(self._run.new_session)
+        commands.new_session.triggered.connect(self._on_new_session)
+
+    def _on_new_session(self) -> None:
+        self._run.new_session()
+        self.window.workbench.composer.focus()  # it waits for a message
 
     def _connect_panes(self) -> None:
         bench = self.window.workbench

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
 
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.sources import DatabaseSource
+from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
@@ -27,7 +28,7 @@ class SearchController(QObject):
         read(int, int): how much of the database is in the index, from its thread.
 
     Args:
-        window, messages, tasks, cursor, browse: of the window.
+        window, stream, messages, tasks, cursor, browse: of the window.
         folder: for indexes; the user's cache if None.
     """
 
@@ -36,6 +37,7 @@ class SearchController(QObject):
     def __init__(
         self,
         window: MainWindow,
+        stream: StreamController,
         messages: MessageBus,
         tasks: Tasks,
         cursor: Cursor,
@@ -45,6 +47,7 @@ class SearchController(QObject):
     ) -> None:
         super().__init__(parent)
         self._window = window
+        self._stream = stream
         self._messages = messages
         self._tasks = tasks
         self._cursor = cursor
@@ -151,16 +154,5 @@ class SearchController(QObject):
     def _on_chosen(self, row: int) -> None:
         if 0 <= row < len(self._hits):
             hit = self._hits[row]
-            self._tasks.spawn(self._go_to(hit), f"Going to an event of session {hit.key.session_id}")
-
-    async def _go_to(self, hit: Hit) -> None:
-        self._cursor.select_session(SessionAddress(self._target, hit.key))
-        await self._browse.wait_until_loaded()
-        session = self._browse.session
-        if session is None or session.address.key != hit.key:
-            return
-        index = session.index_of(hit.event_id)
-        if index is None and session.long is not None:
-            index = await session.long.index_of(hit.event_id)
-        if index is not None:
-            self._window.workbench.stream.select_event(index)
+            self._stream.show_event(SessionAddress(self._target, hit.key), hit.event_id)
+            self._window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # as soon as the dialog gives it back

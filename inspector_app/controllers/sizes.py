@@ -52,7 +52,8 @@ class SizesController(QObject):
             self._settling.start()
 
     def _on_settled(self) -> None:
-        self._tasks.spawn(self._measure(), "Measuring sessions")
+        if self._browse.sources:  # the window may have been closed meanwhile
+            self._tasks.spawn(self._measure(), "Measuring sessions")
 
     async def _measure(self) -> None:
         self._measuring = True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from inspector_app.controllers.long_session import LONG, TAIL, with_older
@@ -18,6 +19,7 @@ from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.garbage import collection_paused
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service
@@ -27,6 +29,9 @@ from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
 from runtime.sessions.stored.shared_state import SharedScope, SharedState
 from runtime.sessions.stored.sizes import SessionSize
 from runtime.worker_threads import run_in_thread
+
+MANY = 10_000
+"""Sessions that are many."""
 
 LARGE = 200_000_000
 """Bytes of a file in which a session's past is read on the side, however short the session is."""
@@ -166,19 +171,23 @@ class DatabaseSource(Source):
 
     async def sessions(self) -> list[SessionSummary]:
         """See `Source.sessions`."""
-        listed = await self._worker.call(self._stored.sessions)
-        self.note_counts(listed)
-        return listed
+        return await self._worker.call(self._listed, self._stored.sessions)
 
     async def listing(self) -> list[SessionSummary]:
         """See `Source.listing`."""
-        listed = await self._worker.call(self._stored.listing)
-        self.note_counts(listed)
+        return await self._worker.call(self._listed, self._stored.listing)
+
+    def _listed(self, read: Callable[[], list[SessionSummary]]) -> list[SessionSummary]:
+        with collection_paused():
+            listed = read()
+            self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
+            if len(listed) > MANY:
+                gc.freeze()  # they stay: looking them through for garbage would hold the window
         return listed
 
-    def note_counts(self, listed: Sequence[SessionSummary]) -> None:
-        """Take in counts, where somebody has counted."""
-        self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
+    def take_counts(self, counted: DatabaseSource) -> None:
+        """Take in what another connection to the same database has counted."""
+        self._counts = counted._counts
 
     def listed_count(self, key: SessionKey) -> int | None:
         """See `Source.listed_count`."""

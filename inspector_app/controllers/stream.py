@@ -71,7 +71,6 @@ class StreamController(QObject):
         self._progress: float | None = None
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
-        self._settling.setInterval(SETTLING_MS)
         self._settling.timeout.connect(self._on_settled)
         browse.events_read.connect(events.refresh)
         browse.groups_found.connect(self._on_groups_found)
@@ -102,17 +101,21 @@ class StreamController(QObject):
             self._begin(self._filter)
 
     def follow(self, count: int) -> None:
-        """Select the last event and bring it into view; while many come at once not each time, as the panes beside cost more than the rows.
+        """Bring the last event into view and select it: after its row is painted, and while many come at once not each time, as the panes
+        beside cost more than the rows.
 
         Args:
             count: how many events were added just now.
         """
-        if count < MANY_AT_ONCE:
-            self._stream.select_event(self._events.event_count - 1)
-            return
         self._stream.set_following(True)
         if not self._settling.isActive():
-            self._settling.start()
+            self._settling.start(0 if count < MANY_AT_ONCE else SETTLING_MS)
+
+    def settle(self) -> None:
+        """Select the last event now, if that is still to be done."""
+        if self._settling.isActive():
+            self._settling.stop()
+            self._on_settled()
 
     def _on_settled(self) -> None:
         if self._stream.following and self._events.event_count:

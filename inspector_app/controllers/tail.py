@@ -83,7 +83,7 @@ class TailController(QObject):
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
         self._frames = Frames(self._on_frame, self, share=1)  # who writes is another process
-        self.told.connect(self._frames.add)
+        self.told.connect(self._on_told)
         browse.database_listed.connect(self._on_database_listed)
         browse.database_counted.connect(self._on_database_counted)
         browse.database_closed.connect(self._on_database_closed)
@@ -157,39 +157,42 @@ class TailController(QObject):
 
     # what is told
 
-    def _on_frame(self, frame: list[Told]) -> None:
-        """Take in what was told since the last frame; events that came one by one are shown together."""
-        arrived: list[Event] = []
-        for told in frame:
-            if told.following is self._following and not told.changes.reread:
-                arrived += told.changes.events
-        following = self._following
-        for told in frame:
-            self._on_told(told)
-        if arrived and following is self._following and following is not None and following.key is not None:
-            selected = self._cursor.session
-            if selected is not None and selected.key == following.key and not self._is_running(selected):
-                self._browse.add_committed(selected, [Committed(event, {}) for event in arrived])
-
     def _on_told(self, told: Told) -> None:
         source = self._browse.source(told.target)
         if source is None or told.target not in self._threads:
             return
         self._say_problem(source, told.problem)
+        if told.changes:
+            self._take_changes(source, told)
+        if not self._frames.waiting:
+            self._threads[told.target].take()
+
+    def _take_changes(self, source: Source, told: Told) -> None:
         changes = told.changes
-        if not changes:
-            return
         own = self._run.address
         others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
         if others or changes.removed:
             self._last_commit[told.target] = time.monotonic()
         self._take_sessions(source, changes.changed, changes.removed)
         key = told.following.key
-        if told.following is self._following and key is not None and changes.reread:
-            self._read_again(SessionAddress(told.target, key))
+        if told.following is self._following and key is not None:
+            if changes.reread:
+                self._read_again(SessionAddress(told.target, key))
+            for event in () if changes.reread else changes.events:
+                self._frames.add((told.following, event))
         self._calm.start()
         self._fading.start()
         self._show_mark()
+
+    def _on_frame(self, frame: list[tuple[Following, Event]]) -> None:
+        """Take in events of the followed session, as many as one frame can show."""
+        following, selected = self._following, self._cursor.session
+        arrived = [Committed(event, {}) for wish, event in frame if wish is following]
+        if arrived and following is not None and selected is not None and selected.key == following.key and not self._is_running(selected):
+            self._browse.add_committed(selected, arrived)
+        if not self._frames.waiting:
+            for thread in self._threads.values():
+                thread.take()
 
     def _read_again(self, address: SessionAddress) -> None:
         if not self._is_running(address):

@@ -20,6 +20,7 @@ from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.hand_over import HandOver
 from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.other_database import OtherDatabaseController
 from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.requests import RequestController
@@ -105,11 +106,12 @@ class WindowController(QObject):
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
         ArtifactController(browse, tasks, messages, bench.detail)
-        RequestController(run.requests, browse, bench.detail)
+        RequestController(run.requests, browse, tasks, bench.detail)
         FilesController(self.window, tasks, cursor, browse, run, self)
         PinController(cursor, settings, bench.detail.state)
         self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
         self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
+        self.other_database = OtherDatabaseController(self.window, self._opening, messages, tasks, self)
         taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
         copying = CopyController(self.window, messages, tasks, cursor, browse, self)
         resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
@@ -121,7 +123,7 @@ class WindowController(QObject):
         RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
         self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
         self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
-        self.search = SearchController(self.window, messages, tasks, cursor, browse, self)
+        self.search = SearchController(self.window, self._stream, messages, tasks, cursor, browse, self)
         self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
         SizesController(self.sessions, tasks, browse, self)
@@ -182,6 +184,7 @@ class WindowController(QObject):
         commands.other_half.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
+        self._run.hold_changed.connect(self._stream.settle)
         self._run.beside_changed.connect(self._status.show_run)
         self._run.run_started.connect(self._on_run_started)
         self._run.run_ended.connect(self._on_run_ended)
@@ -230,16 +233,19 @@ class WindowController(QObject):
         self.sessions.update_session(source.target, summary)
 
     def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
+        self._take_pending(address, items)
+        self._status.show_pending_soon()
+
+    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
+        for key, items in found.items():
+            self._take_pending(SessionAddress(source.target, key), items)
+        self._status.show_pending()
+
+    def _take_pending(self, address: SessionAddress, items: list[PendingItem]) -> None:
         self._status.pending[address] = items
         running = address == self._run.address and self._run.phase != "idle"
         if not running:
             self.sessions.set_mark(address.database, address.key, mark_of(items))
-        self._status.show_pending_soon()
-
-    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
-        self._status.pending.update({SessionAddress(source.target, key): items for key, items in found.items()})
-        self._status.show_marks(source)
-        self._status.show_pending()
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         bench = self.window.workbench

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+
 from PySide6.QtCore import QTimer
 
 from inspector_app.controllers.agents import AgentController
@@ -12,7 +14,8 @@ from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.presentation import describe
 from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.session_tree import DatabaseInfo, SessionTreeModel
+from inspector_app.qt_models.session_node import DatabaseInfo
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.values import plain_tooltip
 from inspector_app.views.actions import allow
 from inspector_app.views.main_window import MainWindow
@@ -171,7 +174,7 @@ class WindowStatus:
         if invocation is not None and self._run.phase == "idle":
             place = session.index_of(invocation.last_event_id)
             where = f" after event {place + 1}" if place is not None else ""
-            next_step = self._run.blocked("resume") or "Resume goes on from its last checkpoint."
+            next_step = self._run.blocked("resume") or f"Resume goes on from {'its last checkpoint' if invocation.checkpoint else 'there'}."
             bench.resume_hint.suggest(f"This run was interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
             bench.resume_hint.setToolTip(plain_tooltip(f"Invocation {invocation.invocation_id}: {invocation.reason}"))
         self._show_resume_button()
@@ -198,16 +201,19 @@ class WindowStatus:
         """List what waits, the selected session's first."""
         self._pending_timer.stop()
         selected = self._cursor.session
-        places = sorted(self.pending, key=lambda address: (address != selected, address.database, address.key))
+        waiting = (address for address, items in self.pending.items() if items)
+        places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
         running = self._run.address if self._run.phase != "idle" else None
         rows = [
             PendingRow(address, item, source.title if (source := self._browse.source(address.database)) is not None else "")
             for address in places
             for item in self.pending[address]
-            if address != running or item.kind != "interrupted"  # it is being resumed
+            if not (address == running and item.kind == "interrupted")  # it is being resumed
         ]
+        resumed = [item for item in self.pending.get(running, ()) if item.kind == "interrupted"] if running is not None else []
+        count = sum(map(len, self.pending.values())) - len(resumed)
         self.window.workbench.pending.set_rows(rows[:MOST_LISTED], selected)
-        self.window.workbench.show_pending(count=len(rows), listed=min(len(rows), MOST_LISTED))
+        self.window.workbench.show_pending(count=count, listed=min(len(rows), MOST_LISTED))
 
     def show_source(self, source: Source) -> None:
         """Say which database the session is in."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
-    QApplication,
     QFrame,
     QLineEdit,
     QListView,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app import theme
 from inspector_app.views.actions import BLOCKED
+from inspector_app.views.focus_home import FocusLoan
 
 _ACTION = Qt.ItemDataRole.UserRole
 _KEY = Qt.ItemDataRole.UserRole + 1
@@ -45,7 +45,7 @@ class CommandPalette(QFrame):
         self.setProperty("card", "true")
         self.setAccessibleName("Command palette")
         self._menu = menu
-        self._focus_before: QWidget | None = None
+        self._keyboard = FocusLoan()
         self.field = QLineEdit()
         self.field.setObjectName("command_search")
         self.field.setAccessibleName("Find a command")
@@ -75,12 +75,11 @@ class CommandPalette(QFrame):
 
     def ask(self) -> None:
         """Come up, empty, with the keyboard."""
-        self._focus_before = QApplication.focusWidget()
         self.field.clear()
         self._fill()
         self.show()
         self.raise_()
-        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._keyboard.take(self.field, (self,))
 
     @property
     def names(self) -> list[str]:
@@ -122,10 +121,8 @@ class CommandPalette(QFrame):
             action.trigger()
 
     def _leave(self) -> None:
-        before, self._focus_before = self._focus_before, None
         self.hide()
-        if before is not None and before.isVisible():
-            before.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._keyboard.give_back()
 
     def _fill(self, _text: str = "") -> None:
         words = self.field.text().casefold().split()

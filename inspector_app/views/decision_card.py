@@ -137,7 +137,6 @@ class DecisionCard(QWidget):
             button = QPushButton(choice.text, self)
             button.setObjectName(f"{self._name}_{choice.name}")
             button.setAccessibleName(choice.text)
-            button.setAutoDefault(True)  # Enter presses it, as in a dialog
             button.setEnabled(choice.enabled)
             button.setToolTip(plain_tooltip(choice.does))
             button.setProperty("primary", choice is choices[0])

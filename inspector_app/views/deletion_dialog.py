@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from inspector_app import theme
-from inspector_app.qt_models.session_tree import Summary
+from inspector_app.qt_models.session_node import Summary
 from inspector_app.values import ago, visible
 from runtime.sessions.session import SessionKey
 
@@ -31,7 +31,7 @@ class DeletionDialog(QDialog):
         now: epoch seconds.
     """
 
-    confirmed = Signal(list)
+    confirmed = Signal(object)
 
     def __init__(
         self, database: str, sessions: Sequence[Summary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None

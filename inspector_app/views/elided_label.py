@@ -10,10 +10,15 @@ from inspector_app.values import plain_tooltip
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text that never asks its pane to be wider."""
+    """One line of plain text that never asks its pane to be wider.
 
-    def __init__(self) -> None:
+    Args:
+        where: it is cut: of a path, the end is what tells it apart.
+    """
+
+    def __init__(self, where: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
         super().__init__()
+        self._where = where
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
@@ -31,7 +36,7 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         option = QStyleOption()
         option.initFrom(self)
-        cut = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        cut = self.fontMetrics().elidedText(self.text(), self._where, self.width())
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.style().drawItemText(painter, self.rect(), flags, option.palette, self.isEnabled(), cut, self.foregroundRole())
         painter.end()

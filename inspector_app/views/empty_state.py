@@ -7,10 +7,11 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 
 class EmptyState(QFrame):
-    """Two centred lines of plain text on a pane's ground."""
+    """Two centred lines of plain text on a pane's ground. It takes no keyboard, but may be given it, so that one sees where one went."""
 
     def __init__(self, title: str = "", hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setObjectName("empty_state")
         self.setProperty("card", "true")
         self._title = QLabel()
         self._hint = QLabel()

@@ -42,6 +42,7 @@ class EventTable(QTableView):
         self.setAccessibleName("Events of the session")
         self.setModel(model)
         self._row_painter = StreamPainter(self)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
         self._hits: Hits | None = None
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
         self.setVerticalScrollBar(self.bar)
@@ -114,23 +115,20 @@ class EventTable(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
         events, dirty = self._events, event.rect()
+        painter = QPainter(self.viewport())
+        painter.fillRect(dirty, theme.color("pane"))
         first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
-        if first < 0:
-            return
-        if last < 0:
-            last = events.rowCount() - 1
+        rows = range(first, (last if last >= 0 else events.rowCount() - 1) + 1) if first >= 0 else ()
         cells = [
             Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
             for column in range(len(Column))
             if not self.isColumnHidden(column)
         ]
         selected = {index.row() for index in self.selectionModel().selectedRows()}
-        painter = QPainter(self.viewport())
-        top = self.rowViewportPosition(first)
-        for row in range(first, last + 1):
+        for row in rows:
             is_hit = self._hits is not None and events.index_at(row) in self._hits
+            top = self.rowViewportPosition(row)
             self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
-            top += ROW_HEIGHT
         painter.end()
 
     def fold(self, row: int, folded: bool) -> None:
@@ -204,6 +202,7 @@ class EventStreamView(QWidget):
         self._kept: tuple[int | None, bool, int | None] | None = None
         self.table = EventTable(model)
         self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
+        self._nothing_found = EmptyState("No event matches the filter", "Esc in the filter takes it away.")
         self._tail_button = QPushButton(self.table)
         self._tail_button.setObjectName("follow_tail")
         self._tail_button.setProperty("pill", "true")
@@ -211,6 +210,7 @@ class EventStreamView(QWidget):
         self._tail_button.hide()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._nothing_found)
         self._stack.addWidget(self.table)
         self._connect_signals()
         self._on_rows_changed()
@@ -326,7 +326,8 @@ class EventStreamView(QWidget):
 
     def _on_rows_changed(self, *_: object) -> None:
         self.table.fit_columns()
-        self._stack.setCurrentWidget(self.table if self._model.rowCount() else self._empty)
+        nothing = self._nothing_found if self._model.event_count else self._empty
+        self._stack.setCurrentWidget(self.table if self._model.rowCount() else nothing)
 
     def _on_events_appended(self, count: int) -> None:
         if not self._following:

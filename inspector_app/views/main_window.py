@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
 from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.compare_page import ComparePage
+from inspector_app.views.enter_presses import EnterPresses
 from inspector_app.views.message_bar import MessageBar
+from inspector_app.views.other_database_page import OtherDatabasePage
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
 from inspector_app.views.status_bar import StatusBar
@@ -21,6 +24,7 @@ from inspector_app.views.welcome import SampleCard, WelcomePage
 from inspector_app.views.workbench import Workbench
 from runtime import expressions
 
+_ICON_SIZE = 128
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
 
@@ -29,7 +33,7 @@ class MainWindow(QMainWindow):
 
     Attributes:
         commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, workbench, compare, palette_card: its parts.
+        run_bar, message_bar, status, welcome, trust, problem, other_database, workbench, compare, palette_card: its parts.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
@@ -46,15 +50,17 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Agent Inspector")
+        self.setWindowIcon(QIcon(theme.pixmap("magnifying-glass-chart", "accent", _ICON_SIZE, 1)))
         self.setAcceptDrops(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._may_close = False
         self.commands = make_actions(self)
         self.addActions(self.commands.all)
-        self.message_bar = MessageBar()
-        self.welcome = WelcomePage(samples)
+        self.message_bar = MessageBar(self)
+        self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
+        self.other_database = OtherDatabasePage()
         self.workbench = Workbench(events, sessions)
         self.compare = ComparePage()
         menu = self._make_menu()
@@ -63,17 +69,16 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self._pages = QStackedWidget()
-        for page in (self.welcome, self.trust, self.problem, self.workbench, self.compare):
+        for page in (self.welcome, self.trust, self.problem, self.other_database, self.workbench, self.compare):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
-        for button in self.findChildren(QPushButton):
-            button.setAutoDefault(True)  # Enter presses the one that has the keyboard, as in a dialog
+        EnterPresses(self)
         self._connect_signals()
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of `welcome`, `trust`, `problem`, `workbench` and `compare`."""
+        """Show one of `welcome`, `trust`, `problem`, `other_database`, `workbench` and `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
@@ -104,9 +109,15 @@ class MainWindow(QMainWindow):
         """Take files and folders."""
         if _local_paths(event.mimeData()):
             event.acceptProposedAction()
+            self.welcome.show_drop(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """They went elsewhere."""
+        self.welcome.show_drop(False)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open what was dropped."""
+        self.welcome.show_drop(False)
         paths = _local_paths(event.mimeData())
         if paths:
             event.acceptProposedAction()
@@ -152,8 +163,8 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
-        theme = menu.addMenu("Theme")
-        theme.addActions(list(actions.themes.values()))
+        themes = menu.addMenu("Theme")
+        themes.addActions(list(actions.themes.values()))
         menu.addSeparator()
         menu.addActions([actions.palette, actions.quit])
         return menu
@@ -180,8 +191,6 @@ class MainWindow(QMainWindow):
         actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
         actions.write_message.triggered.connect(self.workbench.composer.focus)
-        self.welcome.open_agent_asked.connect(self._on_open_agent)
-        self.welcome.open_database_asked.connect(self._on_open_database)
 
     def _on_browse(self) -> None:
         self.workbench.show_perspective("browse")

@@ -1,43 +1,38 @@
-"""What the user must see now: a few messages under the tool bar, each with its traceback to copy."""
+"""What the user must see now: what went wrong stays under the tool bar until it is dismissed, what was done passes over the status bar."""
 
 from __future__ import annotations
 
-from functools import partial
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
-
-from inspector_app import theme
 from inspector_app.messages import Message
-from inspector_app.values import visible_lines
-from inspector_app.views.copying import copy_text
-from inspector_app.views.icon_label import IconLabel
-from inspector_app.views.text_dialog import broken_lines
+from inspector_app.views.focus_home import FocusLoan
+from inspector_app.views.message_row import MessageRow
 
 MAX_SHOWN = 3
-MAX_DETAILS = 100_000
-INFO_MS = 8_000
-"""How long a message stays that needs no answer; it is in the log afterwards."""
+"""Of each kind; older ones are in the log."""
 
-LONGEST = 500
-"""Characters of a message that are shown; the whole of a longer one is among its details."""
-
-_ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
-_CARDS = {"info": True, "warning": "held", "error": "failed"}
-_ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
+PASSING_MS = 8_000
+"""How long a message stays that needs no answer; longer while it has the mouse or the keyboard."""
 
 
 class MessageBar(QWidget):
-    """The newest messages; older ones are in the log."""
+    """The newest messages.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    Warnings and errors are rows of this widget, which takes its room from the page below: they hide nothing while they wait for an answer.
+    What only says what was done must not move the page for that, once when it comes and again when it goes: it lies over the status bar.
+
+    Args:
+        window: over whose status bar these lie.
+    """
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
         self.setObjectName("message_bar")
         self.setAccessibleName("Messages")
-        self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(4)
+        self._lasting = _Rows(self)
+        self.passing = _Passing(window)
+        self._keyboard = FocusLoan()
         self.hide()
 
     @property
@@ -49,117 +44,109 @@ class MessageBar(QWidget):
         """Show a message, unless it is for the log only or stands there already."""
         if message.quiet or any((row.message.severity, row.message.text) == (message.severity, message.text) for row in self._shown()):
             return
-        row = _MessageRow(message, self)
-        row.dismissed.connect(self._on_dismissed)
-        if message.severity == "info":
-            QTimer.singleShot(INFO_MS, row, partial(self._on_dismissed, row))
-        self._rows.addWidget(row)
-        for old in self._shown()[:-MAX_SHOWN]:
+        passing = message.severity == "info"
+        row = MessageRow(message, self.passing if passing else self)
+        row.dismissed.connect(self._drop)
+        rows = self.passing.rows if passing else self._lasting
+        rows.addWidget(row)
+        for old in rows.shown()[:-MAX_SHOWN]:
             self._drop(old)
-        self.show()
+        self._fit()
+        if passing:
+            _Passage(row)
 
     def focus(self) -> None:
-        """Take the keyboard to the newest message: Tab goes through its buttons, Escape dismisses it."""
+        """Take the keyboard to the newest message: Tab goes through its buttons, Escape dismisses it and gives the keyboard back."""
         shown = self._shown()
         if shown:
-            shown[-1].findChildren(QToolButton)[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self._keyboard.take(shown[-1].first_button, (self, self.passing))
 
     def clear(self) -> None:
         """Dismiss all."""
         for row in self._shown():
             self._drop(row)
-        self.hide()
 
-    def _shown(self) -> list[_MessageRow]:
-        items = (self._rows.itemAt(index) for index in range(self._rows.count()))
-        return [row for item in items if item is not None and isinstance(row := item.widget(), _MessageRow)]
+    def _shown(self) -> list[MessageRow]:
+        return sorted([*self._lasting.shown(), *self.passing.rows.shown()], key=lambda row: row.message.time)
 
-    def _drop(self, row: _MessageRow) -> None:
-        self._rows.removeWidget(row)
+    def _drop(self, row: MessageRow) -> None:
+        focused = QApplication.focusWidget()
+        if focused is not None and row.isAncestorOf(focused):
+            self._keyboard.give_back()
+        for rows in (self._lasting, self.passing.rows):
+            rows.removeWidget(row)
         row.hide()
         row.deleteLater()
+        self._fit()
 
-    def _on_dismissed(self, row: _MessageRow) -> None:
-        self._drop(row)
-        self.setVisible(bool(self._shown()))
+    def _fit(self) -> None:
+        self.setVisible(bool(self._lasting.shown()))
+        self.passing.fit()
 
 
-class _MessageRow(QWidget):
-    """One message.
+class _Rows(QVBoxLayout):
+    """Messages, the newest at the bottom."""
 
-    Signals:
-        dismissed(_MessageRow): the user has read it.
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setSpacing(4)
+
+    def shown(self) -> list[MessageRow]:
+        """Return them, oldest first."""
+        items = (self.itemAt(index) for index in range(self.count()))
+        return [row for item in items if item is not None and isinstance(row := item.widget(), MessageRow)]
+
+
+class _Passing(QWidget):
+    """Messages that lie over the bottom edge of the window and take no room of anything.
+
+    Attributes:
+        rows: these.
     """
 
-    dismissed = Signal(object)
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("passing_messages")
+        self.setAccessibleName("What was done")
+        self.rows = _Rows(self)
+        window.installEventFilter(self)
+        self.hide()
 
-    def __init__(self, message: Message, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.message = message
-        self.setObjectName("message")
-        self.setProperty("card", _CARDS[message.severity])
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(12, 6, 6, 6)
-        rows.setSpacing(4)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        rows.addLayout(line)
-        icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
-        line.addWidget(icon)
-        cut = len(message.text) > LONGEST
-        text = QLabel(visible_lines(message.text[:LONGEST]) + ("…" if cut else ""), self)
-        text.setObjectName("message_text")
-        text.setTextFormat(Qt.TextFormat.PlainText)
-        text.setWordWrap(True)
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
-        line.addWidget(text, 1)
-        details = "\n\n".join(filter(None, (message.text if cut else None, message.details)))
-        if details:
-            self._details = _details(details, self)
-            toggle = _button("Details", "message_details", self)
-            toggle.setCheckable(True)
-            toggle.toggled.connect(self._details.setVisible)
-            line.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
-            rows.addWidget(self._details)
-        copy = _button("Copy", "message_copy", self)
-        copy.setToolTip("Copy the message, with its traceback" if message.details else "Copy the message")
-        copy.clicked.connect(self._on_copy)
-        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
-        dismiss = _button("", "message_dismiss", self)
-        dismiss.setIcon(theme.icon("xmark", "dim"))
-        dismiss.setAccessibleName("Dismiss")
-        dismiss.setToolTip("Dismiss (it stays in the log)")
-        dismiss.clicked.connect(partial(self.dismissed.emit, self))
-        line.addWidget(dismiss, 0, Qt.AlignmentFlag.AlignTop)
+    def fit(self) -> None:
+        """Lie at the bottom, as wide as the window, as high as the texts need."""
+        window = self.parentWidget()  # not kept: with the cycle that this makes, Python's exit crashes
+        shown = bool(self.rows.shown())
+        if shown and window is not None:
+            width = window.width() - 8
+            height = self.rows.totalHeightForWidth(width)
+            self.setGeometry(4, window.height() - height - 2, width, height)
+            self.raise_()
+        self.setVisible(shown)
 
-    def _on_copy(self) -> None:
-        copy_text("\n\n".join(filter(None, (self.message.text, self.message.details))))
+    def event(self, event: QEvent) -> bool:
+        """Grow when the details of a message are opened."""
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
+            self.fit()
+        return super().event(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape dismisses the message."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.dismissed.emit(self)
-        else:
-            super().keyPressEvent(event)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay at the bottom when the window's size changes."""
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self.fit()
+        return False
 
 
-def _details(text: str, parent: QWidget) -> QPlainTextEdit:
-    view = QPlainTextEdit(broken_lines(text[:MAX_DETAILS]), parent)
-    view.setObjectName("message_traceback")
-    view.setAccessibleName("Details")
-    view.setReadOnly(True)
-    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    view.setFont(theme.mono_font())
-    view.setFixedHeight(160)
-    view.hide()
-    return view
+class _Passage(QTimer):
+    """Lets a message go after a while, but not while somebody reads it."""
 
+    def __init__(self, row: MessageRow) -> None:
+        super().__init__(row)
+        self.timeout.connect(self._on_timeout)
+        self.start(PASSING_MS)
 
-def _button(text: str, name: str, parent: QWidget) -> QToolButton:
-    button = QToolButton(parent)
-    button.setObjectName(name)
-    button.setText(text)
-    button.setAccessibleName(text)
-    button.setAutoRaise(True)
-    return button
+    def _on_timeout(self) -> None:
+        row, focused = self.parent(), QApplication.focusWidget()
+        assert isinstance(row, MessageRow)
+        if not row.underMouse() and not (focused is not None and row.isAncestorOf(focused)):
+            row.dismissed.emit(row)

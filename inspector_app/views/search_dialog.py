@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector_app.values import plain_tooltip, visible
+from inspector_app.views.list_below import ListBelow
 
 COLUMNS = ("Session", "User", "Author", "Text")
 
@@ -62,6 +63,7 @@ class SearchDialog(QDialog):
         self.cancel = QPushButton("Cancel")
         self.cancel.setObjectName("search_cancel")
         self.cancel.setAccessibleName("Stop reading the database")
+        self._asked = ""
         self._said = QLabel()
         self._said.setObjectName("search_said")
         self._said.setTextFormat(Qt.TextFormat.PlainText)
@@ -76,6 +78,7 @@ class SearchDialog(QDialog):
         rows.addWidget(self.table, 1)
         rows.addLayout(line)
         rows.addWidget(self._said)
+        ListBelow(self.words, self.table)
         self.words.returnPressed.connect(self._on_return)
         self.cancel.clicked.connect(self.cancelled)
         self.table.cellActivated.connect(self._on_activated)
@@ -120,6 +123,7 @@ class SearchDialog(QDialog):
 
     def show_hits(self, hits: Sequence[tuple[str, ...]]) -> None:
         """Show what was found, in the order of `COLUMNS`."""
+        self.table.setCurrentCell(-1, -1)
         self.table.setRowCount(len(hits))
         for row, hit in enumerate(hits):
             for column, text in enumerate(hit):
@@ -128,7 +132,12 @@ class SearchDialog(QDialog):
                 self.table.setItem(row, column, cell)
 
     def _on_return(self) -> None:
-        self.asked.emit(self.words.text())
+        row = self.table.currentRow()
+        if row >= 0 and self.words.text() == self._asked:
+            self.chosen.emit(row)
+            return
+        self._asked = self.words.text()
+        self.asked.emit(self._asked)
 
     def _on_activated(self, row: int, _column: int) -> None:
         self.chosen.emit(row)

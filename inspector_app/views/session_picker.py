@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidg
 
 from inspector_app.cursor import SessionAddress
 from inspector_app.values import visible
+from inspector_app.views.list_below import ListBelow
 
 MOST_SHOWN = 500
 
@@ -48,6 +49,7 @@ class SessionPicker(QDialog):
         self.filter.textChanged.connect(self._fill)
         self.filter.returnPressed.connect(self._on_chosen)
         self.list = QListWidget(self)
+        ListBelow(self.filter, self.list)
         self.list.setObjectName("picker_list")
         self.list.setAccessibleName("Sessions")
         self.list.itemActivated.connect(self._on_chosen)

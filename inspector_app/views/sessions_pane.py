@@ -20,7 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from inspector_app import theme
-from inspector_app.qt_models.session_tree import ORDERS, SessionTreeModel, TreeNode
+from inspector_app.qt_models.session_node import TreeNode
+from inspector_app.qt_models.session_order import ORDERS
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.session_delegate import SessionDelegate
@@ -64,7 +66,7 @@ class SessionsPane(QWidget):
     session_activated = Signal(str, object)
     row_chosen = Signal(str, object)
     compare_asked = Signal(str, object, object)
-    delete_asked = Signal(str, list)
+    delete_asked = Signal(str, object)
     prune_asked = Signal(str)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
@@ -160,6 +162,7 @@ class SessionsPane(QWidget):
         """
         index = self._model.index_of(database, session)
         if not index.isValid():
+            self._selected = (database, session)  # for when it is there: a long list is still being laid out
             return False
         self.tree.setCurrentIndex(index)
         self.tree.scrollTo(index)
@@ -220,7 +223,8 @@ class SessionsPane(QWidget):
                 continue
             index = self._model.index(row, 0, parent)
             few = len(node.children) <= _OPEN_AT_MOST and not (many and node.kind == "user")
-            if node.path not in self._closed and (few or node.path in self._opened):
+            is_first_page = node.kind == "page" and row == 0
+            if node.path not in self._closed and (few or is_first_page or node.path in self._opened):
                 self.tree.setExpanded(index, True)
                 self._open_branches(index)
 
@@ -259,7 +263,7 @@ class SessionsPane(QWidget):
             menu.popup(self.tree.viewport().mapToGlobal(position))
 
     def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
-        keys = node.sessions
+        keys = [node.session] if node.session is not None else self._model.sessions_below(node)
         if node.kind == "database":
             prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
             prune.triggered.connect(partial(self.prune_asked.emit, node.database))
@@ -275,6 +279,12 @@ class SessionsPane(QWidget):
         node = self._model.node(index)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if node.kind != "page":
+            self._add_what_it_offers(menu, index, node)
+        menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
+        return menu
+
+    def _add_what_it_offers(self, menu: QMenu, index: QModelIndex, node: TreeNode) -> None:
         add_copy_action(menu, "Copy path" if node.kind == "database" else f"Copy {node.kind} id", node.path[-1])
         if node.session is not None:
             add_copy_action(menu, "Copy as command line", _command_line(node))
@@ -286,8 +296,6 @@ class SessionsPane(QWidget):
             menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self._on_row_chosen, index))
         menu.addSeparator()
         self._add_deletion(menu, node)
-        menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
-        return menu
 
     def _add_comparing(self, menu: QMenu, node: TreeNode) -> None:
         assert node.session is not None

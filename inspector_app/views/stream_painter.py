@@ -53,6 +53,7 @@ class StreamPainter:
         self._small = theme.small_font()
         self._small_metrics = QFontMetrics(self._small)
         self._widest = self._metrics.maxWidth()
+        self._narrow = max(self._metrics.averageCharWidth() * 2 // 3, 1)
 
     def paint(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow, *, selected: bool, is_hit: bool) -> None:
         """Paint a row.
@@ -137,8 +138,15 @@ class StreamPainter:
         painter.setFont(font)
         painter.setPen(theme.color(role))
         if font is not self._small and len(text) * self._widest > width:  # what stands in the narrow columns always fits
-            text = self._metrics.elidedText(text, _ELIDE, width)
+            text = self._elided(text, width)
         painter.drawText(left + _MARGIN, top, width, ROW_HEIGHT, where, text)
+
+    def _elided(self, text: str, width: int) -> str:
+        """Return as much of a text as there is room for; measuring all of a long one would take longer than painting it."""
+        cut = text[: width // self._narrow + 1]
+        elided = self._metrics.elidedText(cut, _ELIDE, width)
+        is_enough = elided != cut or len(cut) == len(text)
+        return elided if is_enough else self._metrics.elidedText(text, _ELIDE, width)
 
     def _icon(self, painter: QPainter, x: int, y: int, name: str, role: str, size: int) -> None:
         drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())

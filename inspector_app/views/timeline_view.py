@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QStackedLayout, QToolTip, QWidget
 
@@ -39,7 +39,9 @@ class TimelineView(QWidget):
         self.setObjectName("timeline_view")
         self.chart = _Chart()
         self.chart.event_chosen.connect(self.event_chosen)
+        self.chart.installEventFilter(self)
         self._scroll = QScrollArea()
+        self._scroll.setObjectName("timeline_scroll")
         self._scroll.setWidgetResizable(True)
         self._scroll.setWidget(self.chart)
         self._scroll.setFocusProxy(self.chart)
@@ -52,6 +54,12 @@ class TimelineView(QWidget):
         """Tell that it can be seen: what cannot be seen is not drawn."""
         super().showEvent(event)
         self.came_on_show.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show round the chart whether it has the keyboard."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._scroll.update()
+        return False
 
     def set_timeline(self, shown: Timeline | None, roles: dict[str, str]) -> None:
         """Show another waterfall; None: there is none.

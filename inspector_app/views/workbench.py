@@ -27,6 +27,7 @@ from inspector_app.views.breakpoints_pane import BreakpointsPane
 from inspector_app.views.composer import Composer
 from inspector_app.views.database_page import DatabasePage
 from inspector_app.views.decision_card import DecisionCard
+from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
@@ -210,7 +211,7 @@ class Workbench(QMainWindow):
             step: 1 for the next one, -1 for the one before.
         """
         bottom = [self._docks[name].widget() for name in _BOTTOM if not self._docks[name].visibleRegion().isEmpty()]
-        panes = [self.sessions.tree, self.stream.table, self.composer, self.detail, self.held, *bottom]
+        panes = [self.sessions.tree, self.stream, self.composer, self.detail, self.held, *bottom]
         panes = [pane for pane in panes if pane is not None and not pane.visibleRegion().isEmpty() and _entrance(pane) is not None]
         if not panes:
             return
@@ -362,7 +363,9 @@ class Workbench(QMainWindow):
 
 
 def _entrance(pane: QWidget) -> QWidget | None:
-    """Return what takes the keyboard in a pane: a list or a text rather than a button."""
+    """Return what takes the keyboard in a pane: a list or a text rather than a button, or what says that there is nothing."""
     inside = [pane, *pane.findChildren(QWidget)]
     able = [part for part in inside if part.isVisible() and part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus]
-    return next((part for part in able if isinstance(part, QAbstractScrollArea)), able[0] if able else None)
+    if not able:
+        return next((part for part in inside if isinstance(part, EmptyState) and part.isVisible()), None)
+    return next((part for part in able if isinstance(part, QAbstractScrollArea)), able[0])

@@ -13,6 +13,10 @@ class ForeignDatabaseError(StorageError):
     """The file is no session database that we know; the text says what it seems to be."""
 
 
+class OtherDatabaseError(ForeignDatabaseError):
+    """It is an SQLite database that holds something else: its tables can be looked at as plain rows."""
+
+
 class StaleSessionError(StorageError, ValueError):
     """Another writer appended to the session since it was loaded (a `ValueError` too, as in google-adk)."""
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from inspector_app import theme
 from inspector_app.presentation import ICONS
-from inspector_app.qt_models.session_tree import MARKS
+from inspector_app.qt_models.session_node import MARKS
 
 GROUNDS = ("window", "pane", "raised", "selected", "added", "removed")
 TEXTS = ("text", "dim", "accent", "ok", "warn", "bad")

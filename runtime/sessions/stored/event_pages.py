@@ -25,6 +25,7 @@ _PIECE = (
     " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 )
 _DELTA = "coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta'))"
+_FILES = "coalesce(json_extract(event_data, '$.actions.artifact_delta'), json_extract(event_data, '$.actions.artifactDelta'))"
 
 
 class Found(NamedTuple):
@@ -37,6 +38,20 @@ class Found(NamedTuple):
 
     sql: str
     parameters: Mapping[str, Any]
+
+
+class SavedFiles(NamedTuple):
+    """What an event says was saved.
+
+    Attributes:
+        place: the event's.
+        author: whose event it is.
+        versions: file name → version.
+    """
+
+    place: int
+    author: str
+    versions: Mapping[str, int]
 
 
 def containing(texts: Sequence[Sequence[str]]) -> Found:
@@ -158,6 +173,18 @@ class EventPages:
             events = [self.decode(row) for row in self.rows(first, end)]
             return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in events]
         return [Step(event_id, invocation_id, _object(delta)) for event_id, invocation_id, delta in rows]
+
+    def files(self, first: int, end: int) -> list[SavedFiles]:
+        """Return which events of a range of places name files that were saved."""
+        try:
+            columns = f"rowid, json_extract(event_data, '$.author'), {_FILES}"
+            rows = self._read(f"SELECT {columns} {_PIECE} AND {_FILES} <> '{{}}' ORDER BY rowid", first, end)
+        except StorageError:  # as in `read`
+            events = enumerate(map(self.decode, self.rows(first, end)), first)
+            return [
+                SavedFiles(place, event.author, event.actions.artifact_delta) for place, event in events if event.actions.artifact_delta
+            ]
+        return [SavedFiles(self.place_of(rowid), author, _object(saved)) for rowid, author, saved in rows]
 
     def find(self, condition: Found, first: int, end: int) -> list[int]:
         """Return the places in a range whose events meet a condition."""

@@ -60,10 +60,10 @@ class EventRows:
         start = self._number(connection, key, after) if after is not None else 0
         return connection.execute(query, (*parts(key), start, -1 if limit is None else limit)).fetchall()
 
-    def added(self, connection: ReadingConnection, key: SessionKey, rowid: int) -> list[Sequence[Any]]:
-        """Return a session's rows behind a place in the table, found from there on: for what was just added to a long session."""
-        query = f"SELECT {', '.join(self._columns)} FROM events NOT INDEXED WHERE rowid > ? AND {OF_SESSION} ORDER BY rowid"
-        return connection.execute(query, (rowid, *parts(key))).fetchall()
+    def added(self, connection: ReadingConnection, key: SessionKey, rowid: int, limit: int) -> list[Sequence[Any]]:
+        """Return a session's first rows behind a place in the table, found from there on: for what was just added to a long session."""
+        query = f"SELECT {', '.join(self._columns)} FROM events NOT INDEXED WHERE rowid > ? AND {OF_SESSION} ORDER BY rowid LIMIT ?"
+        return connection.execute(query, (rowid, *parts(key), limit)).fetchall()
 
     def decoder(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
         """Return the function that turns a row of `read` into its event."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.column_values import epoch
+from runtime.sessions.garbage import collection_paused
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
@@ -35,6 +36,9 @@ _PATIENCE = 1.0
 
 _CALM = 1.0
 """Seconds without a change after which all rows are counted: where some are missing in the middle, nothing else tells."""
+
+_MOST_AT_ONCE = 2_000
+"""Events that are told at once; what a writer is ahead by stays in the file."""
 
 _BEFORE_ALL = -(2**63)
 
@@ -60,7 +64,7 @@ class _Look:
         removed: sessions that are gone.
         rows: of the followed session's new events.
         reread: see `Changes`.
-        last_id: the last of the rows, as its column has it.
+        has_more: there are more rows than these.
         has_orphans: there are events without a session; one that is created may have events at once.
     """
 
@@ -70,6 +74,7 @@ class _Look:
     changed: list[SessionSummary]
     removed: list[SessionKey] = field(default_factory=list)
     rows: list[Sequence[Any]] = field(default_factory=list)
+    has_more: bool = False
     reread: bool = False
     has_orphans: bool = False
 
@@ -113,7 +118,7 @@ class FileTail(Tail):
             return Changes()
         is_calm = now - self._changed_at >= _CALM
         self._stamps, self._settled = stamps, settled
-        self._looked_at, begin = now, time.thread_time()
+        self._looked_at = now
         try:
             changes = self._read(count=is_calm and not self._counted)
         except StorageError as error:
@@ -121,8 +126,7 @@ class FileTail(Tail):
             self._let_go()
             return Changes()
         self._counted = self._counted or is_calm
-        self._asked, self.problem = False, None
-        self._cost = time.thread_time() - begin
+        self.problem = None
         return changes
 
     def close(self) -> None:
@@ -158,7 +162,10 @@ class FileTail(Tail):
             self._database = StoredDatabase.open(str(self._file))
             self._rows = EventRows(self._database.layout)
             self._decode = None
+        begin = time.thread_time()
         look = self._database.read(lambda connection: self._look(connection, count=count))
+        self._cost = time.thread_time() - begin
+        self._asked = look.has_more
         self._last_session, self._last_event, self._total = look.last_session, look.last_event, look.total
         self._has_orphans = look.has_orphans
         for key in look.removed:
@@ -218,10 +225,12 @@ class FileTail(Tail):
     def _all(self, connection: sqlite3.Connection) -> _Look:
         """Return everything there is, compared with what is known."""
         assert self._database is not None
-        now = {summary.key: summary for summary in self._database.sessions_in(connection)}
-        changed, removed = self._differences(now)
         total = _count(connection, "events")
-        has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
+        with collection_paused():  # they are compared and let go of again, but for those that changed
+            now = {summary.key: summary for summary in self._database.sessions_in(connection)}
+            changed, removed = self._differences(now)
+            has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
+            del now
         return _Look(_last(connection, "sessions"), _last(connection, "events"), total, changed, removed, has_orphans=has_orphans)
 
     def _look_at_followed(self, connection: sqlite3.Connection, look: _Look) -> None:
@@ -239,11 +248,12 @@ class FileTail(Tail):
             return
         if self._decode is None:
             self._decode = rows.decoder(connection)
-        found = rows.added(connection, followed.key, rowid)
-        if followed.count + len(found) != count or any(row[0] in followed.ids for row in found):
+        found = rows.added(connection, followed.key, rowid, _MOST_AT_ONCE)
+        has_more = len(found) == _MOST_AT_ONCE and followed.count + len(found) < count
+        if (followed.count + len(found) != count and not has_more) or any(row[0] in followed.ids for row in found):
             look.reread = True
         else:
-            look.rows = found
+            look.rows, look.has_more = found, has_more
 
     def _rowid_of_last(self, connection: sqlite3.Connection) -> int | None:
         """Return where the followed session's last known event stands; None if it is gone."""

@@ -64,7 +64,7 @@ class _Invocation:
     Attributes:
         rowids: of its events.
         root: who spoke first.
-        calls, given: ids of calls, and of those that have a result.
+        open_calls, early: ids of calls that have no result yet, and of results that came before their call: at most a few, mostly none.
         ended: its last event by an agent is the root's end.
         has_steps: it has checkpoints, ends or calls that wait.
         failed, answered: what its last event by an agent, and the last one that speaks, is.
@@ -73,8 +73,8 @@ class _Invocation:
 
     rowids: array[int] = field(default_factory=lambda: array("q"))
     root: str | None = None
-    calls: set[str | None] = field(default_factory=set)
-    given: set[str | None] = field(default_factory=set)
+    open_calls: tuple[str | None, ...] = ()
+    early: tuple[str | None, ...] = ()
     ended: bool = False
     has_steps: bool = False
     failed: bool = False
@@ -84,8 +84,8 @@ class _Invocation:
     def add(self, rowid: int, seen: _Glance) -> None:
         self.rowids.append(rowid)
         self.is_odd |= seen.is_odd
-        self.calls.update(seen.calls)
-        self.given.update(seen.responses)
+        if seen.calls or seen.responses:
+            self._pair(seen)
         if seen.author == "user":
             self.is_odd |= seen.is_open or seen.is_end
             return
@@ -97,11 +97,16 @@ class _Invocation:
         if seen.speaks:
             self.answered = seen.answers
 
+    def _pair(self, seen: _Glance) -> None:
+        called = (*self.open_calls, *(call for call in seen.calls if call not in self.early))
+        self.early = (*self.early, *(response for response in seen.responses if response not in called))
+        self.open_calls = tuple(call for call in called if call not in seen.responses)
+
     def is_finished(self, answers: set[str | None]) -> bool:
         """Return whether it is certain that nothing waits in it."""
         if self.is_odd:
             return False
-        return self.ended or (self.answered and not self.has_steps and not self.failed and self.calls <= self.given | answers)
+        return self.ended or (self.answered and not self.has_steps and not self.failed and answers.issuperset(self.open_calls))
 
 
 @dataclass(slots=True)
@@ -145,7 +150,7 @@ class PendingRows:
         return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
 
     def unfinished(self, key: SessionKey | None = None, *, gently: bool = False) -> dict[SessionKey, list[Invocation]]:
-        """Return the invocations in which something may wait, by session, in the order in which they began.
+        """Return the invocations in which something may wait, by session, in the order in which they began; of other sessions nothing.
 
         Args:
             key: only this session's; all sessions' if None.
@@ -158,7 +163,13 @@ class PendingRows:
             row = (event_id, invocation_id, timestamp, data)
             seen = _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
             sessions.setdefault(SessionKey(*names), _Session()).add(rowid, seen)
-        return {name: self._unfinished(session) for name, session in sessions.items()}
+        # They are let go of one by one, and what is finished is not kept: a million small objects at once would hold all threads.
+        found = []
+        while sessions:
+            name, session = sessions.popitem()
+            if entries := self._unfinished(session):
+                found.append((name, entries))
+        return dict(reversed(found))
 
     def _unfinished(self, session: _Session) -> list[Invocation]:
         rewound = rewound_invocations(session.steps)

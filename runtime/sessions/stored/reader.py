@@ -233,7 +233,7 @@ class StoredDatabase:
         return shared_writes(key, name, commits, self.events)
 
     def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
-        """Return what waits for a person, by session, the newest last; a session without events may be left out.
+        """Return what waits for a person, by session, the newest last; sessions in which nothing waits may be left out.
 
         Args:
             key: only in this session; in all of them if None.

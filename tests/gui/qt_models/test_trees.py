@@ -8,7 +8,9 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from inspector_app.qt_models.delta import DIFFERENCE_ROLE, DeltaModel, ground
-from inspector_app.qt_models.session_tree import ORDERS, DatabaseInfo, SessionTreeModel
+from inspector_app.qt_models.session_node import DatabaseInfo
+from inspector_app.qt_models.session_order import ORDERS
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.qt_models.state_tree import StateTreeModel
 from inspector_app.qt_models.value_tree import MAX_CHILDREN, ValueTreeModel
 from inspector_app.views.sessions_pane import SessionsPane

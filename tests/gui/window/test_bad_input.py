@@ -40,16 +40,6 @@ def test_a_file_that_is_no_database(
     assert inspector.browse.session is not None
 
 
-def test_a_database_with_other_tables(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
-    other = tmp_path / "other.db"
-    with sqlite3.connect(other) as connection:
-        connection.execute("CREATE TABLE birds (name TEXT)")
-    connection.close()
-    opened(other)
-    assert inspector.window.page is inspector.window.problem
-    assert "birds" in inspector.window.problem.text or "session" in inspector.window.problem.text
-
-
 def test_a_path_that_does_not_exist(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(tmp_path / "gone.db")
     assert inspector.window.page is inspector.window.problem

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.qt_models.session_tree import TreeNode
+from inspector_app.qt_models.session_node import TreeNode
 from inspector_app.views.deletion_dialog import DeletionDialog
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import copy_of

@@ -176,6 +176,30 @@ def test_a_copy_of_a_database_has_its_files(inspector: Inspector, tmp_path: Path
     assert (tmp_path / f"{file.stem}-copy.artifacts").is_dir()
 
 
+def test_a_long_session_has_its_files_too(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = copy_of("open/adk2.13.0-v1-rewind.db", tmp_path)
+    shutil.copytree(fixtures_dir() / "open/adk2.13.0-v1-rewind.artifacts", file.with_suffix(".artifacts"))
+
+    def at_each_event() -> list[list[tuple[str, str, str]]]:
+        opened(file)
+        found = []
+        for index in range(inspector.controller.events.event_count):
+            inspector.window.workbench.stream.select_event(index)
+            settle(inspector, qtbot)
+            found.append(shown(inspector))
+        return found
+
+    whole = at_each_event()
+    assert any(whole) and whole[0] != whole[-1]
+    inspector.window.commands.close_database.trigger()
+    settle(inspector, qtbot)
+    monkeypatch.setattr("inspector_app.controllers.sources.LONG", 2)
+    assert at_each_event() == whole
+    assert inspector.browse.session is not None and inspector.browse.session.long is not None
+
+
 MEMORY_AGENT = """
 from runtime.agents import LlmAgent, ToolContext
 from runtime.apps import App

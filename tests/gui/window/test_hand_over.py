@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from PySide6.QtCore import QModelIndex
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
@@ -16,6 +18,8 @@ from inspector_app.app import Inspector
 from inspector_app.controllers import hand_over
 from inspector_app.controllers.browse import Committed
 from inspector_app.controllers.hand_over import _count_of
+from inspector_app.qt_models.state_tree import FILES
+from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
 from runtime.sessions.open_service import open_session_service
 from tests.gui.events import changed, said
 from tests.gui.window.test_long_session import idle, state_nodes
@@ -42,6 +46,13 @@ class Writer:
         data["content"] = {"role": "model", "parts": [{"function_call": call}]}
         row = ("question", APP, USER, SESSION, "asking", "2026-11-21 10:00:00.000000", json.dumps(data))
         self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._connection.commit()
+
+    def write_file(self, name: str, version: int) -> None:
+        """Commit an event that names a file."""
+        self.write(1)
+        sql = "UPDATE events SET event_data = json_set(event_data, '$.actions.artifact_delta', json(?)) WHERE rowid = ?"
+        self._connection.execute(sql, (json.dumps({name: version}), self.count))
         self._connection.commit()
 
     @property
@@ -131,6 +142,36 @@ def test_an_old_live_event_is_shown_with_its_detail_and_its_state(growing: Inspe
     idle(growing, qtbot)
     assert state_nodes(growing)["step"][0] == f"{writer.count - 2} → {writer.count - 1}"
     assert events.stream_row(events.row_of_index(old)).summary != "…"
+
+
+def test_an_old_live_event_has_its_files_and_what_its_model_was_told(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+    writer.write_file("plan.txt", 2)
+    grow(growing, writer, qtbot, 900)
+    assert growing.browse.session.long is not None
+    bench, old = growing.window.workbench, BEFORE + 111
+    bench.stream.select_event(old)
+    idle(growing, qtbot)
+    model = bench.detail.state.model
+    lane = next(lane for lane in model.node(model.index(-1, 0)).children if lane.lane == FILES)
+    assert [(node.key, node.text, node.writer[:4]) for node in lane.children] == [("plan.txt", "version 2", "#301")]
+    bench.detail.tabs.setCurrentIndex(2)
+    idle(growing, qtbot)
+    told = {node.key: node for node in bench.detail.request.model.node(QModelIndex()).children}
+    assert len(told["conversation"].children) > old / 2
+    assert growing.controller.window.findChild(QLabel, "request_note").text().endswith(PUT_TOGETHER)
+
+
+def test_too_far_back_the_conversation_is_not_put_together_and_that_is_said(
+    growing: Inspector, writer: Writer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.controllers.requests.MOST_LOOKED_THROUGH", 100)
+    grow(growing, writer, qtbot, 900)
+    bench = growing.window.workbench
+    bench.stream.select_event(BEFORE + 111)
+    bench.detail.tabs.setCurrentIndex(2)
+    idle(growing, qtbot)
+    assert [node.key for node in bench.detail.request.model.node(QModelIndex()).children] == ["answer"]
+    assert growing.controller.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + TOO_FAR
 
 
 def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:

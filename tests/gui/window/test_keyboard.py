@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -84,10 +85,40 @@ def test_who_asked_for_the_keyboard_keeps_it(shown: Inspector, qtbot: QtBot) -> 
 
 
 def test_enter_presses_the_button_that_has_the_keyboard(shown: Inspector, qtbot: QtBot) -> None:
-    button = shown.window.findChild(QPushButton, "state_add")
+    window, bench = shown.window, shown.window.workbench
+    button = window.findChild(QPushButton, "state_add")
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Return)
-    assert shown.window.findChild(QLineEdit, "state_key").isVisible()
+    assert window.findChild(QLineEdit, "state_key").isVisible()
+    window.commands.fork.trigger()  # its choices are made when it is asked
+    qtbot.waitUntil(lambda: bench.fork_card.isAncestorOf(focused()))
+    choices = bench.fork_card.findChildren(QPushButton)
+    choices[-1].setFocus()
+    qtbot.keyClick(choices[-1], Qt.Key.Key_Enter, Qt.KeyboardModifier.KeypadModifier)
+    assert not bench.fork_card.isVisible()
+    shown.messages.warning("Something is odd")
+    qtbot.keyClick(focused(), Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClick(focused(), Qt.Key.Key_Return)
+    assert QApplication.clipboard().text() == "Something is odd"
+
+
+def test_enter_presses_no_button_that_is_off_nor_again_while_it_is_held_down(shown: Inspector, qtbot: QtBot) -> None:
+    pressed = []
+    button = QPushButton("made later", shown.window)
+    button.clicked.connect(lambda: pressed.append(button))
+    button.show()
+    button.setFocus()
+    held_down = QKeyEvent(QKeyEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", True)
+    QApplication.sendEvent(button, held_down)
+    qtbot.keyClick(button, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not pressed
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert pressed == [button]
+    box = QCheckBox("an answer, not a button", shown.window)
+    box.show()
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert not box.isChecked()
 
 
 def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot) -> None:
@@ -96,4 +127,20 @@ def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot)
     for number, pane in enumerate(panes, 1):
         qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
         qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
-        assert pane.isAncestorOf(focused()) or pane is bench.writers, "there is nothing in it yet"
+        assert pane.isAncestorOf(focused()), "an empty one, too"
+
+
+def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
+    story.window.activateWindow()
+    qtbot.waitUntil(story.window.isActiveWindow)
+    story.window.commands.new_session.trigger()
+    qtbot.waitUntil(lambda: not story.tasks.running)
+    assert story.window.workbench.composer.isAncestorOf(focused())
+
+
+def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    qtbot.keyClick(focused(), "6", Qt.KeyboardModifier.AltModifier)
+    assert bench.writers.isAncestorOf(focused())
+    bench.writers.show_writers("Who wrote words", [])
+    assert focused() is bench.writers.tree

@@ -129,10 +129,10 @@ def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, 
     new = said("just now", invocation="e-new")
     new.actions.state_delta["step"] = "new"
     shown.browse.add_committed(shown.cursor.session, [Committed(new, {"temp:t": 1})])
-    idle(shown, qtbot)
     assert events.event_count == COUNT + 1
     assert events.data(events.index(events.rowCount() - 1, Column.EVENT)) == "just now"
-    assert shown.cursor.event_index == COUNT
+    qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT)
+    idle(shown, qtbot)
     assert state_nodes(shown)["step"] == (f'{COUNT - 1} → "new"', f"#{COUNT + 1:,} writer")
     assert state_nodes(shown)["temp:t"] == ("1", f"#{COUNT + 1:,} writer")
 

@@ -8,14 +8,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.messages import MessageBus
+from inspector_app.views import message_bar
 from inspector_app.views.message_bar import MAX_SHOWN
 from runtime.errors import StorageError
 
@@ -49,6 +51,38 @@ def test_a_very_long_message_is_cut_and_whole_among_its_details(inspector: Inspe
     assert bar.findChild(QPlainTextEdit, "message_traceback").toPlainText().count("much") == 1000
     qtbot.keyClick(details, Qt.Key.Key_Escape)
     assert not bar.isVisible()
+
+
+def test_what_was_done_moves_nothing_and_goes_by_itself(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_bar, "PASSING_MS", 0)
+    window, bar = story.window, story.window.message_bar
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    places = [part.mapTo(window, QPoint()) for part in (window.workbench.stream, window.workbench.detail, window.workbench.pending)]
+    story.messages.info("The first thing was done.")
+    story.messages.info("And another one, " * 20)
+    assert [message.text[:3] for message in bar.messages] == ["The", "And"] and not bar.isVisible()
+    assert bar.passing.isVisible() and bar.passing.geometry().bottom() <= window.height()
+    assert places == [part.mapTo(window, QPoint()) for part in (window.workbench.stream, window.workbench.detail, window.workbench.pending)]
+    had_it = QApplication.focusWidget()
+    window.commands.read_messages.trigger()
+    qtbot.waitUntil(lambda: len(bar.messages) == 1)  # the one that is being read stays
+    assert bar.messages[0].text.startswith("And") and bar.passing.isAncestorOf(QApplication.focusWidget())
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert not bar.messages and not bar.passing.isVisible()
+    assert QApplication.focusWidget() is had_it
+
+
+def test_passing_messages_stay_at_the_bottom_edge(inspector: Inspector, qtbot: QtBot) -> None:
+    window, passing = inspector.window, inspector.window.message_bar.passing
+    inspector.messages.info("Said " * 150)  # longer than is shown: the rest is among its details
+    lines = passing.height()
+    window.resize(1000, 700)
+    assert passing.geometry().right() < 1000 and 690 < passing.geometry().bottom() < 700
+    assert passing.height() >= lines
+    qtbot.mouseClick(passing.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: passing.height() > lines + 100)
+    assert 690 < passing.geometry().bottom() < 700
 
 
 def test_the_worlds_errors_are_said_in_their_own_words_once(inspector: Inspector) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
@@ -170,6 +171,16 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
     assert card.shown is None and "interrupted" in story.window.workbench.resume_hint.text
     assert stored_ids(story_db, story) == before
     assert story.run.phase == "idle"
+
+
+def test_of_a_long_session_the_preflight_says_which_temp_is_gone_too(
+    monkeypatch: pytest.MonkeyPatch, story_db: Path, request: pytest.FixtureRequest, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr("inspector_app.controllers.sources.LONG", 2)
+    story: Inspector = request.getfixturevalue("story")
+    assert story.browse.session is not None and story.browse.session.long is not None
+    story.window.commands.resume.trigger()
+    assert any("temp:growth" in line.text and "Gone" in line.text for line in read_preflight(story, qtbot).lines)
 
 
 def test_a_preflight_goes_away_with_its_session(story: Inspector, qtbot: QtBot) -> None:

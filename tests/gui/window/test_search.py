@@ -41,8 +41,24 @@ def test_a_find_is_gone_to(dialog: SearchDialog, inspector: Inspector, qtbot: Qt
     qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     qtbot.waitUntil(lambda: not inspector.tasks.running and inspector.cursor.event_index == 3)
     assert inspector.cursor.session.key.session_id == "s-0000012"
+    assert not inspector.window.workbench.stream.following, "new events do not take away what was found"
     look_for(dialog, "zebra", inspector, qtbot)
     assert dialog.said == "No event has all these words."
+    dialog.close()
+
+
+def test_a_find_is_gone_to_by_keyboard(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+    look_for(dialog, "order", inspector, qtbot)
+    assert dialog.table.rowCount() > 3 and dialog.table.currentRow() == -1
+    for _ in range(2):
+        qtbot.keyClick(dialog.words, Qt.Key.Key_Down)
+    assert dialog.table.currentRow() == 1
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        qtbot.keyClick(dialog.words, Qt.Key.Key_Return)
+    assert chosen.args == [1]
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    look_for(dialog, "order 123", inspector, qtbot)
+    assert dialog.said == "1 event.", "other words are looked for again"
     dialog.close()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -25,7 +25,7 @@ def idle(inspector: Inspector, qtbot: QtBot) -> None:
 def test_a_sample_card_opens_the_sample_without_a_question(inspector: Inspector, qtbot: QtBot) -> None:
     window = inspector.window
     assert window.page is window.welcome
-    qtbot.mouseClick(window.findChild(QFrame, "sample_orders"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.findChild(QPushButton, "sample_orders"), Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
     assert window.page is window.workbench
     assert inspector.agents.loaded is not None and inspector.agents.loaded.name == "orders"
@@ -54,6 +54,38 @@ def test_a_recent_item_opens_again(inspector: Inspector, story_db: Path, opened:
     qtbot.mouseClick(inspector.window.findChild(QPushButton, "recent_item"), Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
     assert inspector.controller.events.event_count > 0
+
+
+def test_tab_goes_through_the_start_page_as_it_is_read(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    welcome = inspector.window.welcome
+    welcome.set_recent([str(story_db), "/somewhere/agent.py"])
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QPushButton))
+    qtbot.waitUntil(lambda: all(row.isVisible() for row in welcome.findChildren(QPushButton, "recent_item")))
+    seen = []
+    for _ in range(7):
+        seen.append(QApplication.focusWidget().accessibleName())
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    openers = ["Open agent…", "Open database…", "Open a database on a server…"]
+    assert seen == [*openers, f"Open {story_db}", "Open /somewhere/agent.py", "story", "orders"]
+
+
+def test_a_recent_item_that_is_gone_is_said_and_forgotten(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
+    inspector.settings.add_recent(str(tmp_path / "gone.db"))
+    opened(tmp_path / "gone.db")
+    assert inspector.window.page is inspector.window.problem
+    assert inspector.settings.recent == []
+
+
+def test_what_is_dragged_over_the_window_is_shown_where_it_goes(inspector: Inspector, story_db: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(story_db))])
+    zone, none = inspector.window.findChild(QFrame, "drop_zone"), Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(200, 200), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none)
+    inspector.window.dragEnterEvent(enter)
+    assert zone.property("drop") == "able"
+    inspector.window.dragLeaveEvent(QDragLeaveEvent())
+    assert zone.property("drop") == "none"
 
 
 def test_an_agent_with_sessions_of_adk_web_offers_them(

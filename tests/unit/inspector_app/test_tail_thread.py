@@ -1,4 +1,4 @@
-"""The thread rests between hints, and stops resting where hints fail."""
+"""The thread rests between hints, stops resting where hints fail, and tells no more until what it told is taken."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from tests.unit.sessions.stored.sql_writer import SqlWriter
 LONG = 60.0
 """Seconds that no test waits."""
 
+RESTING = LONG + 1
+"""Told from `LONG`, for which the thread waits until it may tell more."""
+
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[SqlWriter]:
@@ -31,7 +34,8 @@ def writer(tmp_path: Path) -> Iterator[SqlWriter]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, writer: SqlWriter) -> Iterator[tuple[TailThread, queue.Queue[Told]]]:
+def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter) -> Iterator[tuple[TailThread, queue.Queue[Told]]]:
+    monkeypatch.setattr(tail_thread, "MOST_WAITING", LONG)
     found: queue.Queue[Told] = queue.Queue()
     thread = TailThread(str(tmp_path / "live.db"), [], found.put, is_hinted=True)
     yield thread, found
@@ -52,22 +56,21 @@ class Waits:
 
         monkeypatch.setattr(tail_thread.threading, "Event", Noted)
 
-    def until(self, longer_than: float) -> float:
-        while (seconds := self.seconds.get(timeout=LONG)) <= longer_than:
+    def until(self, seconds: float) -> None:
+        while self.seconds.get(timeout=LONG) != seconds:
             pass
-        return seconds
 
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
     monkeypatch.setattr(tail_thread, "AWAKE", 0.0)
-    monkeypatch.setattr(tail_thread, "RESTING", LONG)
+    monkeypatch.setattr(tail_thread, "RESTING", RESTING)
     return Waits(monkeypatch)
 
 
 def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
     thread, found = told
-    waits.until(1.0)
+    waits.until(RESTING)
     writer.add_session("s")
     thread.hint()
     changes = found.get(timeout=LONG / 2).changes
@@ -78,11 +81,12 @@ def test_without_hints_it_looks_all_the_time(
     monkeypatch: pytest.MonkeyPatch, waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter
 ) -> None:
     thread, found = told
-    waits.until(1.0)
+    waits.until(RESTING)
     monkeypatch.setattr(tail_thread, "LATE", -1.0)
     writer.add_session("s")
     thread._wake.set()  # as if the rest were over
     assert found.get(timeout=LONG / 2).changes
+    thread.take()
     writer.add_session("t")
     assert found.get(timeout=LONG / 2).changes, "nobody said anything"
     assert not thread._rests
@@ -90,10 +94,23 @@ def test_without_hints_it_looks_all_the_time(
 
 def test_a_late_hint_is_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
     thread, found = told
-    waits.until(1.0)
+    waits.until(RESTING)
     writer.add_session("s")
     thread._wake.set()
     assert found.get(timeout=LONG / 2).changes
     thread.hint()
-    assert waits.until(1.0) > 1.0, "it rests again"
+    waits.until(RESTING)  # it rests again
     assert thread._rests
+
+
+def test_no_more_is_told_until_it_is_taken(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+    thread, found = told
+    waits.until(RESTING)
+    for name in ("s", "t"):
+        writer.add_session(name)
+        thread.hint()
+        waits.until(LONG)  # it has looked, and wants to tell
+    assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["s"]
+    assert found.empty()
+    thread.take()
+    assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["t"]

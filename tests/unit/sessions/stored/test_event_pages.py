@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -76,13 +78,34 @@ def test_wildcards_are_plain_characters(written: Path, text: str) -> None:
     assert pages_of(written).find(containing([[text]]), 0, COUNT) == expected
 
 
+def save(connection: sqlite3.Connection, place: int, versions: dict[str, int]) -> None:
+    """Let an event name files."""
+    sql = "UPDATE events SET event_data = json_set(event_data, '$.actions.artifact_delta', json(?)) WHERE rowid = ?"
+    connection.execute(sql, (json.dumps(versions), place + 1))
+
+
+def test_which_events_name_files(scattered: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(scattered, tmp_path))
+    connection = sqlite3.connect(file)
+    for rowid, versions in ((1, {"a": 0}), (3, {"other's": 0}), (4, {"a": 1, "b": 0}), (COUNT, {"late": 7})):
+        save(connection, rowid - 1, versions)
+    connection.commit()
+    connection.close()
+    pages = pages_of(file)
+    author = pages.decode(pages.rows(2, 3)[0]).author
+    assert pages.files(1, len(pages) - 1) == [(2, author, {"a": 1, "b": 0})]
+    assert [entry.place for entry in pages.files(0, len(pages))] == [0, 2, len(pages) - 1]
+
+
 def test_text_that_is_no_json_spoils_no_piece(tmp_path: Path) -> None:
     file = tmp_path / "spoilt.db"
     write_database(file, 20)
     connection = sqlite3.connect(file)
     connection.execute("UPDATE events SET event_data = '{\"no json' WHERE rowid = 5")
+    save(connection, 8, {"plan.txt": 3})
     connection.commit()
     connection.close()
+    assert [entry.versions for entry in pages_of(file).files(0, 20)] == [{"plan.txt": 3}]
     steps = pages_of(file).read(0, 20)
     assert [step.delta.get("step") for step in steps] == [None if number == 4 else number for number in range(20)]
 

@@ -380,3 +380,15 @@ def test_ids_are_not_kept_for_good(
     watched.look()
     assert watched.ids == [f"e{number}" for number in range(11)]
     assert watched.rereads == 0
+
+
+def test_a_writer_that_is_far_ahead_is_told_piece_by_piece(
+    watched: Watched, writer: SqlWriter, fill: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.sessions.stored.file_tail._MOST_AT_ONCE", 4)
+    fill(10)
+    for told in (4, 8, 10, 10):
+        watched.look()
+        assert watched.ids == [f"e{number}" for number in range(told)], "without another commit"
+    assert watched.sessions == {KEY: 10}
+    assert watched.rereads == 0

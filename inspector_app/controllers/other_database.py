@@ -1,0 +1,54 @@
+"""A database that holds no sessions, looked at all the same: its tables as they stand, read only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from inspector_app.controllers.opening import OpeningController
+from inspector_app.controllers.raw_tables import RawTablesController
+from inspector_app.messages import MessageBus
+from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
+
+
+class OtherDatabaseController(QObject):
+    """Shows its page when such a file is opened, one file at a time.
+
+    Args:
+        window: whose page it is.
+        opening: finds such files, and knows where to go from the page.
+        messages, tasks: of the window.
+    """
+
+    def __init__(
+        self, window: MainWindow, opening: OpeningController, messages: MessageBus, tasks: Tasks, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._opening = opening
+        self._page = window.other_database
+        self._tables = RawTablesController(self._page.tables, messages, tasks, self, holds_sessions=False)
+        opening.other_database_found.connect(self._on_found)
+        self._page.left.connect(self._on_left)
+        window.commands.reload.triggered.connect(self._on_reload)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._tables.close()
+
+    def _on_found(self, path: str, text: str) -> None:
+        self._page.show_text(f"{text} What is in it is shown as it stands, and only read.")
+        self._tables.set_file(Path(path))
+        self._window.show_page(self._page)
+        self._tables.show()
+        self._page.tables.tables.setFocus()
+
+    def _on_reload(self) -> None:
+        if self._page.isVisible():
+            self._tables.read_again()
+
+    def _on_left(self) -> None:
+        self.close()
+        self._opening.show_home()

@@ -1,0 +1,64 @@
+"""How the sessions of a user are sorted and found, also where they are 100,000."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspector_app.qt_models.session_node import Summary
+from inspector_app.values import day, visible
+from runtime.sessions.session import SessionKey
+
+STEP = 1_000
+"""Sessions that are looked at before whoever sorts gives way: a few milliseconds' worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One way of sorting.
+
+    Attributes:
+        rank: what is compared; no two sessions of a user have the same.
+        told: what a page says of its first session.
+    """
+
+    rank: Callable[[Summary], Any]
+    told: Callable[[Summary], str]
+
+
+NEWEST_FIRST = "Newest first"
+ORDERS: dict[str, Order] = {
+    NEWEST_FIRST: Order(lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: day(summary.last_update_time)),
+    "Longest first": Order(
+        lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: f"{summary.event_count or 0:,} events"
+    ),
+    "By id": Order(lambda summary: summary.key.session_id, lambda summary: visible(summary.key.session_id)),
+}
+"""How the sessions of a user may be sorted."""
+
+
+def in_order(summaries: Sequence[Summary], order: Order) -> Generator[None, None, list[Summary]]:
+    """Return sessions sorted; gives way after each `STEP` of them. One call of `sorted` for all would hold the window for too long."""
+    runs = []
+    for first in range(0, len(summaries), STEP):
+        runs.append(sorted(summaries[first : first + STEP], key=order.rank))
+        if len(runs) > 1:
+            yield
+    if len(runs) <= 1:
+        return runs[0] if runs else []
+    found: list[Summary] = []
+    for summary in heapq.merge(*runs, key=order.rank):
+        found.append(summary)
+        if len(found) % STEP == 0:
+            yield
+    return found
+
+
+def matches(session: SessionKey, words: Sequence[str]) -> bool:
+    """Return whether a session's app, user or id contains every one of some case-folded words."""
+    if not words:
+        return True
+    text = f"{session.app_name}\n{session.user_id}\n{session.session_id}".casefold()
+    return all(word in text for word in words)

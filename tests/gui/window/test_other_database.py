@@ -1,0 +1,74 @@
+"""An SQLite file that holds no sessions: what it is, and its tables as plain rows, nothing changed."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A shop's database in a folder of its own, with a log that its writer left behind."""
+    made, folder = tmp_path / "made.db", tmp_path / "shop"
+    folder.mkdir()
+    connection = sqlite3.connect(made)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE birds (name TEXT, weight REAL)")
+    connection.execute("CREATE TABLE sessions (id INTEGER PRIMARY KEY, user TEXT)")
+    connection.execute("CREATE TABLE ants (name TEXT)")
+    connection.execute("INSERT INTO birds VALUES ('wren', 9.5)")
+    connection.commit()
+    for companion in ("", "-wal"):
+        shutil.copy(f"{made}{companion}", folder / f"shop.db{companion}")
+    connection.close()
+    return folder / "shop.db"
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_its_tables_are_shown_below_a_sentence_and_nothing_is_changed(
+    inspector: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    before = hashes(file.parent)
+    opened(file)
+    page = inspector.window.other_database
+    assert inspector.window.page is page
+    assert page.text.startswith(f"{file} is no session database: its table sessions has no column app_name, ")
+    names = page.tables.tables
+    listed = [tuple(names.item(row, column).text() for column in range(2)) for row in range(names.rowCount())]
+    assert listed == [("ants", "0"), ("birds", "1"), ("sessions", "0")]
+    assert "as sessions" not in names.item(2, 0).toolTip()
+    assert page.tables.model.index(0, 0).data() == "wren"
+    assert inspector.browse.sources == []
+    qtbot.keyClick(names, Qt.Key.Key_Escape)
+    assert inspector.window.page is inspector.window.welcome
+    assert hashes(file.parent) == before
+
+
+def test_it_is_read_again_and_what_was_open_stays(
+    inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(story_db, file)
+    page = inspector.window.other_database
+    assert inspector.window.page is page
+    with sqlite3.connect(file) as connection:
+        connection.execute("INSERT INTO birds VALUES ('owl', 480)")
+    connection.close()
+    inspector.window.commands.reload.trigger()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert page.tables.place_text == "rows 1–2"
+    qtbot.mouseClick(page.findChild(QPushButton, "other_database_close"), Qt.MouseButton.LeftButton)
+    assert inspector.window.page is inspector.window.workbench
+    assert inspector.browse.session is not None

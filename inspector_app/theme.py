@@ -209,10 +209,15 @@ def _hex(role: str) -> str:
 def mono_font() -> QFont:
     """Return the monospace font for values."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setFamilies([family for family in MONOSPACE if family == "monospace" or QFontDatabase.hasFamily(family)])
+    font.setFamilies(_mono_families())
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPixelSize(BASE_SIZE - 1)
     return font
+
+
+@lru_cache
+def _mono_families() -> list[str]:
+    return [family for family in MONOSPACE if family == "monospace" or QFontDatabase.hasFamily(family)]
 
 
 def small_font() -> QFont:

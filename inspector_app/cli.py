@@ -11,9 +11,12 @@ import importlib
 import json
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import IO, Any
 
 from inspector_app.commands import stdout
+from inspector_app.values import visible_lines
 from runtime.errors import KnownError
 
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -84,7 +87,7 @@ def _answer(arguments: Sequence[str]) -> int:
     except KnownError as error:
         details = getattr(error, "traceback", None)
         sys.stderr.write(f"{details}\n" if details else "")
-        sys.stderr.write(f"agent-inspector: {error}\n")
+        sys.stderr.write(f"agent-inspector: {visible_lines(str(error))}\n")
         return FAILED
 
 
@@ -113,7 +116,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         if problem:
             parser.error(problem)
         return options
-    return _window_parser().parse_args(arguments)
+    options = _window_parser().parse_args(arguments)
+    for path in options.paths:
+        meant = get_close_matches(path, makers, 1, 0.75)
+        if meant and not Path(path).exists():
+            _window_parser().error(f"there is no file or folder {path}; did you mean the command `{meant[0]}`?")
+    return options
 
 
 def _window_parser() -> argparse.ArgumentParser:

@@ -6,7 +6,17 @@ import re
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QInputDialog,
+    QMenu,
+    QPushButton,
+    QSpinBox,
+    QStackedLayout,
+    QTableView,
+    QWidget,
+)
 
 from inspector_app import theme
 from inspector_app.credential_form import without_secrets
@@ -15,7 +25,7 @@ from inspector_app.qt_models.event_cells import Column
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
-from inspector_app.views.copying import add_copy_action
+from inspector_app.views.copying import add_copy_action, as_python
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.marked_scroll_bar import MarkedScrollBar
@@ -394,7 +404,9 @@ class EventStreamView(QWidget):
         event = self._model.event_at(row)
         if event is not None:
             shown = self._model.stream_row(row)
-            add_copy_action(menu, "Copy as JSON", without_secrets(event).model_dump_json(exclude_none=True, indent=2))
+            text = without_secrets(event).model_dump_json(exclude_none=True, indent=2)
+            add_copy_action(menu, "Copy as JSON", text)
+            add_copy_action(menu, "Copy as Python", as_python(text))
             add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)
@@ -402,13 +414,13 @@ class EventStreamView(QWidget):
             add_filter_actions(menu, value_filters(event), self.filter_asked.emit)
             if self._model.index_at(row) is not None and (event.get_function_calls() or event.get_function_responses()):
                 half = "response" if event.get_function_calls() else "call"
-                other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half} (Ctrl+J)")
+                other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half}\tCtrl+J")
                 other.triggered.connect(self._on_other_half)
-            menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one (Ctrl+B)").triggered.connect(self._on_compare)
+            menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one\tCtrl+B").triggered.connect(self._on_compare)
             menu.addSeparator()
             self._menu_index = self._model.index_at(row)
-            menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event… (Ctrl+Shift+K)").triggered.connect(self._on_fork)
-            rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation… (Ctrl+Shift+Backspace)")
+            menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event…\tCtrl+Shift+K").triggered.connect(self._on_fork)
+            rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation…\tCtrl+Shift+Backspace")
             rewind.triggered.connect(self._on_rewind)
             menu.addSeparator()
         menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
@@ -439,6 +451,7 @@ class EventStreamView(QWidget):
         dialog.setLabelText(f"Number of the event, 1 to {self._model.event_count:,}:")
         dialog.setIntRange(1, self._model.event_count)
         dialog.setIntValue((self._selected or 0) + 1)
+        theme.pad(dialog.findChildren(QSpinBox)[0])
         dialog.intValueSelected.connect(self._on_number_chosen)
         dialog.open()
 

@@ -16,7 +16,7 @@ from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.resume import Checkpoints, events_of_call, read_checkpoints, read_turn, transferred_to
+from runtime.resume import REQUEST_CALLS, Checkpoints, events_of_call, read_checkpoints, read_turn, requested_call_id, transferred_to
 from runtime.tree_changes import has_tool, misfits, tree_changes
 
 
@@ -191,7 +191,9 @@ class _Walk:
         elif turn.to_ask:
             self._goes_on(f"{agent.name} asks for what its tools need a person for.")
         elif turn.waiting:
-            self._plan.next_steps.append(f"{agent.name} waits for an answer to {', '.join(call.name or '?' for call in turn.waiting)}.")
+            self._plan.next_steps.append(
+                f"{agent.name} waits for an answer to {', '.join(_asked_for(call, events) for call in turn.waiting)}."
+            )
         elif turn.answered or target is not None:
             self._goes_on(f"{agent.name} has answered; its end is recorded.")
         else:
@@ -215,3 +217,10 @@ class _Walk:
 
 def _tool_run(agent: BaseAgent, call: types.FunctionCall) -> ToolRun:
     return ToolRun(agent.name, call.name or "", dict(call.args or {}), call.id)
+
+
+def _asked_for(call: types.FunctionCall, events: Sequence[Event]) -> str:
+    """Return the name of a call that waits; of a request for a confirmation or credential, that of the call it is about."""
+    about = requested_call_id(call) if call.name in REQUEST_CALLS else None
+    names = (made.name for event in events for made in event.get_function_calls() if about and made.id == about)
+    return next(names, call.name) or "?"

@@ -196,7 +196,7 @@ def _status(failure: Exception | None, ended: Invocation | None) -> int:
         raise failure
     if failure is not None:
         sys.stderr.write("".join(traceback.format_exception(failure)))
-        sys.stderr.write(f"agent-inspector: the agent failed with {type(failure).__name__}: {failure}\n")
+        sys.stderr.write(f"agent-inspector: the agent failed with {type(failure).__name__}: {visible_lines(str(failure))}\n")
         return FAILED
     if ended is None or ended.status == "finished":
         return FINISHED

@@ -18,6 +18,7 @@ from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
@@ -169,9 +170,13 @@ async def unconfirmed(files: BaseArtifactService, key: SessionKey, saved: Iterab
     """
     names: Mapping[str, str] = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
     named = {named for entry in saved for named in entry.versions.items()}
+    try:
+        keys = await files.list_artifact_keys(**names)
+    except InputValidationError:  # a session named as no folder can be has no files
+        return []
     return [
         FileVersion(name, version)
-        for name in await files.list_artifact_keys(**names)
+        for name in keys
         if not name.startswith(USER_PREFIX)
         for version in await files.list_versions(**names, filename=name)
         if (name, version) not in named

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
@@ -21,8 +22,15 @@ from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import OtherDatabaseError
 from runtime.sessions.database_url import keep_password
+from runtime.sessions.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
+
+LOADING_MS = 1_000
+"""How long an agent is loaded before more is said of it, milliseconds."""
+
+DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+"""What a database is called that is made because it is not there yet."""
 
 
 class OpeningController(QObject):
@@ -62,6 +70,8 @@ class OpeningController(QObject):
         self._browse = browse
         self._retry_path = ""
         self._offered_database = ""
+        self._names_several = False
+        self._loading = ""
         window.welcome.set_recent(settings.recent)
         self._connect_signals()
 
@@ -80,6 +90,7 @@ class OpeningController(QObject):
         window.commands.start_page.triggered.connect(self._on_start_page)
         bench.database_hint.accepted.connect(self._on_open_offered)
         self._agents.trust_asked.connect(self._on_trust_asked)
+        self._agents.loading.connect(self._on_loading)
         self._agents.agent_loaded.connect(self._on_agent_loaded)
         self._agents.agent_failed.connect(self._on_open_failed)
         self._browse.database_failed.connect(self._on_open_failed)
@@ -88,22 +99,37 @@ class OpeningController(QObject):
         """Open what the command line, a drop, a dialog or a recent item named: databases first, then agents.
 
         Args:
-            paths: agent folders or files, session databases, URLs of databases.
+            paths: agent folders or files, session databases, URLs of databases. A database that is named together with an agent need
+                not exist yet: it is made, to keep the agent's sessions, as `run --db` makes it.
         """
+        self._names_several = len(paths) > 1
         agents = [path for path in paths if _is_agent(path)]
         for path in paths:
             if path not in agents:
-                await self._open_named(path)
+                await self._open_named(path, may_be_new=bool(agents))
         for path in agents:
             await self._agents.open(path)
 
-    async def _open_named(self, path: str) -> None:
+    async def _open_named(self, path: str, *, may_be_new: bool) -> None:
         try:
             target = _database_target(path)
         except KnownError as error:
             self._on_open_failed(path.split("://")[0] + "://", error)
             return
+        target = self._name_it_has(target)
+        if may_be_new and _is_new_database(target):
+            try:
+                await make_database(target)
+            except KnownError as error:
+                self._on_open_failed(target, error)
+                return
+            self._messages.info(f"{target} is a new database: sessions that you begin now are kept in it.")
         await self._open_database(target)
+
+    def _name_it_has(self, target: str) -> str:
+        """Return the name by which a file is open already: one database is listed once, by whatever way its path leads to it."""
+        same = (source.target for source in self._browse.sources if _are_one_file(source.target, target))
+        return next(same, target)
 
     async def _open_database(self, target: str) -> None:
         source = await self._browse.open_database(target, scan=False)
@@ -166,12 +192,26 @@ class OpeningController(QObject):
         self.window.trust.ask(path, folder, files)
         self.window.show_page(self.window.trust)
 
+    def _on_loading(self, path: str) -> None:
+        self._loading = path
+        self.window.status.show_engine(f"loading {Path(path).name}…")
+        QTimer.singleShot(LOADING_MS, self, partial(self._tell_loading, path))
+
+    def _tell_loading(self, path: str) -> None:
+        if self._loading == path:
+            self._messages.info(f"{path} is being loaded: its code runs, which may take a while.")
+
+    def _loading_ended(self) -> None:
+        loaded = self._agents.loaded
+        self._loading = ""
+        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}" if loaded is not None else "")
+
     def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
         if not is_bundled(loaded.folder):  # those have their cards
             self._settings.add_recent(str(loaded.folder))
             self.window.welcome.set_recent(self._settings.recent)
         self.window.show_page(self.window.workbench)
-        self.window.status.show_engine(f"{loaded.name} · {embedded.TITLE}")
+        self._loading_ended()
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
         if self._cursor.session is None:
             example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
@@ -200,6 +240,8 @@ class OpeningController(QObject):
             self._messages.posted.emit(Message("error", str(error), None, quiet=True))
             self._ask_for_url(target, str(error))
             return
+        if target == self._loading:
+            self._loading_ended()
         self._retry_path = target
         if "://" not in target and not Path(target).exists():
             self._settings.remove_recent(target)
@@ -209,13 +251,24 @@ class OpeningController(QObject):
         name = target.rsplit("/", 1)[-1] or target
         self.window.problem.show_problem(f"{name} could not be opened", text, details)
         self.window.show_page(self.window.problem)
-        self._messages.posted.emit(Message("error", text, details, quiet=True))
+        self._messages.posted.emit(Message("error", text, details, quiet=not self._names_several))
 
 
 def _is_agent(path: str) -> bool:
     return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
 
 
+def _is_new_database(target: str) -> bool:
+    return "://" not in target and target.endswith(DATABASE_SUFFIXES) and not Path(target).exists()
+
+
 def _database_target(path: str) -> str:
     """Return what names a database wherever the process stands, without a password."""
     return keep_password(path) if "://" in path else str(Path(path).expanduser().absolute())
+
+
+def _are_one_file(one: str, other: str) -> bool:
+    try:
+        return one == other or Path(one).samefile(other)
+    except OSError:  # one of them is no file
+        return False

@@ -48,11 +48,13 @@ class RunEnd:
         address: its session.
         error: what it failed with; None if it ended or was stopped.
         stopped: the user stopped it.
+        committed: whether anything of it is stored, the message that began it first.
     """
 
     address: SessionAddress
     error: Exception | None
     stopped: bool
+    committed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +314,7 @@ class RunController(QObject):
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
         await self._browse.refresh_session(address)
-        self._end = RunEnd(address, error, self._stopped)
+        self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 
     def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
         return Debugger(

@@ -11,7 +11,7 @@ from inspector_app.controllers.breakpoints import BreakpointController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.held import HeldController
 from inspector_app.controllers.resume import ResumeController
-from inspector_app.controllers.run import RunController
+from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.window_status import WindowStatus
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
@@ -53,6 +53,7 @@ class RunCommands(QObject):
         self._held = HeldController(run, window.workbench.held, self)
         self._resume = resume
         self._forks = forks
+        self._sent = ""
         self._breakpoints = BreakpointController(settings, agents, run, messages, self)
         events.set_breakpoint_marks(self._breakpoints.mark_of)
         self._connect_commands()
@@ -80,6 +81,7 @@ class RunCommands(QObject):
     def _connect_panes(self) -> None:
         bench = self.window.workbench
         bench.composer.sent.connect(self._on_sent)
+        self._run.run_ended.connect(self._on_run_ended)
         bench.resume_hint.accepted.connect(self._on_resume)
         bench.preflight.accepted.connect(self._resume.accept)
         bench.preflight.cancelled.connect(self._on_resume_cancelled)
@@ -151,5 +153,13 @@ class RunCommands(QObject):
     def _on_sent(self, text: str) -> None:
         self._send(text)
 
+    def _on_run_ended(self, end: RunEnd) -> None:
+        """Give back a message that was not stored: the disk was full, or somebody else held the database."""
+        composer = self.window.workbench.composer
+        if self._sent and not end.committed and not composer.text and end.address == self._run.address:
+            composer.set_text(self._sent)
+        self._sent = ""
+
     def _send(self, text: str, *, paused: bool = False) -> None:
+        self._sent = text
         (self._forks.send if self._forks.is_drafting else self._run.send)(text, paused=paused)

@@ -231,8 +231,9 @@ class StreamController(QObject):
 
     def _on_events_appended(self, count: int) -> None:
         if self.hits is not None and self._filter is not None:
-            end = self._events.event_count
-            self._add_hits([index for index in range(end - count, end) if self._filter.matches(self._events.committed(index))])
+            first = self._events.event_count - count
+            new = self._events.committed_since(first)
+            self._add_hits([index for index, event in enumerate(new, first) if self._filter.matches(event)])
         self._show_hits()
 
     @property

@@ -79,6 +79,7 @@ class TailController(QObject):
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
         self._unread: dict[SessionAddress, None] = {}
+        self._deleted: set[SessionAddress] = set()
         self._following: Following | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
@@ -134,6 +135,10 @@ class TailController(QObject):
         self._show_mark()
 
     def _on_run_ended(self, end: RunEnd) -> None:
+        if end.address in self._deleted:  # while it ran: its events are only here, and what it was told of at its end is no more
+            self._sessions.update_sessions(end.address.database, (), [end.address.key])
+            self._browse.pending_found.emit(end.address, [])
+            return
         # What others committed meanwhile was not taken: the run tells its own events itself.
         session = self._browse.session
         if session is not None and session.address == end.address:
@@ -201,6 +206,8 @@ class TailController(QObject):
         new = [summary for summary in changed if summary.key not in known]
         known.update(summary.key for summary in new)
         known.difference_update(removed)
+        self._deleted.difference_update(SessionAddress(source.target, summary.key) for summary in changed)
+        self._deleted.update(SessionAddress(source.target, key) for key in removed)
         self._unread.update({SessionAddress(source.target, summary.key): None for summary in changed})
         for key in removed:
             address = SessionAddress(source.target, key)

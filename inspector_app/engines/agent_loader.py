@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
 
+from pydantic import ValidationError
+
 from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
 from runtime.errors import KnownError
@@ -111,6 +113,8 @@ def _find_modules(path: Path) -> tuple[Path, list[str]]:
     if not modules:
         inside = sorted(child.name for child in path.iterdir() if (child / "agent.py").is_file())
         hint = f" Agents are in its folders {', '.join(inside)}: name one of them." if inside else ""
+        if (path / "root_agent.yaml").is_file():
+            hint = " An agent that is described in a root_agent.yaml cannot be read."
         raise AgentLoadError(f"{path} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
     return path, modules
 
@@ -206,11 +210,20 @@ def _foreign(name: str, value: object) -> str:
 
 
 def _failure(folder: Path, error: BaseException) -> AgentLoadError:
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    what = f"{type(error).__name__}: {_said(error)}" if str(error) else type(error).__name__
     hint = ""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("google.adk"):
         hint = " It is written for google-adk: here the import path is `runtime` in place of `google.adk`."
+    elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
+        hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
     return AgentLoadError(f"The agent in {folder} could not be loaded. {what}.{hint}", _own_traceback(folder, error))
+
+
+def _said(error: BaseException) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False, include_input=False))
+    return f"{error.title}: {'; '.join(problems).removesuffix('.')}"
 
 
 def _own_traceback(folder: Path, error: BaseException) -> str:

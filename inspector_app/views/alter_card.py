@@ -38,7 +38,7 @@ class AlterCard(QWidget):
         icon = IconLabel(16, self, name="pen", role="accent")
         self._title, self._hint = self._label("alter_title"), self._label("alter_hint")
         self._hint.setProperty("role", "dim")
-        self._editor = JsonEditor("alter_editor", "What stands in its place")
+        self._editor = JsonEditor("alter_editor", "What stands in its place", self)
         self._editor.setMaximumHeight(_EDITOR_HEIGHT)
         self._editor.changed.connect(self._show_buttons)
         self._submit = self._button("alter_submit", "Fork and run on from here", self._on_submit)

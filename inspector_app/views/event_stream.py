@@ -25,7 +25,7 @@ from inspector_app.qt_models.event_cells import Column
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.value_filters import value_filters
 from inspector_app.values import visible
-from inspector_app.views.copying import add_copy_action
+from inspector_app.views.copying import add_copy_action, as_python
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.marked_scroll_bar import MarkedScrollBar
@@ -404,7 +404,9 @@ class EventStreamView(QWidget):
         event = self._model.event_at(row)
         if event is not None:
             shown = self._model.stream_row(row)
-            add_copy_action(menu, "Copy as JSON", without_secrets(event).model_dump_json(exclude_none=True, indent=2))
+            text = without_secrets(event).model_dump_json(exclude_none=True, indent=2)
+            add_copy_action(menu, "Copy as JSON", text)
+            add_copy_action(menu, "Copy as Python", as_python(text))
             add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)

@@ -100,7 +100,7 @@ class HeldCard(QWidget):
         self._beside = self._label("held_beside")
         self._beside.setProperty("role", "dim")
         self._beside.setWordWrap(True)
-        self._editor = JsonEditor("held_editor", "What the call gets")
+        self._editor = JsonEditor("held_editor", "What the call gets", self)
         self._editor.changed.connect(self._show_buttons)
         head = QHBoxLayout()
         head.setSpacing(5)

@@ -154,7 +154,7 @@ class StateEditBar(QWidget):
         self._key.setObjectName("state_key")
         self._key.setAccessibleName("Key")
         self._key.setPlaceholderText("key")
-        self._editor = JsonEditor("state_value", "Value as JSON")
+        self._editor = JsonEditor("state_value", "Value as JSON", form)
         self._set = self._button("state_set", "check", "Set", self._on_set)
         self._set.setProperty("primary", True)
         self._set.setIcon(theme.icon("check", "on_accent"))

@@ -35,7 +35,7 @@ class ValueForm(QWidget):
         super().__init__(parent)
         self._name = name
         self._fields: list[tuple[FormField, Control]] = []
-        self._editor = JsonEditor(f"{name}_json", title)
+        self._editor = JsonEditor(f"{name}_json", title, self)
         self._editor.changed.connect(self.changed)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._editor)
@@ -94,6 +94,10 @@ class ValueForm(QWidget):
         """Make the form of these fields."""
         self._clear()
         self._stack.setCurrentIndex(self._stack.addWidget(self._page(fields)))
+        before: QWidget = self._editor.edit
+        for _, control in self._fields:  # made later than what stands below them, but Tab comes by them first
+            QWidget.setTabOrder(before, control)
+            before = control
         self.changed.emit()
 
     def clear(self) -> None:

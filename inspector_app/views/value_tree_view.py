@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, 
 from inspector_app import theme
 from inspector_app.qt_models.state_tree import FILES, PINNED
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
-from inspector_app.views.copying import add_copy_action, as_json
+from inspector_app.views.copying import add_copy_action, as_json, as_python
 from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.value_delegate import ValueDelegate
@@ -154,6 +154,7 @@ class ValueTreeView(QTreeView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         add_copy_action(menu, "Copy value as JSON", as_json(node.value))
+        add_copy_action(menu, "Copy value as Python", as_python(as_json(node.value)))
         add_copy_action(menu, "Copy path", node.path)
         add_copy_action(menu, "Copy key", node.key)
         menu.addSeparator()

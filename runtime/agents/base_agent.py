@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from runtime.agents.callback_context import CallbackContext
 from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
@@ -24,6 +25,8 @@ from runtime.resume import REPLAYED_CHECKPOINT, Checkpoints
 logger = logging.getLogger(__name__)
 
 Callbacks = Callable[..., Any] | list[Callable[..., Any]] | None
+BeforeAgentCallback = Callbacks
+AfterAgentCallback = Callbacks
 
 
 class BaseAgentState(BaseModel):
@@ -214,6 +217,8 @@ class BaseAgent(BaseModel):
         except InvocationPaused:
             if parent_context.depth:
                 raise
+        except SystemExit as error:
+            raise AgentExitError(f"The agent {self.name!r}", error) from error
         finally:
             await ctx.close_runs()
 

@@ -14,6 +14,7 @@ from runtime.agents.callbacks import call
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.output_schema import OutputSchemaError, shaped
 from runtime.agents.readonly_context import ReadonlyContext
+from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
 from runtime.models.base_llm import BaseLlm
@@ -27,6 +28,12 @@ from runtime.utils.instructions_utils import inject_session_state
 
 InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]
 ToolUnion: TypeAlias = Callable[..., Any] | BaseTool | BaseToolset
+BeforeModelCallback: TypeAlias = Callbacks
+AfterModelCallback: TypeAlias = Callbacks
+OnModelErrorCallback: TypeAlias = Callbacks
+BeforeToolCallback: TypeAlias = Callbacks
+AfterToolCallback: TypeAlias = Callbacks
+OnToolErrorCallback: TypeAlias = Callbacks
 
 
 class LlmAgent(BaseAgent):
@@ -45,7 +52,7 @@ class LlmAgent(BaseAgent):
         output_schema: the shape of its answer.
         output_key: the state key its answer is written to (seed: session-state, "output_key").
         planner: how its model plans; thoughts are kept as parts of its answers.
-        code_executor: not supported; setting it is an error.
+        code_executor: `BuiltInCodeExecutor()`, by which a Gemini model runs code itself; no other is supported.
         before_model_callback, after_model_callback, on_model_error_callback: round each model call.
         before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call.
     """
@@ -67,7 +74,7 @@ class LlmAgent(BaseAgent):
     output_schema: Any | None = None
     output_key: str | None = None
     planner: BasePlanner | None = None
-    code_executor: Any | None = None
+    code_executor: BaseCodeExecutor | None = None
     before_model_callback: Callbacks = None
     after_model_callback: Callbacks = None
     on_model_error_callback: Callbacks = None
@@ -83,11 +90,14 @@ class LlmAgent(BaseAgent):
                 raise ValueError(f"Set {instead} of the LlmAgent, not {taken} of its generate_content_config.")
         return config
 
-    @field_validator("code_executor")
+    @field_validator("code_executor", mode="before")
     @classmethod
-    def _run_no_code(cls, executor: Any) -> Any:
-        if executor is not None:
-            raise ValueError("Running code that a model wrote is not supported: leave code_executor out, or give the agent a tool for it.")
+    def _run_no_code_here(cls, executor: Any) -> Any:
+        if executor is not None and not isinstance(executor, BaseCodeExecutor):
+            raise ValueError(
+                "Running code that a model wrote is not supported here: give the agent a tool for it, or BuiltInCodeExecutor(), by which"
+                " Gemini runs it where it runs itself."
+            )
         return executor
 
     @property

@@ -15,6 +15,7 @@ from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.tool_context import ToolContext
 from runtime.auth.auth_tool import as_auth_config, read_answer
+from runtime.errors.agent_exit_error import AgentExitError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
@@ -115,7 +116,7 @@ async def _result(
         known = ", ".join(sorted(tools)) or "none"
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
     if not ctx.plugin_manager.plugins and not (agent.before_tool_callback or agent.after_tool_callback or agent.on_tool_error_callback):
-        return await tool.run_async(args=args, tool_context=context)
+        return await _called(tool, args, context)
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
     failure: Exception | None = None
@@ -132,7 +133,7 @@ async def _result(
         try:
             if failure is not None:
                 raise failure
-            result = await tool.run_async(args=args, tool_context=context)
+            result = await _called(tool, args, context)
         except Exception as error:
             result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
             if result is None:
@@ -141,6 +142,13 @@ async def _result(
     if changed is None:
         changed = await first_answer(agent.after_tool_callback, **named, tool_response=result)
     return result if changed is None else changed
+
+
+async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) -> Any:
+    try:
+        return await tool.run_async(args=args, tool_context=context)
+    except SystemExit as error:
+        raise AgentExitError(f"The tool {tool.name!r}", error) from error
 
 
 async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:

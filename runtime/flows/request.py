@@ -106,6 +106,8 @@ async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmReques
         request.append_instructions([_transfer_instruction(agent, targets)])
         tool = TransferToAgentTool(agent_names=[target.name for target in targets])
         await tool.process_llm_request(tool_context=context, llm_request=request)
+    if agent.code_executor is not None:
+        agent.code_executor.process_llm_request(request)
     if agent.output_schema is None:
         return
     if request.config.tools:

@@ -91,7 +91,7 @@ class PluginManager:
                 answer = await getattr(plugin, hook)(**arguments)
             except (CallFailure, NoResult):
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise PluginError(f"Plugin {plugin.name!r} failed in {hook}: {error}") from error
             if answer is not None:
                 return answer

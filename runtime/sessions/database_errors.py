@@ -12,7 +12,7 @@ _SENTENCES = {
     sqlite3.SQLITE_FULL: "the disk that holds {name} is full. Free some space and try again.",
     sqlite3.SQLITE_READONLY: "{name} is read-only for this program. Make the file and its folder writable, or use a copy.",
     sqlite3.SQLITE_PERM: "this program may not write {name}. Make the file and its folder writable, or use a copy.",
-    sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists and that this program may use both.",
+    sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists, and that this program may read and write both.",
     sqlite3.SQLITE_IOERR: "the system reported an error when reading or writing {name}. Check its disk.",
     sqlite3.SQLITE_CORRUPT: "{name} is damaged. Restore a backup, or recover what is left with `sqlite3 FILE .recover`.",
     sqlite3.SQLITE_INTERRUPT: "{name} took too long to read; it may be damaged.",

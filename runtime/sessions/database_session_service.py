@@ -101,6 +101,14 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.first_state`; google-adk records none, nor do sessions that were created anew by it."""
         return await self._run(lambda: self._first_state(key))
 
+    async def prepare(self) -> None:
+        """Make the tables now that the first write would make.
+
+        Raises:
+            StorageError: they cannot be written.
+        """
+        await self._run(self._prepare)
+
     async def close(self) -> None:
         """See `BaseSessionService.close`."""
         await self._thread.close(self._database.close)
@@ -124,6 +132,10 @@ class DatabaseSessionService(BaseSessionService):
         return await self._thread.run(lambda: self._database.persistently(job))
 
     # In the database's thread
+
+    def _prepare(self) -> None:
+        with self._database.writing():
+            pass
 
     def _create(self, key: SessionKey, state: dict[str, Any], now: int) -> Session:
         parts = split_delta(state)

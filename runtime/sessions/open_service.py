@@ -33,3 +33,17 @@ def open_session_service(target: str) -> BaseSessionService:
         )
     # Named through the package, which loads them now: a window that only reads needs no SQLAlchemy.
     return sessions.SqliteSessionService(target) if kind == "sqlite" else sessions.DatabaseSessionService(target)
+
+
+async def make_database(target: str) -> None:
+    """Make a new session database without sessions, in google-adk's v1 layout.
+
+    Args:
+        target: a file path; nothing is there yet.
+
+    Raises:
+        StorageError: it cannot be written there.
+    """
+    service = sessions.DatabaseSessionService(target)
+    async with service:
+        await service.prepare()

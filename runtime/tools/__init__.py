@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from runtime.tools.base_toolset import BaseToolset
     from runtime.tools.exit_loop_tool import exit_loop
     from runtime.tools.function_tool import FunctionTool
+    from runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
     from runtime.tools.google_search_tool import google_search
     from runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from runtime.tools.load_memory_tool import load_memory_tool as load_memory
@@ -30,6 +31,7 @@ __all__ = [
     "ToolContext",
     "TransferToAgentTool",
     "exit_loop",
+    "get_user_choice",
     "google_search",
     "load_artifacts",
     "load_memory",
@@ -49,6 +51,7 @@ __getattr__ = lazy_exports(
         "ToolContext": "runtime.agents.tool_context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
+        "get_user_choice": "runtime.tools.get_user_choice_tool:get_user_choice_tool",
         "google_search": "runtime.tools.google_search_tool",
         "load_artifacts": "runtime.tools.load_artifacts_tool:load_artifacts_tool",
         "load_memory": "runtime.tools.load_memory_tool:load_memory_tool",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 
 def as_json(value: Any) -> Any:
@@ -14,5 +14,5 @@ def as_json(value: Any) -> Any:
     """
     try:
         return to_jsonable_python(value, exclude_none=True, by_alias=False)
-    except (PydanticSerializationError, UnicodeDecodeError):
+    except ValueError:  # unknown types, bytes that are no text, a value within itself, too many levels
         return value

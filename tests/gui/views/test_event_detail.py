@@ -195,13 +195,15 @@ def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail)
 
 def test_values_are_copied_with_path_and_opened_in_full(detail: EventDetail) -> None:
     detail.show_event(0, said("x"))
-    detail.set_state(ScopedState(session={"cart": [{"sku": "PA4"}]}), [])
+    detail.set_state(ScopedState(session={"cart": [{"sku": "PA4", "left": None}]}), [])
     model = detail.state.model
     menu = detail.state.tree.context_menu(model.index(0, 0, model.index(0, 0)))
     assert menu is not None
     actions = {action.text(): action for action in menu.actions()}
     actions["Copy value as JSON"].trigger()
-    assert json.loads(QGuiApplication.clipboard().text()) == [{"sku": "PA4"}]
+    assert json.loads(QGuiApplication.clipboard().text()) == [{"sku": "PA4", "left": None}]
+    actions["Copy value as Python"].trigger()
+    assert QGuiApplication.clipboard().text() == "[{'sku': 'PA4', 'left': None}]"
     actions["Copy path"].trigger()
     assert QGuiApplication.clipboard().text() == "state['cart']"
     actions["Open full…"].trigger()

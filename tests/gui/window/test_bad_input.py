@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.controllers import opening
 from inspector_app.cursor import SessionAddress
 
 
@@ -42,6 +45,25 @@ def test_a_path_that_does_not_exist(inspector: Inspector, tmp_path: Path, opened
     assert inspector.window.page is inspector.window.problem
     assert "gone.db" in inspector.window.problem.text
     assert not (tmp_path / "gone.db").exists(), "reading creates no file"
+
+
+def test_an_agent_whose_import_takes_long_is_told_of(
+    inspector: Inspector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr(opening, "LOADING_MS", 0)
+    folder, gate = tmp_path / "slow_agent", tmp_path / "gate"
+    folder.mkdir()
+    os.mkfifo(gate)
+    (folder / "agent.py").write_text(f"import pathlib\npathlib.Path({str(gate)!r}).read_text()\nraise RuntimeError('after all')\n")
+    inspector.settings.trust(folder)
+    inspector.tasks.spawn(inspector.open([str(folder)]), "Opening")
+    bar, status = inspector.window.message_bar, inspector.window.status
+    qtbot.waitUntil(lambda: any("is being loaded: its code runs" in message.text for message in bar.messages))
+    assert status.text("engine") == "loading slow_agent…"
+    gate.write_text("go on")
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert "after all" in inspector.window.problem.text
+    assert status.text("engine") == ""
 
 
 def test_an_agent_whose_import_raises_shows_its_traceback(

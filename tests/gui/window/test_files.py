@@ -18,6 +18,8 @@ from inspector_app.app import Inspector
 from inspector_app.cursor import SessionAddress
 from inspector_app.qt_models.state_tree import FILES
 from inspector_app.session_files import files_folder, files_of
+from runtime.events import Event
+from runtime.sessions import DatabaseSessionService
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.gui.window.test_forks import ask_to_fork, choose, wait_for_fork
 from tests.unit.inspector_app.test_cli import write_agent
@@ -100,6 +102,21 @@ def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspec
     assert (content(writer, fork, qtbot), content(writer, original, qtbot)) == ("one", "two")
     assert shown(writer) == [("note.txt", "version 0", "#3 writer")]
     assert not any("files" in message.text for message in writer.window.message_bar.messages)
+
+
+def test_a_session_that_no_folder_can_be_named_after_has_no_files_and_no_problem(
+    inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    async def write() -> None:
+        async with DatabaseSessionService(str(tmp_path / "odd.db")) as service:
+            session = await service.create_session(app_name="a", user_id="u", session_id="team/1")
+            await service.append_event(session, Event(author="user"))
+
+    inspector.tasks.spawn(write(), "Writing")
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    opened(tmp_path / "odd.db")
+    assert inspector.controller.events.event_count == 1
+    assert [message.text for message in inspector.window.message_bar.messages] == []
 
 
 def test_a_version_that_no_event_names_is_unconfirmed(writer: Inspector, qtbot: QtBot) -> None:

@@ -82,6 +82,25 @@ def test_sessions_come_and_go(live: Inspector, writer: SqlWriter, qtbot: QtBot) 
     assert shown_ids(live) == ["e0"], "what was read stays in sight"
 
 
+def test_a_session_that_is_deleted_while_it_runs_stays_on_show(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: story.window.status.text("tail") == "watching")
+    story.run.resume(paused=True)
+    qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=20_000)
+    events = story.controller.events.event_count
+    with sqlite3.connect(story_db) as connection:
+        connection.execute("DELETE FROM events")
+        connection.execute("DELETE FROM sessions")
+    connection.close()
+    qtbot.waitUntil(lambda: any("deleted by another process" in message.text for message in story.window.message_bar.messages))
+    with qtbot.waitSignal(story.run.run_ended, timeout=20_000):
+        story.window.commands.run.trigger()
+    qtbot.waitUntil(lambda: not story.tasks.running)
+    assert not story.window.workbench.problem.isVisible()
+    assert story.controller.events.event_count == events
+    assert story.controller.sessions.shown_sessions == 0
+    qtbot.waitUntil(lambda: story.window.workbench.pending.rows == [])
+
+
 def test_the_newest_session_is_followed_on_request(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
     writer.add_session("other")
     qtbot.waitUntil(lambda: "other" in sessions(live))

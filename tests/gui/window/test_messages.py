@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -126,6 +128,20 @@ def test_an_agent_that_raises_ends_the_run_and_is_said(inspector: Inspector, ope
     assert message.details is not None and "explode" in message.details
     assert inspector.run.phase == "idle"
     assert inspector.controller.events.event_count == 1, "the user's message is kept"
+
+
+def test_a_message_that_was_not_stored_is_given_back(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+    composer = story.window.workbench.composer
+    composer.set_text("another one, please")
+    with sqlite3.connect(story_db) as connection:  # somebody deletes the session in this very moment
+        connection.execute("DELETE FROM events")
+        connection.execute("DELETE FROM sessions")
+    connection.close()
+    with qtbot.waitSignal(story.run.run_ended, timeout=20_000) as ended:
+        story.window.commands.run.trigger()
+    assert ended.args is not None
+    assert not ended.args[0].committed
+    assert composer.text == "another one, please"
 
 
 def test_a_bus_can_be_used_without_a_window() -> None:

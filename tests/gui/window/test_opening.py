@@ -11,6 +11,7 @@ from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.demo import STORY
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
@@ -53,6 +54,37 @@ def test_several_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> 
     drop(inspector, files, qtbot)
     assert inspector.controller.sessions.database_count == 2
     assert inspector.controller.events.event_count > 0
+
+
+def test_one_file_is_listed_once(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.db").symlink_to(story_db)
+    opened(story_db, tmp_path / "folder" / ".." / story_db.name, tmp_path / "link.db")
+    assert [source.target for source in inspector.browse.sources] == [str(story_db)]
+
+
+def test_a_database_that_an_agent_is_given_is_made(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
+    opened(STORY, tmp_path / "new.db")
+    (source,) = inspector.browse.sources
+    assert (source.target, source.writing_allowed) == (str(tmp_path / "new.db"), True)
+    (message,) = inspector.window.message_bar.messages
+    assert "new.db is a new database: sessions that you begin now are kept in it" in message.text
+    inspector.run.new_session()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert inspector.cursor.session is not None
+    assert inspector.cursor.session.database == source.target
+
+
+def test_no_database_is_made_where_none_was_meant(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
+    opened(tmp_path / "new.db")
+    assert "There is no file" in inspector.window.problem.text
+    opened(STORY, tmp_path / "misspelt_agent")
+    opened(STORY, tmp_path / "nowhere" / "new.db")
+    assert list(tmp_path.glob("**/*new.db")) + list(tmp_path.glob("misspelt*")) == []
+    assert inspector.window.page is inspector.window.workbench
+    told = [message.text for message in inspector.window.message_bar.messages]
+    assert any("There is no file" in text and "misspelt_agent" in text for text in told), told
+    assert len(told) == 2 and "nowhere" in told[1], told
 
 
 def test_what_is_no_database_is_said(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:

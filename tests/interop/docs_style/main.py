@@ -10,12 +10,13 @@ import sys
 import callbacks
 import first_agents
 import harness
+import plugins
 import services
 import settings
 import tools
 import workflows
 
-PAGES = (callbacks, first_agents, services, settings, tools, workflows)
+PAGES = (callbacks, first_agents, plugins, services, settings, tools, workflows)
 
 if __name__ == "__main__":
     logging.disable(logging.ERROR)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
+import sys
+from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from runtime.agents import BaseAgent, LlmAgent, SequentialAgent
-from runtime.models.scripted_llm import ScriptedLlm
-from tests.seeds.running import run, runner_for, stored
+from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, SequentialAgent
+from runtime.errors.agent_exit_error import AgentExitError
+from runtime.events import Event
+from runtime.models.scripted_llm import Reply, ScriptedLlm
+from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
 
 def test_an_agent_has_one_parent() -> None:
@@ -82,3 +88,52 @@ async def test_callbacks_in_lists_sync_and_async_with_their_changes_in_one_event
     assert (before.author, before.content, before.actions.state_delta) == ("agent", None, {"first": True, "second": True})
     assert answer.actions.state_delta == {}
     assert (await stored(runner)).state == {"first": True, "second": True}
+
+
+def _leave() -> str:
+    """Leave."""
+    sys.exit(4)
+
+
+def _parse() -> str:
+    """Parse."""
+    return str(argparse.ArgumentParser().parse_args(["--unknown"]))
+
+
+async def _leaves(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    _leave()
+    yield said(agent, "never")
+
+
+def _caller(*tools: Any, **more: Any) -> LlmAgent:
+    calls: list[tuple[str, dict[str, Any]]] = [(tool.__name__, {}) for tool in tools]
+    return LlmAgent(name="caller", model=ScriptedLlm(replies=[Reply(calls=calls), "on we go"]), tools=list(tools), **more)
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+@pytest.mark.parametrize(
+    ("agent", "who"),
+    [
+        (lambda: _caller(_leave), "tool '_leave'"),
+        (lambda: _caller(_leave, _parse), "tool '_(leave|parse)'"),
+        (lambda: _caller(before_agent_callback=lambda callback_context: _leave()), "agent 'caller'"),
+        (lambda: _caller(_parse, before_tool_callback=lambda tool, args, tool_context: _leave()), "agent 'caller'"),
+        (lambda: scripted(_leaves), "agent 'agent'"),
+        (lambda: ParallelAgent(name="both", sub_agents=[scripted(_leaves, "one"), scripted(_leaves, "other")]), "agent '(one|other)'"),
+    ],
+    ids=["tool", "two tools", "callback", "tool callback", "own agent", "in parallel"],
+)
+async def test_code_that_exits_fails_its_run_and_no_more(agent: Any, who: str, resumable: bool) -> None:
+    with pytest.raises(AgentExitError, match=f"The {who} tried to end the program"):
+        await run(runner_for(agent(), resumable=resumable))
+
+
+async def test_a_tool_that_exits_is_an_error_to_callbacks() -> None:
+    told = []
+
+    def on_error(tool: Any, args: Any, tool_context: Any, error: Exception) -> dict[str, str]:
+        told.append(type(error))
+        return {"error": "not here"}
+
+    events = await run(runner_for(_caller(_leave, on_tool_error_callback=on_error)))
+    assert (texts(events), told) == (["on we go"], [AgentExitError])

@@ -237,6 +237,30 @@ def test_control_characters_of_an_agent_do_not_reach_the_terminal(tmp_path: Path
     assert "\x1b" not in capsys.readouterr().out
 
 
+def test_nor_do_those_of_its_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "\n".join(
+            (
+                "from runtime.agents import BaseAgent",
+                "class Failing(BaseAgent):",
+                "    async def _run_async_impl(self, ctx):",
+                "        raise ValueError('\\u202ered')",
+                "        yield",
+                "root_agent = Failing(name='failing')",
+            )
+        ),
+        "utf-8",
+    )
+    assert main(["run", str(agent), "--message", "x"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "agent-inspector: the agent failed with ValueError: ⟨U+202E⟩red"
+
+
+def test_a_misspelt_command_is_told_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sesions", str(tmp_path / "a.db")]) == 2
+    assert "no file or folder sesions; did you mean the command `sessions`?" in capsys.readouterr().err
+
+
 # resume
 
 

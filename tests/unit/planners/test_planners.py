@@ -80,5 +80,5 @@ async def test_a_planner_of_ones_own_may_write_state() -> None:
 
 
 def test_code_executors_are_refused_with_a_reason() -> None:
-    with pytest.raises(ValueError, match="leave code_executor out"):
+    with pytest.raises(ValueError, match="BuiltInCodeExecutor"):
         LlmAgent(name="a", code_executor=object())

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from runtime.agents import LlmAgent
 from runtime.events import Event
+from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.resume_plan import ResumePlan, plan_resume
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService
+from runtime.tools import FunctionTool
 from tests.agent_specs import build_agent, message
 from tests.fixture_paths import fixtures_dir
-from tests.seeds.running import runner_for, stored
+from tests.seeds.running import run, runner_for, stored
 
 TREES = {tree["name"]: tree for tree in json.loads((fixtures_dir() / "open" / "prefixes-1.39.1.json").read_text("utf-8"))}
 
@@ -99,6 +102,21 @@ async def test_what_blocks() -> None:
     assert _plan(TREES["seq_llm"], done).blocks == ["It is finished: seq reached its end."]
     assert _plan(TREES["seq_llm"], done[:3], is_resumable=False).blocks[0].startswith("The app is not resumable")
     assert plan_resume(done, "nowhere", build_agent(TREES["seq_llm"]["agent"]), is_resumable=True) is None
+
+
+async def test_a_request_is_told_by_the_call_that_it_is_about() -> None:
+    def pay(amount: int) -> None:
+        """Pay."""
+
+    agent = LlmAgent(
+        name="clerk",
+        model=ScriptedLlm(replies=[Reply(calls=[("pay", {"amount": 1})])]),
+        tools=[FunctionTool(pay, require_confirmation=True)],
+    )
+    events = await run(runner_for(agent, resumable=True))
+    plan = plan_resume(events, events[0].invocation_id, agent, is_resumable=True)
+    assert plan is not None
+    assert plan.next_steps == ["clerk waits for an answer to pay."]
 
 
 async def test_a_changed_tree_is_explained() -> None:

@@ -143,6 +143,9 @@ def test_a_reload_that_fails_leaves_what_was_loaded(tmp_path: Path) -> None:
         ("import sys; sys.exit(3)", "SystemExit: 3"),
         ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
         ("from google.adk.agents import Agent", "here the import path is `runtime`"),
+        ("from runtime.tools.mcp_tool import McpToolset", "runtime has much of google-adk, but not that"),
+        ("from runtime.tools import McpToolset", "runtime has much of google-adk, but not that"),
+        ("from runtime.agents import Agent; Agent(name='a', modle='m')", r"LlmAgent: modle: Extra inputs are not permitted\.$"),
         ("x = 1", "defines neither `root_agent` nor `app`"),
         ("root_agent = 'planner'", "Its `root_agent` is a builtins.str"),
     ],
@@ -157,6 +160,12 @@ def test_an_interrupted_import_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         load_agent(write(tmp_path / "trip_planner", agent="raise KeyboardInterrupt"))
     assert agent_modules() == {}
+
+
+def test_an_agent_in_yaml_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "root_agent.yaml").write_text("name: a\n", "utf-8")
+    with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* root_agent\.yaml cannot be read"):
+        load_agent(tmp_path)
 
 
 def test_a_folder_of_agents_names_them(tmp_path: Path) -> None:

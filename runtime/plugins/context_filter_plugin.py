@@ -1,0 +1,58 @@
+"""Less of the past in what models are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from runtime.agents.callback_context import CallbackContext
+    from runtime.models.llm_request import LlmRequest
+    from runtime.models.llm_response import LlmResponse
+
+
+class ContextFilterPlugin(BasePlugin):
+    """Leaves the older part of a conversation out of each request; what is stored stays.
+
+    Args:
+        num_invocations_to_keep: how many of the last turns are sent, the present one included; a turn begins with what the user says.
+            All, if None.
+        custom_filter: gets what is left then, and returns what is sent.
+        name: unique among an app's plugins.
+    """
+
+    def __init__(
+        self,
+        num_invocations_to_keep: int | None = None,
+        custom_filter: Callable[[list[types.Content]], list[types.Content]] | None = None,
+        name: str = "context_filter_plugin",
+    ) -> None:
+        super().__init__(name)
+        self._turns = num_invocations_to_keep
+        self._filter = custom_filter
+
+    async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
+        """Shorten the request's contents.
+
+        google-adk logs what `custom_filter` raises and sends everything; here it ends the run, as what any other hook raises.
+        """
+        contents = llm_request.contents
+        if self._turns is not None and self._turns > 0:
+            begins = [index for index, content in enumerate(contents) if _begins_a_turn(contents, index)]
+            if len(begins) > self._turns:
+                contents = contents[begins[-self._turns] :]
+        llm_request.contents = self._filter(contents) if self._filter else contents
+        return None
+
+
+def _begins_a_turn(contents: list[types.Content], index: int) -> bool:
+    """Return whether the user speaks here and did not just before: several messages in a row are one turn."""
+    return _is_the_users(contents[index]) and (index == 0 or not _is_the_users(contents[index - 1]))
+
+
+def _is_the_users(content: types.Content) -> bool:
+    return content.role == "user" and not any(part.function_response for part in content.parts or [])

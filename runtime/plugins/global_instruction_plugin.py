@@ -1,0 +1,50 @@
+"""One instruction for all agents of an app."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from runtime.agents.callbacks import call
+from runtime.plugins.base_plugin import BasePlugin
+from runtime.utils.instructions_utils import inject_session_state
+
+if TYPE_CHECKING:
+    from runtime.agents.callback_context import CallbackContext
+    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.models.llm_request import LlmRequest
+    from runtime.models.llm_response import LlmResponse
+
+
+class GlobalInstructionPlugin(BasePlugin):
+    """Puts an instruction before that of every agent.
+
+    Args:
+        global_instruction: `{key}` is filled in from state; a function's text is taken as it is.
+        name: unique among an app's plugins.
+    """
+
+    def __init__(
+        self, global_instruction: str | Callable[[ReadonlyContext], str | Awaitable[str]] = "", name: str = "global_instruction"
+    ) -> None:
+        super().__init__(name)
+        self.global_instruction = global_instruction
+
+    async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
+        """Put the instruction first.
+
+        Raises:
+            MissingStateKeyError: it names a state key that does not exist.
+        """
+        given = self.global_instruction
+        text = (
+            await inject_session_state(given, callback_context) if isinstance(given, str) else await call(given, context=callback_context)
+        )
+        own = llm_request.config.system_instruction
+        if text and isinstance(own, types.Content):
+            own.parts = [types.Part(text=text), *(own.parts or [])]
+        elif text:
+            llm_request.config.system_instruction = f"{text}\n\n{own}" if own else text
+        return None

@@ -1,0 +1,109 @@
+"""Tools that fail are told to the model, which may try again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from runtime.plugins.base_plugin import BasePlugin
+from runtime.tools.json_value import as_json
+
+if TYPE_CHECKING:
+    from runtime.agents.tool_context import ToolContext
+    from runtime.tools.base_tool import BaseTool
+
+REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
+
+
+class TrackingScope(Enum):
+    """Among which calls failures in a row are counted."""
+
+    INVOCATION = "invocation"
+    GLOBAL = "global"
+
+
+class ToolError(Exception):
+    """What a tool returned was taken for a failure."""
+
+
+class ReflectAndRetryToolPlugin(BasePlugin):
+    """Answers a failed call with what went wrong, so that the model can call again, a bounded number of times in a row.
+
+    Args:
+        name: unique among an app's plugins.
+        max_retries: how often one tool may fail in a row before it is given up; 0: the first failure is the last.
+        throw_exception_if_retry_exceeded: then the failure ends the run; otherwise the model is told to do without the tool.
+        tracking_scope: whether each invocation counts for itself.
+
+    Raises:
+        ValueError: `max_retries` is below 0.
+    """
+
+    def __init__(
+        self,
+        name: str = "reflect_retry_tool_plugin",
+        max_retries: int = 3,
+        throw_exception_if_retry_exceeded: bool = True,
+        tracking_scope: TrackingScope = TrackingScope.INVOCATION,
+    ) -> None:
+        super().__init__(name)
+        if max_retries < 0:
+            raise ValueError("max_retries must be 0 or more.")
+        self.max_retries = max_retries
+        self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
+        self.scope = tracking_scope
+        self._failures: Counter[tuple[str, str]] = Counter()
+
+    async def extract_error_from_result(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: Any) -> Any:
+        """Return what is wrong with a result, or None if it is none; to be overridden where tools return their errors."""
+        return None
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Begin to count anew after a success."""
+        if isinstance(result, dict) and result.get("response_type") == REFLECT_AND_RETRY_RESPONSE_TYPE:
+            return None
+        problem = await self.extract_error_from_result(tool=tool, tool_args=tool_args, tool_context=tool_context, result=result)
+        if problem is None:
+            self._failures.pop(self._key(tool, tool_context), None)
+            return None
+        return self._answer(tool, tool_args, tool_context, problem if isinstance(problem, Exception) else ToolError(str(problem)))
+
+    async def on_tool_error_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
+    ) -> dict[str, Any] | None:
+        """Tell the model what the tool raised."""
+        return self._answer(tool, tool_args, tool_context, error)
+
+    def _key(self, tool: BaseTool, context: ToolContext) -> tuple[str, str]:
+        return ("" if self.scope is TrackingScope.GLOBAL else context.invocation_id, tool.name)
+
+    def _answer(self, tool: BaseTool, arguments: dict[str, Any], context: ToolContext, error: Exception) -> dict[str, Any]:
+        key = self._key(tool, context)
+        self._failures[key] += 1
+        count = self._failures[key]
+        if count > self.max_retries:
+            if self.throw_exception_if_retry_exceeded:
+                raise error
+            advice = f"Do not call {tool.name} again for this. Find another way, or say what could not be done."
+        else:
+            given = json.dumps(as_json(arguments), ensure_ascii=False)
+            advice = (
+                f"This was failure {count} of at most {self.max_retries} that may be followed by another call. The arguments were {given}."
+                " Look at the error before you call again: are the arguments right, is something needed first, would another tool do?"
+            )
+        return {
+            "response_type": REFLECT_AND_RETRY_RESPONSE_TYPE,
+            "error_type": type(error).__name__,
+            "error_details": str(error),
+            "retry_count": min(count, self.max_retries),
+            "reflection_guidance": f"{tool.name} failed. {advice}",
+        }
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        """Forget the counts of an invocation that is over."""
+        for key in [key for key in self._failures if key[0] == invocation_context.invocation_id]:
+            del self._failures[key]

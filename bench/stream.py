@@ -110,6 +110,7 @@ def _cold_start() -> dict[str, float]:
 def _in_a_process(*arguments: str) -> dict[str, float]:
     command = [sys.executable, "-m", "bench.stream", *arguments]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is measured is no first start, which compiles everything
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{arguments}: {done.stderr}")
@@ -156,14 +157,12 @@ def _measure(database: str, seconds: float) -> dict[str, float]:
 
 
 def _in_window(look: Callable[[Any], Coroutine[Any, Any, int]]) -> None:
-    from PySide6.QtCore import QSettings
+    from inspector_app.commands.window import load_app
 
-    import inspector_app.app as app
-    from inspector_app.settings import Settings
-
+    app = load_app(off_screen=True)
     with tempfile.TemporaryDirectory() as folder:
-        store = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-        app._with_application(look, Settings(store), True, "dark")
+        store = app.QSettings(f"{folder}/settings.ini", app.QSettings.Format.IniFormat)
+        app._with_application(look, app.Settings(store), True, "dark")
 
 
 class _Bench:
@@ -246,7 +245,7 @@ class _Bench:
         _, self._figures[f"filter, {name}: loop gap max, ms"] = self._take_gaps()
 
     async def _live(self, seconds: float) -> None:
-        from inspector_app.controllers.browse import Committed
+        from inspector_app.controllers.open_session import Committed
         from inspector_app.frames import Frames
         from runtime.worker_threads import run_in_thread
 

@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from inspector_app.cursor import Cursor
 from inspector_app.messages import BusHandler, Message, MessageBus
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
+from runtime.garbage import made_to_stay
 
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
@@ -90,7 +91,8 @@ class Inspector(QObject):
         self.agents = AgentController(settings, trust_all=trust, parent=self)
         self.browse = BrowseController(self.cursor, self.tasks, self)
         self.run = RunController(self.cursor, self.agents, self.browse, self.tasks, self.messages, self)
-        self.controller = WindowController(app, settings, self.messages, self.tasks, self.cursor, self.agents, self.browse, self.run)
+        with _style_sheet_put_off(app):
+            self.controller = WindowController(app, settings, self.messages, self.tasks, self.cursor, self.agents, self.browse, self.run)
         self.window = self.controller.window
         self._log = BusHandler(self.messages)
         logging.getLogger().addHandler(self._log)
@@ -245,8 +247,8 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
     messages = MessageBus()
     hooks = CrashHooks(messages)
     hooks.install()
-    inspector = Inspector(app, settings, messages, trust=trust)
-    gc.freeze()  # what is there now stays: the collector would walk over all of it again, for 50 ms in the middle of a stream
+    with made_to_stay():
+        inspector = Inspector(app, settings, messages, trust=trust)
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -258,3 +260,14 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
             loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), SHUTDOWN_SECONDS))
         hooks.remove()
         loop.close()
+
+
+@contextmanager
+def _style_sheet_put_off(app: QApplication) -> Iterator[None]:
+    """Build widgets first and style them once: Qt styles a widget anew whenever it is put into another, which doubles the work."""
+    sheet = app.styleSheet()
+    app.setStyleSheet("")
+    try:
+        yield
+    finally:
+        app.setStyleSheet(sheet)

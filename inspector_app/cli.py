@@ -24,6 +24,7 @@ DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
 READING = "inspector_app.commands.reading"
 COMPARING = "inspector_app.commands.comparing"
 CONVERTING = "inspector_app.commands.converting"
+DELETING = "inspector_app.commands.deleting"
 FORKING = "inspector_app.commands.forking"
 REWINDING = "inspector_app.commands.rewinding"
 RUNNING = "inspector_app.commands.running"
@@ -43,6 +44,9 @@ headless, for scripts (each has its own --help, and --json):
                        [--artifacts DIR] [--agent AGENT (--message TEXT | --rerun [--answer TEXT | --result JSON [--call ID]])]
   agent-inspector forks DB
   agent-inspector rewind DB --app A --user U --session S --before INVOCATION [--dry-run] [--in-place] [--artifacts DIR]
+  agent-inspector delete DB --app A --user U --session S [--session S2] [--yes | --dry-run] [--in-place]
+  agent-inspector prune DB --days N [--app A] [--user U] [--yes | --dry-run] [--in-place]
+  agent-inspector undelete DB COPY
   agent-inspector compare DB [DB2] --app A --user U --session S [--session S2]
   agent-inspector api_server FOLDER [--port 8000] [--host localhost]
 
@@ -62,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     for stream in (sys.stdout, sys.stderr):
         _write_any_text(stream)
-    running = bool(arguments) and arguments[0] in ("run", "resume", "fork")
+    running = bool(arguments) and arguments[0] in ("run", "resume", "fork", "delete", "prune")
     try:
         status = _answer(arguments)
         stdout.write("")
@@ -97,6 +101,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "fork": _fork_parser,
         "forks": _forks_parser,
         "rewind": _rewind_parser,
+        "delete": _delete_parser,
+        "prune": _prune_parser,
+        "undelete": _undelete_parser,
         "compare": _compare_parser,
         "run": _run_parser,
         "resume": _resume_parser,
@@ -212,6 +219,31 @@ def _rewind_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _delete_parser() -> argparse.ArgumentParser:
+    text = "Delete sessions with their events. They are copied first: `undelete` puts them back."
+    parser = _command("delete", f"{DELETING}:delete", text, _database, _asking)
+    parser.add_argument("--app", required=True, metavar="A")
+    parser.add_argument("--user", default="user", metavar="U", help='default: "user"')
+    parser.add_argument("--session", required=True, action="append", metavar="S", help="once for each")
+    return parser
+
+
+def _prune_parser() -> argparse.ArgumentParser:
+    text = "Delete the sessions that have not changed for some days. They are copied first: `undelete` puts them back."
+    parser = _command("prune", f"{DELETING}:prune", text, _database, _asking)
+    parser.add_argument("--days", required=True, type=_count, metavar="N", help="without a change")
+    parser.add_argument("--app", metavar="A", help="only this app's")
+    parser.add_argument("--user", metavar="U", help="only this user's")
+    return parser
+
+
+def _undelete_parser() -> argparse.ArgumentParser:
+    text = "Put deleted sessions back. What others wrote to the database since stays."
+    parser = _command("undelete", f"{DELETING}:undelete", text, _database)
+    parser.add_argument("copy", metavar="COPY", help="the file that `delete` or `prune` named")
+    return parser
+
+
 def _compare_parser() -> argparse.ArgumentParser:
     text = "Align two sessions' events and show where they differ. Ids and times make no difference."
     parser = _command("compare", f"{COMPARING}:compare_sessions", text, _database)
@@ -264,6 +296,13 @@ def _database(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("db", metavar="DB", help="a session database: a file or an SQLAlchemy URL")
 
 
+def _asking(parser: argparse.ArgumentParser) -> None:
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--yes", action="store_true", help="do not ask")
+    how.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
+    parser.add_argument("--in-place", action="store_true", help="also in another program's database, which gets a backup beside it")
+
+
 def _stored_session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--app", required=True, metavar="A")
     parser.add_argument("--user", default="user", metavar="U", help='default: "user"')
@@ -291,6 +330,10 @@ def _check_fork(options: argparse.Namespace) -> str | None:
     return "--call says which call --result is of: give both" if options.call is not None and options.result is None else None
 
 
+def _check_deletion(options: argparse.Namespace) -> str | None:
+    return "with --json nobody can be asked: give --yes or --dry-run" if options.json and not (options.yes or options.dry_run) else None
+
+
 def _check_compare(options: argparse.Namespace) -> str | None:
     most = 2
     for name in ("app", "user", "session"):
@@ -304,6 +347,8 @@ def _check_compare(options: argparse.Namespace) -> str | None:
 _CHECKS: dict[str, Callable[[argparse.Namespace], str | None]] = {
     "resume": _check_resume,
     "fork": _check_fork,
+    "delete": _check_deletion,
+    "prune": _check_deletion,
     "compare": _check_compare,
 }
 """What argparse cannot say of a subcommand's options: a sentence for what is wrong with them."""
@@ -318,7 +363,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of events")
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
     return int(text)
 
 

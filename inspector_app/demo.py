@@ -7,7 +7,6 @@ writes, the times in it are of today, and there is no binary file in the reposit
 from __future__ import annotations
 
 import asyncio
-import importlib
 import sys
 from contextlib import aclosing
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 from google.genai import types
 
 from inspector_app import system_check
-from inspector_app.commands.window import check_machine
+from inspector_app.commands.window import load_app
 from inspector_app.data_folder import data_folder
 from inspector_app.engines.agent_loader import load_agent
 from resources.samples.story import script
@@ -44,8 +43,7 @@ def main() -> int:
     """
     off_screen = not system_check.has_display()
     try:
-        check_machine(off_screen=off_screen)
-        app = importlib.import_module("inspector_app.app")
+        app = load_app(off_screen=off_screen)
         paths = [str(STORY), str(interrupted_story(data_folder() / "story.db"))]
         if not off_screen:
             status: int = app.run_window(paths, trust=True)

@@ -70,7 +70,10 @@ class SessionEvents(Sequence[Event]):
             LookupError: it has to be read first: see `peek`.
         """
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
+            places = range(*index.indices(len(self)))
+            if places.step == 1 and places.start >= self._stored_count:
+                return self._since[places.start - self._stored_count : places.stop - self._stored_count]
+            return [self[place] for place in places]
         event = self.peek(index if index >= 0 else len(self) + index)
         if event is None:
             raise LookupError(f"Event {index} is not read yet.")
@@ -115,17 +118,17 @@ class SessionEvents(Sequence[Event]):
 
     def append(self, event: Event) -> None:
         """Add an event that was just committed."""
-        self._places[event.id] = len(self)
+        self._places[event.id] = self._stored_count + len(self._since)
         self._since.append(event)
 
-    def hand_over(self, count: int, decode: Callable[[Any], Event]) -> None:
+    def hand_over(self, count: int, decode: Callable[[Any], Event] | None = None) -> None:
         """Let go of the first events at hand: they are stored by now, and read page by page like those before.
 
         Args:
             count: how many.
-            decode: makes an event of a stored row.
+            decode: makes an event of a stored row; as before if None.
         """
-        self._decode = decode
+        self._decode = decode or self._decode
         self._pages.pop(self._stored_count // PAGE, None)  # it may end where they begin
         for event in self._since[:count]:
             self._places.pop(event.id, None)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication
 
 from inspector_app.glyphs import paint_glyph
 
@@ -209,10 +209,15 @@ def _hex(role: str) -> str:
 def mono_font() -> QFont:
     """Return the monospace font for values."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setFamilies([family for family in MONOSPACE if family == "monospace" or QFontDatabase.hasFamily(family)])
+    font.setFamilies(_mono_families())
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPixelSize(BASE_SIZE - 1)
     return font
+
+
+@lru_cache
+def _mono_families() -> list[str]:
+    return [family for family in MONOSPACE if family == "monospace" or QFontDatabase.hasFamily(family)]
 
 
 def small_font() -> QFont:
@@ -220,6 +225,11 @@ def small_font() -> QFont:
     font = QFont(QApplication.font())
     font.setPixelSize(SMALL_SIZE)
     return font
+
+
+def pad(field: QAbstractSpinBox) -> None:
+    """Give a field for a number the room that others have before their text; the style sheet has no say in there."""
+    field.lineEdit().setTextMargins(7, 0, 0, 0)
 
 
 def icon(name: str, role: str = "text") -> QIcon:

@@ -57,7 +57,7 @@ def _told(event: Event, span: EventCompaction) -> Event:
 
 
 def events_to_sum_up(config: EventsCompactionConfig, events: Sequence[Event], *, resumable: bool) -> list[Event]:
-    """Return the events that shall be summed up now; none if it is not time yet.
+    """Return the events that are to be summed up now; none if it is not time yet.
 
     An invocation that waits for an answer, or can be resumed, ends what is summed up: its agents must find their calls as they made them.
 

@@ -1,15 +1,20 @@
-"""What a run begins with: which invocation it starts or resumes, and which agent goes first."""
+"""What a run begins with: which invocation it starts or resumes, the user's message, and which agent goes first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
+from runtime.agents.callback_context import CallbackContext
 from runtime.agents.invocation_context import InvocationContext
+from runtime.artifacts.uploads import with_saved_files
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
+from runtime.resume import read_checkpoints
 from runtime.rewind import without_rewound
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
@@ -60,6 +65,48 @@ def _check_can_resume(session: Session, invocation_id: str) -> None:
     else:
         return
     raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. {why}")
+
+
+def restore_invocation(ctx: InvocationContext, root: BaseAgent) -> None:
+    """Fill the context of an invocation that goes on: the message that began it, and how far its agents are.
+
+    (Seed: resume, "Cómo funciona".)
+
+    Args:
+        ctx: a new context with the invocation's id, and the new message if there is one.
+        root: of the agent tree.
+    """
+    ctx.user_content = ctx.user_content or first_message(ctx.session.events, ctx.invocation_id)
+    past = ctx.invocation_events()
+    if past:
+        found = read_checkpoints(past, root)
+        ctx.shared.resumed = found
+        ctx.shared.has_resumed_mark = False
+        ctx.agent_states.update(found.states)
+        ctx.end_of_agents.update(found.ended)
+
+
+async def message_event(ctx: InvocationContext, message: types.Content, state_delta: Mapping[str, Any] | None) -> Event:
+    """Return the event that carries the user's message; an answer to a call goes on the branch of that call.
+
+    Args:
+        ctx: the invocation.
+        message: what the user says. A message without a role is the user's; its files are saved, if the run's settings say so.
+        state_delta: state changes that go with it.
+
+    Raises:
+        ValueError: the message has no parts.
+    """
+    if not message.parts:
+        raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
+    if message.role is None:
+        message = message.model_copy(update={"role": "user"})
+    actions = EventActions(state_delta=dict(state_delta or {}))
+    if ctx.artifact_service and ctx.run_config and ctx.run_config.save_input_blobs_as_artifacts:
+        message = await with_saved_files(message, CallbackContext(ctx, event_actions=actions))
+    asked_by = call_event(ctx.session.events, answered_calls(message))
+    branch = asked_by.branch if asked_by else None
+    return Event(invocation_id=ctx.invocation_id, author="user", content=message, branch=branch, actions=actions)
 
 
 def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:

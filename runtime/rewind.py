@@ -13,7 +13,10 @@ from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.errors.not_found_error import InvocationNotFoundError
 from runtime.events.event import Event
-from runtime.history.state_at import History, explain
+from runtime.events.event_actions import EventActions
+from runtime.events.ids import new_invocation_id
+from runtime.history.explanation import explain
+from runtime.history.state_at import History
 from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session
 from runtime.sessions.state import same_value, scope_of
@@ -57,30 +60,45 @@ def start_of(events: Sequence[Event], invocation_id: str) -> int:
     raise InvocationNotFoundError(f"Invocation ID not found: {invocation_id}. The session has no such invocation.")
 
 
-def state_to_restore(session: Session, first_state: Mapping[str, Any] | None, start: int) -> dict[str, Any]:
-    """Return the delta that makes the session's own state what it was before an event.
-
-    `user:` and `app:` keys stay: other sessions have them too. Keys that did not exist become null, for a delta cannot remove a key.
+async def rewind_event(
+    session: Session, first_state: Mapping[str, Any] | None, artifact_service: BaseArtifactService | None, invocation_id: str
+) -> Event:
+    """Save the session's files anew as they were before an invocation, and return the event that takes back all from there on.
 
     Args:
         session: as it is now.
         first_state: its own state when it was created; None if nobody recorded it. Then keys whose earlier value is not known become
             null, as with google-adk, and the log names them.
-        start: index of the event.
+        artifact_service: keeps the files; None: they stay as they are, which the log says.
+        invocation_id: the first invocation to take back.
+
+    Raises:
+        InvocationNotFoundError: the session has no such invocation, or it was taken back already.
     """
-    delta, unknown = restoring_delta(session, first_state, start)
+    start = start_of(session.events, invocation_id)
+    state_delta, unknown = restoring_delta(session, first_state, start)
     if unknown:
         logger.warning(
             "Nobody recorded the first state of session %s, so these keys are cleared by the rewind: %s", session.id, ", ".join(unknown)
         )
-    return delta
+    actions = EventActions(
+        rewind_before_invocation_id=invocation_id,
+        state_delta=state_delta,
+        artifact_delta=await _restore_artifacts(artifact_service, session, start),
+    )
+    return Event(invocation_id=new_invocation_id(), author="user", actions=actions)
 
 
 def restoring_delta(session: Session, first_state: Mapping[str, Any] | None, start: int) -> tuple[dict[str, Any], list[str]]:
-    """Return what `state_to_restore` does, and the keys among it whose earlier value is not known, so that they are cleared.
+    """Return the delta that makes the session's own state what it was before an event, and its keys whose earlier value is not known.
+
+    `user:` and `app:` keys stay: other sessions have them too. Keys that did not exist become null, for a delta cannot remove a key; so do
+    those whose earlier value is not known.
 
     Args:
-        session, first_state, start: as for `state_to_restore`.
+        session: as it is now.
+        first_state: its own state when it was created; None if nobody recorded it.
+        start: index of the event.
     """
     patched: set[str] = set()
     if first_state is None:
@@ -97,17 +115,8 @@ def restoring_delta(session: Session, first_state: Mapping[str, Any] | None, sta
     return delta | {key: None for key, value in now.items() if key not in then.session and value is not None}, unknown
 
 
-async def restore_artifacts(service: BaseArtifactService | None, session: Session, start: int) -> dict[str, int]:
-    """Save the session's files anew as they were before an event; the user's files stay.
-
-    Args:
-        service: that keeps them.
-        session: as it is now.
-        start: index of the event.
-
-    Returns:
-        The new version of each file that had changed, for the rewind's `artifact_delta`.
-    """
+async def _restore_artifacts(service: BaseArtifactService | None, session: Session, start: int) -> dict[str, int]:
+    """Save the session's files anew as they were before an event; return the new version of each that had changed since."""
     before = versions_after(session.events[:start])
     changed = changed_files(session.events, start)
     if service is None:

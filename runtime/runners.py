@@ -1,4 +1,17 @@
-"""The Runner: pull an event from the agent, commit it, yield it, and only then let the agent go on."""
+"""The Runner: pull an event from the agent, commit it, yield it, and only then let the agent go on.
+
+A run, from `run_async` on:
+
+1. Load the session, decide which invocation begins or is resumed, commit the user's message, and choose the agent that goes first
+   (`invocation_start.py`).
+2. `_event_loop`: ask the agent for its next event; complete it and show it to the plugins (`_process`); append it to the session
+   (`_commit`); yield it. The agent stands at its own `yield` until the caller asks for the next event. When it goes on, what it yielded is
+   stored, and `ctx.session.state` has its changes.
+3. When the agent is done, tell the plugins and the memory, and sum up old events if that is due (`_finish`).
+
+What agents do between two events is in `agents/base_agent.py` and `flows/llm_flow.py`, what changes a session without a run in
+`session_edits.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +23,40 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.callback_context import CallbackContext
 from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
 from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
-from runtime.artifacts.uploads import with_saved_files
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
-from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_invocation_id
 from runtime.events.marks import RESUMED
-from runtime.invocation_start import agent_to_run, answered_calls, call_event, first_message, which_invocation
+from runtime.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation
+from runtime.local_writes import take_back_local_writes, warn_of_lost_writes
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
-from runtime.resume import read_checkpoints
-from runtime.rewind import restore_artifacts, start_of, state_to_restore
+from runtime.session_edits import SessionEdits
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.event_list import events_of
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
-from runtime.sessions.state import State, apply_delta
+from runtime.sessions.state import apply_delta
 from runtime.sync_run import in_own_loop
-from runtime.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
 
 
-class Runner:
+class Runner(SessionEdits):
     """Runs an app's agents on sessions (seed: runtime-event-loop, "Rol del Runner").
 
     Args:
         app: what to run; or `app_name` and `agent`.
         app_name: names the app in the session service; overrides `app`'s name.
         agent: the root agent.
-        plugins: hooks round every run.
+        plugins: hooks round every run; an app has its own.
         session_service: keeps sessions.
         artifact_service: keeps files that agents save.
         memory_service: remembers across sessions.
@@ -91,7 +99,7 @@ class Runner:
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
         self.feed_memory = feed_memory if memory_service is not None else None
-        self._running: dict[tuple[str, str], InvocationContext] = {}  # by user and session
+        self._running: dict[tuple[str, str], InvocationContext] = {}  # by user and session: edits go through the run there is
 
     async def run_async(
         self,
@@ -129,10 +137,10 @@ class Runner:
         resumed_id = which_invocation(session, invocation_id, new_message, is_resumable=self._is_resumable)
         ctx = self._new_context(session, resumed_id, new_message, run_config)
         if new_message is not None:
-            await self._append_message(ctx, new_message, state_delta)
+            await self._commit_message(ctx, new_message, state_delta)
         ctx.agent = agent_to_run(self.agent, ctx)
         if ctx.end_of_agents.get(ctx.agent.name):
-            return
+            return  # the invocation is finished
         self._running[user_id, session_id] = ctx
         try:
             async with aclosing(self._event_loop(ctx)) as events:
@@ -142,119 +150,148 @@ class Runner:
             if self._running.get((user_id, session_id)) is ctx:
                 del self._running[user_id, session_id]
 
-    async def edit_state(self, *, user_id: str, session_id: str, changes: dict[str, Any]) -> Event:
-        """Set state keys by hand, as a committed event by `system`; also while a run of this Runner is held in that session.
+    async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Commit what the agent yields, pass it on, and let the agent go on when the next event is asked for.
 
-        Args:
-            user_id: whose session.
-            session_id: which session.
-            changes: key with scope prefix → JSON value; None clears a key.
-
-        Returns:
-            The committed event; it remembers what was there before, for `undo_state_edit`.
-
-        Raises:
-            SessionNotFoundError: there is no such session.
-            StateEditError: nothing is changed, or a key cannot be edited.
-            UnstorableValueError: a value is no JSON.
+        (Seed: runtime-event-loop, "El Bucle de Eventos - Funcionamiento interno".)
         """
-        ctx = await self._context_for_edit(user_id, session_id)
-        event = state_edit(changes, ctx.shared.committed_state, ctx.invocation_id)
-        await self._commit(ctx, event)
-        return event
-
-    async def undo_state_edit(self, *, user_id: str, session_id: str, event_id: str) -> Event:
-        """Take back what `edit_state` did, by the inverse event.
-
-        Args:
-            user_id: whose session.
-            session_id: which session.
-            event_id: of the edit.
-
-        Raises:
-            SessionNotFoundError: there is no such session.
-            StateEditError: there is no such edit, or a key was changed again since.
-        """
-        ctx = await self._context_for_edit(user_id, session_id)
-        edit = next((event for event in ctx.session.events if event.id == event_id), None)
-        if edit is None:
-            raise StateEditError(f"Session {session_id} has no event {event_id}.")
-        event = state_edit_undone(edit, ctx.shared.committed_state, ctx.invocation_id)
-        await self._commit(ctx, event)
-        return event
-
-    async def cancel_open_calls(
-        self, *, user_id: str, session_id: str, invocation_id: str, edits: dict[str, Any] | None = None
-    ) -> list[Event]:
-        """Give the calls that a stopped run left without a result one that says "cancelled", so that the conversation can go on.
-
-        A resumed run then does not call them again. Calls that wait for a person or a long-running job keep waiting.
-
-        Args:
-            user_id: whose session.
-            session_id: which session.
-            invocation_id: of the run that was stopped.
-            edits: what was changed by hand in these calls: `Interception.unmarked_edits`.
-
-        Returns:
-            The committed events; none if every call has its result.
-
-        Raises:
-            SessionNotFoundError: there is no such session.
-        """
-        ctx = await self._context_for_edit(user_id, session_id)
-        events = cancelled_calls(ctx.session.events, invocation_id, edits)
-        for event in events:
+        instead = await self.plugin_manager.ask("before_run_callback", invocation_context=ctx)
+        if instead is not None:
+            event = Event(invocation_id=ctx.invocation_id, author="model", content=instead)
             await self._commit(ctx, event)
-        return events
+            yield event
+        else:
+            async with aclosing(ctx.agent.run_async(ctx)) as events:
+                async for event in events:
+                    try:
+                        shown = await self._process(ctx, event)
+                    except Exception as error:
+                        self._refuse(ctx, event, error)
+                    else:
+                        yield shown
+        await self._finish(ctx)
 
-    async def report_progress(self, *, user_id: str, session_id: str, call_id: str, response: dict[str, Any]) -> Event:
-        """Tell how far a long-running call is. No agent runs; the call stays open until a function response of the user answers it.
-
-        Args:
-            user_id: whose session.
-            session_id: which session.
-            call_id: of the function call.
-            response: the function response's object, such as `{"status": "pending", "done": 0.4}`.
-
-        Returns:
-            The committed event.
-
-        Raises:
-            SessionNotFoundError: there is no such session.
-            ProgressError: there is no such call, it is not long-running, or it has been answered.
-            UnstorableValueError: the response is no JSON.
-        """
-        ctx = await self._context_for_edit(user_id, session_id)
-        event = progress(ctx.session.events, call_id, response)
-        await self._commit(ctx, event)
+    async def _process(self, ctx: InvocationContext, event: Event) -> Event:
+        """Fill in what an event lacks, show it to the plugins, and commit it unless it is partial."""
+        if not event.invocation_id:
+            event.invocation_id = ctx.invocation_id
+        if ctx.run_config and ctx.run_config.custom_metadata:
+            event.custom_metadata = {**ctx.run_config.custom_metadata, **(event.custom_metadata or {})}
+        if self.plugin_manager.plugins:
+            changed = await self.plugin_manager.ask("on_event_callback", invocation_context=ctx, event=event)
+            event = event if changed is None else changed
+        if not event.partial:
+            await self._commit(ctx, event)
         return event
 
-    async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
-        """Take back an invocation and everything after it.
+    async def _commit(self, ctx: InvocationContext, event: Event) -> None:
+        """Append an event to the session. The only place that does."""
+        shared = ctx.shared
+        if not shared.has_resumed_mark:
+            event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
+            shared.has_resumed_mark = True
+        delta = dict(event.actions.state_delta)
+        async with shared.committing:
+            await self.session_service.append_event(ctx.session, event)
+            if delta:
+                apply_delta(shared.committed_state, delta)  # what is `temp:` too: the service took it out of the event
+                apply_delta(shared.committed_state, event.actions.state_delta)  # the other values as stored
+        if self.feed_memory == "event":
+            await remember_event(self.memory_service, ctx.session, event)
 
-        The session's own state, also keys it was created with, and its files are restored; `user:` and `app:` keys and files stay.
-        Agents do not see what was taken back any more; the session keeps it (contract: "Rewind restores what was there").
+    def _refuse(self, ctx: InvocationContext, event: Event, error: Exception) -> None:
+        """Have an event's failed commit raised at the `yield` of the agent that made it.
 
-        Args:
-            user_id: whose session.
-            session_id: which session.
-            rewind_before_invocation_id: the first invocation to take back.
-
-        Raises:
-            SessionNotFoundError: there is no such session.
-            InvocationNotFoundError: the session has no such invocation, or it was taken back already.
+        Raising it from the loop would reach only the outermost generator. `BaseAgent` looks for what is noted here when it goes on.
         """
-        ctx = await self._context_for_edit(user_id, session_id)
-        session = ctx.session
-        start = start_of(session.events, rewind_before_invocation_id)
-        state_delta = state_to_restore(session, await self.session_service.first_state(session.key), start)
-        actions = EventActions(
-            rewind_before_invocation_id=rewind_before_invocation_id,
-            state_delta=state_delta,
-            artifact_delta=await restore_artifacts(self.artifact_service, session, start),
+        take_back_local_writes(ctx)
+        if not ctx.shared.note_failed_commit(event, error):
+            raise error  # it is of one of the root's callbacks: no agent's own code yielded it
+
+    async def _finish(self, ctx: InvocationContext) -> None:
+        """Do what follows an agent's last event."""
+        await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
+        if self.feed_memory == "invocation":
+            await remember_session(self.memory_service, ctx.session)
+        config = self.app.events_compaction_config if self.app else None
+        summary = await summary_if_due(config, self.agent, ctx.session, resumable=ctx.is_resumable) if config else None
+        if summary is not None:
+            await self._commit(ctx, summary)
+        warn_of_lost_writes(ctx)
+
+    async def _load(self, user_id: str, session_id: str) -> Session:
+        """Return the session to run in."""
+        service, app_name = self.session_service, self.app_name
+        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
+        if session is None and self.auto_create_session:
+            session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
+        if session is None:
+            raise SessionNotFoundError(
+                f"Session not found: {session_id}. There is no such session of user {user_id!r} in app {self.app_name!r}; create it first"
+                " with session_service.create_session(…)."
+            )
+        return session
+
+    def _new_context(
+        self, session: Session, resumed_id: str | None = None, message: types.Content | None = None, run_config: RunConfig | None = None
+    ) -> InvocationContext:
+        """Return the context of a run; if it is resumed, with what its committed events say."""
+        ctx = InvocationContext(
+            invocation_id=resumed_id or new_invocation_id(),
+            agent=self.agent,
+            session=session,
+            session_service=self.session_service,
+            artifact_service=self.artifact_service,
+            memory_service=self.memory_service,
+            credential_service=self.credential_service,
+            user_content=message,
+            run_config=run_config or RunConfig(),
+            plugin_manager=self.plugin_manager,
+            resumability_config=self.resumability_config,
         )
-        await self._commit(ctx, Event(invocation_id=new_invocation_id(), author="user", actions=actions))
+        ctx.shared.committed_state = dict(session.state)
+        if resumed_id:
+            restore_invocation(ctx, self.agent)
+        return ctx
+
+    @property
+    def _is_resumable(self) -> bool:
+        return self.resumability_config is not None and self.resumability_config.is_resumable
+
+    async def _commit_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> None:
+        """Commit the user's message as the invocation's first event, or as the answer to one of its calls."""
+        changed = await self.plugin_manager.ask("on_user_message_callback", invocation_context=ctx, user_message=message)
+        event = await message_event(ctx, message if changed is None else changed, state_delta)
+        await self._commit(ctx, event)
+        ctx.user_content = event.content
+
+    async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
+        return self._running.get((user_id, session_id)) or self._new_context(await self._load(user_id, session_id))
+
+    def run(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        new_message: types.Content | None = None,
+        invocation_id: str | None = None,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+    ) -> Generator[Event, None, None]:
+        """Run one invocation from synchronous code; see `run_async`.
+
+        It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event
+        is asked for; leaving the `for` early stops it. Arguments, events and exceptions are those of `run_async`.
+        """
+        events = self.run_async(
+            user_id=user_id,
+            session_id=session_id,
+            invocation_id=invocation_id,
+            new_message=new_message,
+            state_delta=state_delta,
+            run_config=run_config,
+        )
+        return in_own_loop(events)
 
     async def run_debug(
         self,
@@ -309,36 +346,11 @@ class Runner:
         """
         ctx = self._new_context(session, None, new_message, outer.run_config)
         ctx.run_inside(outer, call_id)
-        await self._append_message(ctx, new_message, None)
+        await self._commit_message(ctx, new_message, None)
         async with aclosing(self._event_loop(ctx)) as events:
             async for event in events:
                 await outer.report_inner_event(event, call_id)
                 yield event
-
-    def run(
-        self,
-        *,
-        user_id: str,
-        session_id: str,
-        new_message: types.Content | None = None,
-        invocation_id: str | None = None,
-        state_delta: dict[str, Any] | None = None,
-        run_config: RunConfig | None = None,
-    ) -> Generator[Event, None, None]:
-        """Run one invocation from synchronous code; see `run_async`.
-
-        It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event
-        is asked for; leaving the `for` early stops it.
-        """
-        events = self.run_async(
-            user_id=user_id,
-            session_id=session_id,
-            invocation_id=invocation_id,
-            new_message=new_message,
-            state_delta=state_delta,
-            run_config=run_config,
-        )
-        return in_own_loop(events)
 
     async def close(self) -> None:
         """Close the plugins and the agents' toolsets. The services belong to whoever made them."""
@@ -357,153 +369,6 @@ class Runner:
     async def __aexit__(self, *_: object) -> None:
         """Close the Runner."""
         await self.close()
-
-    async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
-        """Return the context of the run in a session, or a new one over the session as it is stored."""
-        running = self._running.get((user_id, session_id))
-        return running or self._new_context(await self._load(user_id, session_id), None, None, None)
-
-    async def _load(self, user_id: str, session_id: str) -> Session:
-        service, app_name = self.session_service, self.app_name
-        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
-        if session is None and self.auto_create_session:
-            session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
-        if session is None:
-            raise SessionNotFoundError(
-                f"Session not found: {session_id}. There is no such session of user {user_id!r} in app {self.app_name!r}; create it first"
-                " with session_service.create_session(…)."
-            )
-        return session
-
-    @property
-    def _is_resumable(self) -> bool:
-        return self.resumability_config is not None and self.resumability_config.is_resumable
-
-    def _new_context(
-        self, session: Session, resumed_id: str | None, message: types.Content | None, run_config: RunConfig | None
-    ) -> InvocationContext:
-        ctx = InvocationContext(
-            invocation_id=resumed_id or new_invocation_id(),
-            agent=self.agent,
-            session=session,
-            session_service=self.session_service,
-            artifact_service=self.artifact_service,
-            memory_service=self.memory_service,
-            credential_service=self.credential_service,
-            user_content=message or (first_message(session.events, resumed_id) if resumed_id else None),
-            run_config=run_config or RunConfig(),
-            plugin_manager=self.plugin_manager,
-            resumability_config=self.resumability_config,
-        )
-        ctx.shared.committed_state = dict(session.state)
-        past = events_of(session.events, resumed_id) if resumed_id else []
-        if past:
-            found = read_checkpoints(past, self.agent)
-            ctx.shared.resumed = found
-            ctx.shared.has_resumed_mark = False
-            ctx.agent_states.update(found.states)
-            ctx.end_of_agents.update(found.ended)
-        return ctx
-
-    async def _append_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> None:
-        """Commit the user's message as the invocation's first event, or as the answer to one of its calls."""
-        changed = await self.plugin_manager.ask("on_user_message_callback", invocation_context=ctx, user_message=message)
-        message = message if changed is None else changed
-        if not message.parts:
-            raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
-        if message.role is None:
-            message = message.model_copy(update={"role": "user"})
-        actions = EventActions(state_delta=dict(state_delta or {}))
-        if self.artifact_service and ctx.run_config and ctx.run_config.save_input_blobs_as_artifacts:
-            message = await with_saved_files(message, CallbackContext(ctx, event_actions=actions))
-        asked_by = call_event(ctx.session.events, answered_calls(message))
-        event = Event(
-            invocation_id=ctx.invocation_id,
-            author="user",
-            content=message,
-            branch=asked_by.branch if asked_by else None,
-            actions=actions,
-        )
-        await self._commit(ctx, event)
-        ctx.user_content = message
-
-    async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """The heart: commit what the agent yields, pass it on, and let the agent go on when the next event is asked for."""
-        instead = await self.plugin_manager.ask("before_run_callback", invocation_context=ctx)
-        if instead is not None:
-            event = Event(invocation_id=ctx.invocation_id, author="model", content=instead)
-            await self._commit(ctx, event)
-            yield event
-        else:
-            async with aclosing(ctx.agent.run_async(ctx)) as events:
-                async for event in events:
-                    try:
-                        shown = await self._process(ctx, event)
-                    except Exception as error:
-                        # Raising here would reach only the outermost generator; the agent that yielded the event is told at its `yield`.
-                        self._forget_local_writes(ctx)
-                        if not ctx.shared.note_failed_commit(event, error):
-                            raise  # of one of the root's callbacks: no agent's own code yielded it
-                    else:
-                        yield shown
-        await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
-        if self.feed_memory == "invocation":
-            await remember_session(self.memory_service, ctx.session)
-        await self._sum_up(ctx)
-        self._warn_of_lost_writes(ctx)
-
-    async def _sum_up(self, ctx: InvocationContext) -> None:
-        """Commit a summary of old events, if the app wants one now."""
-        config = self.app.events_compaction_config if self.app else None
-        if config is not None:
-            summary = await summary_if_due(config, self.agent, ctx.session, resumable=self._is_resumable)
-            if summary is not None:
-                await self._commit(ctx, summary)
-
-    async def _process(self, ctx: InvocationContext, event: Event) -> Event:
-        """Fill in what an event lacks, show it to the plugins, and commit it unless it is partial."""
-        if not event.invocation_id:
-            event.invocation_id = ctx.invocation_id
-        if ctx.run_config and ctx.run_config.custom_metadata:
-            event.custom_metadata = {**ctx.run_config.custom_metadata, **(event.custom_metadata or {})}
-        if self.plugin_manager.plugins:
-            changed = await self.plugin_manager.ask("on_event_callback", invocation_context=ctx, event=event)
-            event = event if changed is None else changed
-        if not event.partial:
-            await self._commit(ctx, event)
-        return event
-
-    async def _commit(self, ctx: InvocationContext, event: Event) -> None:
-        """Append an event to the session. The only place that does."""
-        shared = ctx.shared
-        if not shared.has_resumed_mark:
-            event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
-            shared.has_resumed_mark = True
-        with_temp = dict(event.actions.state_delta)
-        async with shared.committing:
-            await self.session_service.append_event(ctx.session, event)
-            if with_temp:
-                apply_delta(shared.committed_state, with_temp)
-                apply_delta(shared.committed_state, event.actions.state_delta)  # checked copies, without what is `temp:`
-        if self.feed_memory == "event":
-            await remember_event(self.memory_service, ctx.session, event)
-
-    def _forget_local_writes(self, ctx: InvocationContext) -> None:
-        """Make the state what was committed last (seed-readings: "local writes included")."""
-        ctx.session.state.clear()
-        ctx.session.state.update(ctx.shared.committed_state)
-
-    def _warn_of_lost_writes(self, ctx: InvocationContext) -> None:
-        """Say which keys were written to `ctx.session.state` directly and never reached an event."""
-        committed = ctx.shared.committed_state
-        lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
-        lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]
-        if lost:
-            logger.warning(
-                "These state keys were changed without an event and are not stored: %s. Write through a context's state, or yield an event"
-                " with a state_delta.",
-                ", ".join(sorted(lost)),
-            )
 
 
 class InMemoryRunner(Runner):

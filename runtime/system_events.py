@@ -82,7 +82,7 @@ def cancelled_calls(events: Iterable[Event], invocation_id: str, edits: Mapping[
     Args:
         events: the session's.
         invocation_id: of the run that was stopped.
-        edits: what was changed by hand in these calls, as the events shall be marked (see `runtime.debugger.interception`).
+        edits: what was changed by hand in these calls, as the events are to be marked (see `runtime.debugger.interception`).
     """
     ours = [event for event in events if event.invocation_id == invocation_id]
     answered = {response.id for event in ours for response in event.get_function_responses()}
@@ -104,7 +104,7 @@ def progress(events: Sequence[Event], call_id: str, response: Mapping[str, Any])
 
     Raises:
         ProgressError: there is no such call, it is not long-running, or it has been answered.
-        UnstorableValueError: the response is no JSON.
+        UnstorableValueError: the response is not JSON.
     """
     current = without_rewound(events)
     asking = next((event for event in reversed(current) if any(call.id == call_id for call in event.get_function_calls())), None)

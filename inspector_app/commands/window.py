@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from types import ModuleType
 
 from inspector_app import system_check
 from runtime.errors import KnownError
+from runtime.garbage import made_to_stay
 
 
 def open_window(options: argparse.Namespace) -> int:
@@ -15,8 +17,7 @@ def open_window(options: argparse.Namespace) -> int:
     Raises:
         KnownError: Qt cannot work here; the text says what to install or do.
     """
-    check_machine(off_screen=options.screenshot is not None)
-    app = importlib.import_module("inspector_app.app")
+    app = load_app(off_screen=options.screenshot is not None)
     look = {"trust": options.trust, "theme": options.theme, "size": options.size}
     if options.screenshot is not None:
         status: int = app.save_screenshot(options.paths, options.screenshot, **look)
@@ -25,15 +26,23 @@ def open_window(options: argparse.Namespace) -> int:
     return status
 
 
-def check_machine(*, off_screen: bool) -> None:
-    """Make sure that Qt can work here, before it is loaded: it would abort the process without a word that helps.
+def load_app(*, off_screen: bool) -> ModuleType:
+    """Import `inspector_app.app`, and Qt with it.
 
     Args:
         off_screen: no display is needed.
 
     Raises:
-        KnownError: something is missing.
+        KnownError: Qt cannot work here; the text says what to install or do.
     """
+    _check_machine(off_screen)
+    with made_to_stay():
+        importlib.import_module("runtime.runners")  # before Qt: PySide6 reads the source of every module that is imported after it
+        return importlib.import_module("inspector_app.app")
+
+
+def _check_machine(off_screen: bool) -> None:
+    """Make sure that Qt can work here, before it is loaded: it would abort the process without a word that helps."""
     packages = system_check.missing_packages(x11=not off_screen and system_check.needs_x11())
     if packages:
         raise KnownError(system_check.what_to_do(packages))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from inspector_app.values import visible

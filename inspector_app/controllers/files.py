@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.run import RunController
 from inspector_app.cursor import Cursor
 from inspector_app.qt_models.state_tree import FileVersion

@@ -11,8 +11,9 @@ from PySide6.QtCore import QObject
 
 from inspector_app.alteration import altered_content, changed_in, text_to_alter
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.fork_words import ALTER, EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import MemorySource, Source
 from inspector_app.controllers.window_status import WindowStatus

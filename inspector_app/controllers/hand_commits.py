@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import Committed, OpenSession
 from inspector_app.controllers.run import RunController
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.messages import MessageBus

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.tasks import Tasks
 from runtime.errors.storage_error import StorageError
@@ -79,15 +81,12 @@ class HandOver(QObject):
             await long.open_beside()
         since = list(session.events.at_hand)
         rows = await long.following(min(len(since) - KEPT, AT_ONCE))
-        count = _count_of(rows, since)
-        known = await run_in_thread(invocations, since[: count + LOOKED_AHEAD])
-        if not count or self._browse.session is not session or self._events.event_count != len(session.events):
+        gone = await run_in_thread(_what_goes, rows, since)
+        if not gone.rowids or self._browse.session is not session or self._events.event_count != len(session.events):
             return False
-        session.hand_over([rowid for rowid, _ in rows[:count]], long)
+        session.hand_over(gone.rowids, long)
         self._events.let_go(session.events)
-        left = {event.invocation_id for event in since[count:]}
-        gone = {event.invocation_id for event in since[:count]} - left
-        self._note(session, [entry for entry in known if entry.invocation_id in gone], left)
+        self._note(session, gone.ended, gone.left)
         return True
 
     def _note(self, session: OpenSession, ended: Sequence[Invocation], left: set[str]) -> None:
@@ -104,6 +103,28 @@ class HandOver(QObject):
         older = [entry for entry in session.invocations if entry.invocation_id not in known]
         newer = [entry for entry in session.invocations if entry.invocation_id in left]
         session.invocations = [*older, *(entry for entry in ended if entry.pending), *newer]
+
+
+class _Gone(NamedTuple):
+    """What is handed over.
+
+    Attributes:
+        rowids: of the events.
+        ended: invocations of which none is left.
+        left: ids of those of which some are.
+    """
+
+    rowids: list[int]
+    ended: list[Invocation]
+    left: set[str]
+
+
+def _what_goes(rows: Sequence[tuple[int, str]], since: Sequence[Event]) -> _Gone:
+    count = _count_of(rows, since)
+    left = {event.invocation_id for event in since[count:]}
+    ended = {event.invocation_id for event in since[:count]} - left
+    known = invocations(since[: count + LOOKED_AHEAD])
+    return _Gone([rowid for rowid, _ in rows[:count]], [entry for entry in known if entry.invocation_id in ended], left)
 
 
 def _count_of(rows: Sequence[tuple[int, str]], since: Sequence[Event]) -> int:

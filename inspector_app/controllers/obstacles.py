@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import Cursor
 from runtime.history.invocations import Invocation

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from inspector_app.presentation import writer_name
 from runtime.events.event import Event
-from runtime.history.state_at import History, ScopedState, differences
+from runtime.history.scoped_state import ScopedState, differences
+from runtime.history.state_at import History
 from runtime.sessions.state import Change
 
 MOST_NAMED = 100

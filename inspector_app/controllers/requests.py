@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.requests import MOST_LOOKED_THROUGH, NOT_RECORDED, PUT_TOGETHER, TOO_FAR, is_model_answer, request_values
 from inspector_app.tasks import Tasks
 from inspector_app.views.event_detail import EventDetail

@@ -8,8 +8,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.copying import CopyController
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.preflight import preflight_of
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.sources import Source

@@ -6,9 +6,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.rewind_words import rewind_facts, rewind_title
 from inspector_app.controllers.window_status import WindowStatus
 from inspector_app.cursor import Cursor

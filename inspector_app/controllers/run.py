@@ -12,8 +12,9 @@ from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, Committed
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.obstacles import Action, Obstacles, Phase
+from inspector_app.controllers.open_session import Committed
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.frames import CALM_MS, Frames
@@ -287,13 +288,7 @@ class RunController(QObject):
         assert source is not None and self._agents.loaded is not None
         self.address = address
         self._invocation_id = ""
-        self._debugger = debugger = Debugger(
-            paused=paused,
-            breakpoints=self.breakpoints,
-            on_change=self._on_debugger_changed,
-            on_report=self.reported.emit,
-            on_inner_event=lambda event, call_ids: self._take_in(InnerEvent(address, event, call_ids)),
-        )
+        self._debugger = debugger = self._make_debugger(address, paused)
         interception = Interception(debugger)
         watchdog = Watchdog(self._on_block)
         watchdog.start()
@@ -322,6 +317,15 @@ class RunController(QObject):
             self._messages.error(f"Running {self._agents.loaded.name}", error)
         await self._browse.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
+
+    def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
+        return Debugger(
+            paused=paused,
+            breakpoints=self.breakpoints,
+            on_change=self._on_debugger_changed,
+            on_report=self.reported.emit,
+            on_inner_event=lambda event, call_ids: self._take_in(InnerEvent(address, event, call_ids)),
+        )
 
     async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
         """Answer the calls that the stop left without a result, and say what still goes on."""

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.run import RunController
 from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import SessionAddress
@@ -100,10 +101,9 @@ class ScrollMarks(QObject):
 
     def _look_at_new(self, _count: int = 0) -> None:
         """Look for failures frame by frame: all that came since the marks were counted would be too much at once."""
-        for index in range(self._looked_at, self._events.event_count):
-            if is_failure(self._events.committed(index)):
-                self._failures.add([index])
-        self._looked_at = max(self._looked_at, self._events.event_count)
+        new = self._events.committed_since(self._looked_at)
+        self._failures.add([index for index, event in enumerate(new, self._looked_at) if is_failure(event)])
+        self._looked_at += len(new)
 
     def _stop_places(self, session: OpenSession) -> list[int]:
         ids = set(self._stops[session.address])

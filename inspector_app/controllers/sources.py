@@ -13,13 +13,13 @@ from inspector_app.session_files import files_of
 from inspector_app.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
+from runtime.garbage import collection_paused
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
 from runtime.history.state_at import History
 from runtime.history.writers import Write, writes_of
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.garbage import collection_paused
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.open_service import open_session_service

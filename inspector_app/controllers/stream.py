@@ -8,7 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.hits import Hits
@@ -230,8 +231,9 @@ class StreamController(QObject):
 
     def _on_events_appended(self, count: int) -> None:
         if self.hits is not None and self._filter is not None:
-            end = self._events.event_count
-            self._add_hits([index for index in range(end - count, end) if self._filter.matches(self._events.committed(index))])
+            first = self._events.event_count - count
+            new = self._events.committed_since(first)
+            self._add_hits([index for index, event in enumerate(new, first) if self._filter.matches(event)])
         self._show_hits()
 
     @property

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector_app.controllers.browse import BrowseController, Committed, OpenSession
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.file_hints import FileHints
+from inspector_app.controllers.open_session import Committed, OpenSession
 from inspector_app.controllers.run import RunController, RunEnd
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.cursor import Cursor, SessionAddress

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.artifacts import ArtifactController
-from inspector_app.controllers.browse import BrowseController, OpenSession, StateAtEvent
+from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.database_page import DatabasePageController
@@ -19,6 +19,7 @@ from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.hand_over import HandOver
 from inspector_app.controllers.inner_events import InnerEvents
+from inspector_app.controllers.open_session import OpenSession, StateAtEvent
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.other_database import OtherDatabaseController
 from inspector_app.controllers.pending import PendingController

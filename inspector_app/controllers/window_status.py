@@ -175,7 +175,7 @@ class WindowStatus:
             place = session.index_of(invocation.last_event_id)
             where = f" after event {place + 1}" if place is not None else ""
             next_step = self._run.blocked("resume") or f"Resume goes on from {'its last checkpoint' if invocation.checkpoint else 'there'}."
-            bench.resume_hint.suggest(f"This run was interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
+            bench.resume_hint.suggest(f"Interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
             bench.resume_hint.setToolTip(plain_tooltip(f"Invocation {invocation.invocation_id}: {invocation.reason}"))
         self._show_resume_button()
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController, OpenSession
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import OpenSession
 from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import SessionAddress
 from inspector_app.messages import MessageBus

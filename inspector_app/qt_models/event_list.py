@@ -113,7 +113,10 @@ class EventListModel(GrowingRows):
         Args:
             events: as many as before, fewer of them at hand.
         """
-        self._places.events = events.twin()
+        if self._places.events.is_long:
+            self._places.events.hand_over(len(self._places.events.at_hand) - len(events.at_hand))
+        else:
+            self._places.events = events.twin()
 
     # filtering
 

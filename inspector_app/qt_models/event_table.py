@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
@@ -90,6 +90,14 @@ class EventTable(QAbstractTableModel):
             LookupError: it is not read yet.
         """
         return self._places.events[index]
+
+    def committed_since(self, index: int) -> Sequence[Event]:
+        """Return the events from an index on.
+
+        Raises:
+            LookupError: one of them is not read yet.
+        """
+        return self._places.events[index:]
 
     def index_of(self, event_id: str) -> int | None:
         """Return the index of the event with this id, or None."""

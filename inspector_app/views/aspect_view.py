@@ -89,8 +89,8 @@ class AspectView(QWidget):
         self.left.setPlainText(left)
         self.right.setPlainText(right)
         gone, come = _marked_lines(left.split("\n"), right.split("\n")) if aspect.differs else ([], [])
-        _mark(self.left, gone, "removed")
-        _mark(self.right, come, "added")
+        _mark(self.left, gone if left else [], "removed")  # one empty line is nothing, not something removed
+        _mark(self.right, come if right else [], "added")
 
     def _scroll_together(self) -> None:
         for one, other in ((self.left, self.right), (self.right, self.left)):

@@ -361,7 +361,7 @@ class BreakpointForm(QWidget):
         spin.setToolTip(tooltip)
         spin.setRange(least, 1_000_000)
         spin.setFixedWidth(118)
-        spin.lineEdit().setTextMargins(7, 0, 0, 0)  # the style sheet has no say in there
+        theme.pad(spin)
         return spin
 
     def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:

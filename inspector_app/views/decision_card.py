@@ -16,7 +16,7 @@ from inspector_app.views.icon_label import IconLabel
 MAX_HEIGHT, MIN_HEIGHT = 200, 40
 """Pixels of the facts; more of them scroll, so that the stream stays in view, and a low window shows fewer."""
 
-_MARGIN = 12
+_MARGIN, _MARGIN_RIGHT = 12, 8
 CANCEL = "cancel"
 
 
@@ -82,7 +82,7 @@ class DecisionCard(QWidget):
         self._facts = _Facts(self)
         self._choices = ButtonFlow(self)
         rows = QVBoxLayout(self)
-        rows.setContentsMargins(_MARGIN, 8, 8, 8)
+        rows.setContentsMargins(_MARGIN, 8, _MARGIN_RIGHT, 8)
         rows.setSpacing(6)
         rows.addLayout(self._head)
         rows.addWidget(self._facts)
@@ -153,11 +153,14 @@ class DecisionCard(QWidget):
         grid.setContentsMargins(0, 0, 4, 0)
         grid.setHorizontalSpacing(9)
         grid.setVerticalSpacing(4)
+        grid.setColumnMinimumWidth(0, self._icon.width())  # so that they begin below the title
         grid.setColumnStretch(1, 1)
+        grid.setRowStretch(len(facts), 1)
         for row, fact in enumerate(facts):
             grid.addWidget(IconLabel(13, inside, name=fact.icon, role=fact.role), row, 0, Qt.AlignmentFlag.AlignTop)
             text = _text(inside, f"{self._name}_line_{row}")
             text.setText(fact.text)
+            text.setAlignment(Qt.AlignmentFlag.AlignTop)
             if fact.role in ("dim", "ok"):
                 text.setProperty("role", "dim")
             grid.addWidget(text, row, 1)
@@ -174,7 +177,7 @@ class DecisionCard(QWidget):
         grid = inside.layout() if inside is not None else None
         if inside is not None and grid is not None:
             inside.ensurePolished()
-            self._facts.set_wanted(max(grid.totalHeightForWidth(max(self.width() - 2 * _MARGIN, 1)), 0))  # -1 without facts
+            self._facts.set_wanted(max(grid.totalHeightForWidth(max(self.width() - _MARGIN - _MARGIN_RIGHT, 1)), 0))  # -1 without facts
 
     def _on_clicked(self) -> None:
         self._choose(str(self.sender().property("choice")))

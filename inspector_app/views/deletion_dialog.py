@@ -51,6 +51,7 @@ class DeletionDialog(QDialog):
         self.age.setRange(0, 10_000)
         self.age.setValue(FIRST_AGE)
         self.age.setSuffix(" days")
+        theme.pad(self.age)
         self._names = QPlainTextEdit()
         self._names.setObjectName("deletion_names")
         self._names.setAccessibleName("Sessions to be deleted")

@@ -6,7 +6,17 @@ import re
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QInputDialog, QMenu, QPushButton, QStackedLayout, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QInputDialog,
+    QMenu,
+    QPushButton,
+    QSpinBox,
+    QStackedLayout,
+    QTableView,
+    QWidget,
+)
 
 from inspector_app import theme
 from inspector_app.credential_form import without_secrets
@@ -404,13 +414,13 @@ class EventStreamView(QWidget):
             add_filter_actions(menu, value_filters(event), self.filter_asked.emit)
             if self._model.index_at(row) is not None and (event.get_function_calls() or event.get_function_responses()):
                 half = "response" if event.get_function_calls() else "call"
-                other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half} (Ctrl+J)")
+                other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half}\tCtrl+J")
                 other.triggered.connect(self._on_other_half)
-            menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one (Ctrl+B)").triggered.connect(self._on_compare)
+            menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one\tCtrl+B").triggered.connect(self._on_compare)
             menu.addSeparator()
             self._menu_index = self._model.index_at(row)
-            menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event… (Ctrl+Shift+K)").triggered.connect(self._on_fork)
-            rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation… (Ctrl+Shift+Backspace)")
+            menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event…\tCtrl+Shift+K").triggered.connect(self._on_fork)
+            rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation…\tCtrl+Shift+Backspace")
             rewind.triggered.connect(self._on_rewind)
             menu.addSeparator()
         menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
@@ -441,6 +451,7 @@ class EventStreamView(QWidget):
         dialog.setLabelText(f"Number of the event, 1 to {self._model.event_count:,}:")
         dialog.setIntRange(1, self._model.event_count)
         dialog.setIntValue((self._selected or 0) + 1)
+        theme.pad(dialog.findChildren(QSpinBox)[0])
         dialog.intValueSelected.connect(self._on_number_chosen)
         dialog.open()
 

@@ -167,7 +167,7 @@ class ValueTreeView(QTreeView):
             pinned = node.parent.lane == PINNED
             menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
         if self.selected_key(index) is not None:
-            menu.addAction(theme.icon("user-pen", "dim"), "Who wrote this key (Ctrl+Shift+W)").triggered.connect(self._on_who_wrote)
+            menu.addAction(theme.icon("user-pen", "dim"), "Who wrote this key\tCtrl+Shift+W").triggered.connect(self._on_who_wrote)
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)
         return menu
 

@@ -244,8 +244,7 @@ class Workbench(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         """Arrange the docks once the page has its size."""
         super().showEvent(event)
-        if not self._arranged:
-            QTimer.singleShot(0, self, self._arrange_now)
+        QTimer.singleShot(0, self, self._arrange_now if not self._arranged else self._show_titles)  # hidden docks are no tabs yet
 
     def _arrange_now(self) -> None:
         if self._arranged:

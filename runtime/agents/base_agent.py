@@ -105,11 +105,11 @@ class BaseAgent(BaseModel):
         return next(reversed([self, *self.ancestors()]))
 
     def find_agent(self, name: str) -> BaseAgent | None:
-        """Return the agent of that name, this one or one below it."""
+        """Return the agent of that name, this one or one below it; None if there is none."""
         return self if self.name == name else self.find_sub_agent(name)
 
     def find_sub_agent(self, name: str) -> BaseAgent | None:
-        """Return the agent of that name below this one."""
+        """Return the agent of that name below this one; None if there is none."""
         for sub_agent in self.sub_agents:
             found = sub_agent.find_agent(name)
             if found is not None:
@@ -174,10 +174,14 @@ class BaseAgent(BaseModel):
         return run
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Do the agent's work; subclasses implement it.
+        """Do the agent's work; subclasses implement it (seed: runtime-event-loop, "Rol de la Lógica de Ejecución").
 
         Args:
             ctx: the invocation.
+
+        Yields:
+            What the agent says and does. When the generator goes on, the event is committed and `ctx.session.state` has its changes; if
+            it could not be committed, that is raised at the `yield`.
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement _run_async_impl.")
         yield  # makes it a generator
@@ -198,7 +202,7 @@ class BaseAgent(BaseModel):
                 yield before
             if ctx.end_invocation:
                 return
-            async with aclosing(self._run_and_commit(ctx, resumed)) as events:
+            async with aclosing(self._drive(ctx, resumed)) as events:
                 async for event in events:
                     if has_callback_after and event.actions.end_of_agent and event.author == self.name:
                         end = event
@@ -218,8 +222,8 @@ class BaseAgent(BaseModel):
         finally:
             await ctx.close_runs()
 
-    async def _run_and_commit(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
-        """Drive the implementation: fill in what its events lack, and hand a failed commit to the agent that yielded."""
+    async def _drive(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
+        """Run the implementation: fill in what its events lack, and raise a failed commit at the `yield` of the event."""
         walking_past = resumed is not None
         shared, branch = ctx.shared, ctx.branch  # looked up once: pydantic's attributes are slow
         failure: Exception | None = None
@@ -248,7 +252,7 @@ class BaseAgent(BaseModel):
                         failure = shared.take_failed_commit(event)
 
     def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:
-        """Mark a checkpoint that is committed already; return whether the resumed agent is still walking past such."""
+        """Mark a checkpoint that is committed already; return whether it is: the agent still walks past finished steps then."""
         committed = resumed.seen.get(self.name, [])
         if event.author != self.name or event.actions.agent_state is None or event.actions.agent_state not in committed:
             return False
@@ -281,8 +285,8 @@ class BaseAgent(BaseModel):
 
         Args:
             ctx: the invocation.
-            state_type: the checkpoint's class. (For anything that is no pydantic model, such as the Enum in the seed's example, an object
-                with the stored fields is returned.)
+            state_type: the checkpoint's class. (For anything that is not a pydantic model, such as the Enum in the seed's example, an
+                object with the stored fields is returned.)
 
         Raises:
             ResumeError: the checkpoint is of another class; the agent was changed since.

@@ -48,7 +48,10 @@ class CallbackContext(ReadonlyContext):
 
         Args:
             filename: its name; `user:` names are shared by the user's sessions.
-            version: which version; the newest if None.
+            version: which version, from 0; the newest if None.
+
+        Returns:
+            The file as a part with text or bytes; None if there is none.
 
         Raises:
             ServiceMissingError: the Runner has no artifact service.
@@ -91,7 +94,10 @@ class CallbackContext(ReadonlyContext):
         """Search what is remembered of this user.
 
         Args:
-            query: what to look for.
+            query: what to look for, in words.
+
+        Returns:
+            What the memory service found, the best first.
 
         Raises:
             ServiceMissingError: the Runner has no memory service.

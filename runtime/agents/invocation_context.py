@@ -33,7 +33,8 @@ class LlmCallsLimitExceededError(KnownError):
 class InvocationPaused(BaseException):
     """Raised through the agents when a long-running call waits for its answer; stops at the invocation's outermost agent.
 
-    A control flow exception and no flag, so that no parent, a user's custom agent included, can walk on past a paused child.
+    It is an exception rather than a flag, so that no parent, not even a user's custom agent, walks on past a child that waits; and not
+    an `Exception`, so that `except Exception` lets it by.
     """
 
 
@@ -46,7 +47,7 @@ class LlmCallCount:
 
 @dataclass(slots=True)
 class Shared:
-    """What is one for all copies of a context.
+    """What all copies of a context share.
 
     Attributes:
         llm_calls: model calls made so far.
@@ -76,11 +77,11 @@ class Shared:
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
-        """Return whether this context's agent itself yielded the event; agents that only forward it come later and get False."""
+        """Claim an event for this context's agent; False if an agent further in yielded it, and this one only forwards it."""
         return self.yielded_by.setdefault(id(event), context) is context
 
     def note_failed_commit(self, event: Event, error: Exception) -> bool:
-        """Remember why an event could not be committed; False if no agent claimed it and nobody would be told."""
+        """Remember why an event could not be committed; False if no agent has claimed it, so that nobody would be told."""
         is_claimed = id(event) in self.yielded_by
         if is_claimed:
             self.failed_commits[id(event)] = error
@@ -134,7 +135,7 @@ class InvocationContext(BaseModel):
 
     @cached_property
     def shared(self) -> Shared:
-        """What is one for all agents of this invocation."""
+        """What all agents of this invocation share."""
         return Shared()
 
     @cached_property

@@ -41,7 +41,7 @@ class LlmAgent(BaseAgent):
 
     Attributes:
         model: a model's name, a `BaseLlm`, or "" for the nearest ancestor's (`LlmAgent.DEFAULT_MODEL` at the root).
-        instruction: what it shall do; `{key}` is filled from state. A function's text is taken as it is.
+        instruction: what it is to do; `{key}` is filled in from state. A text that a function returns is taken as it is.
         global_instruction: put before the instruction of every agent of the tree; the root's counts.
         static_instruction: content that never changes; `instruction` then goes into the conversation.
         tools: functions, tools or groups of tools it may call.

@@ -1,4 +1,4 @@
-"""The shape an agent's answer shall have."""
+"""The shape an agent's answer is to have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OutputSchemaError(KnownError, ValueError):
 
 
 def shaped(schema: Any, text: str) -> Any:
-    """Return an answer as JSON values of the shape it shall have.
+    """Return an answer as JSON values of the shape it is to have.
 
     Args:
         schema: a pydantic model class or another type; of a schema dict or `types.Schema` only that the answer is JSON is checked.

@@ -23,7 +23,7 @@ class RunConfig(BaseModel):
     Attributes:
         streaming_mode: SSE streams answers as partial events. (BIDI, live audio, is not supported.)
         max_llm_calls: most model calls in one invocation; 0 or less: no limit.
-        response_modalities: what the model shall answer with, such as `["TEXT"]`.
+        response_modalities: what the model is to answer with, such as `["TEXT"]`.
         save_input_blobs_as_artifacts: files in the user's message become artifacts, and their names stand in their place; without an
             artifact service they stay.
         speech_config, support_cfc: accepted for google-adk's sake.

@@ -38,7 +38,7 @@ def relative_path(filename: str) -> PurePosixPath:
     """Return where in its folder a file is kept; `/` and `\\` in its name make folders.
 
     Args:
-        filename: its name; `user:` is no part of the path.
+        filename: its name; `user:` is not part of the path.
 
     Raises:
         InputValidationError: the name is empty, or leads out of the folder.

@@ -37,10 +37,11 @@ class ArtifactVersion(BaseModel):
 
 
 class BaseArtifactService(abc.ABC):
-    """Keeps files in versions.
+    """Keeps files in versions, which are numbered from 0.
 
-    A name that begins with `user:` is the user's and seen by all sessions of that user; any other belongs to one session. Every verb
-    takes `session_id=None` for the user's files.
+    `app_name`, `user_id`, `session_id` and `filename` name a file. One whose name begins with `user:` is the user's and seen by all of that
+    user's sessions; any other belongs to one session. Every verb takes `session_id=None` for the user's files, and refuses a name or id
+    that cannot be used with an `InputValidationError`.
     """
 
     @abc.abstractmethod

@@ -52,7 +52,7 @@ class AuthConfig(_Json):
         return copy
 
     def is_answered_by(self, answer: AuthConfig) -> bool:
-        """Return whether the answer is for this request; google-adk makes the names of credentials in another way."""
+        """Return whether the answer is for this request: by its name, or, as google-adk names credentials otherwise, by its scheme."""
         return self.credential_key == answer.credential_key or self.auth_scheme == answer.auth_scheme
 
 

@@ -13,7 +13,8 @@ from runtime.compare.differences import call_ids, content_of
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, tokens_of
 from runtime.flows.contents import Conversation
-from runtime.history.state_at import History, differences
+from runtime.history.scoped_state import differences
+from runtime.history.state_at import History
 from runtime.sessions.state import Change
 
 

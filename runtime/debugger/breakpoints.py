@@ -1,4 +1,4 @@
-"""Where a run shall stop, or write a line to the log. Pure predicates over events; how they are kept between sessions is JSON."""
+"""Where a run stops, or writes a line to the log: pure predicates over events, kept between sessions as JSON."""
 
 from __future__ import annotations
 

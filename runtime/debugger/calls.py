@@ -37,8 +37,8 @@ class ToolCall:
         args: what it is called with; changed by `edit_args` only.
         misfit: arguments → the first that does not fit the tool, as a sentence that names it; empty if all fit.
         error: what it raised, if it is held at its failure.
-        result: given in place of its own; None if it shall run.
-        failure: raised in place of running it; None if it shall run.
+        result: given in place of its own; None if it is to run.
+        failure: raised in place of running it; None if it is to run.
         edits: what was changed by hand so far, as it is marked in the event.
     """
 
@@ -63,7 +63,7 @@ class ToolCall:
         """Call it with other arguments.
 
         Raises:
-            CallEditError: they are no JSON object, one does not fit what the tool takes, or the tool has failed already.
+            CallEditError: they are not a JSON object, one does not fit what the tool takes, or the tool has failed already.
         """
         if self.error is not None:
             raise CallEditError(f"{self.name} has been called already; give a result in its place, or let it fail.")
@@ -77,7 +77,7 @@ class ToolCall:
         """Give a result in its place; the tool does not run.
 
         Raises:
-            CallEditError: it is no JSON object.
+            CallEditError: it is not a JSON object.
         """
         self.result, self.failure = _json_object(result, "result"), None
 
@@ -109,7 +109,7 @@ class ModelCall:
     Attributes:
         request: what will be sent; changed by `edit_request` only.
         error: what it raised, if it is held at its failure.
-        response: given in place of the model's; None if the model shall be called.
+        response: given in place of the model's; None if the model is to be called.
     """
 
     def __init__(self, request: LlmRequest, error: Exception | None = None) -> None:
@@ -133,7 +133,7 @@ class ModelCall:
             edited: the JSON of `json`, changed. What is not changed stays the object it is.
 
         Raises:
-            CallEditError: it is no request, or the model has failed already.
+            CallEditError: it is not a request, or the model has failed already.
         """
         if self.error is not None:
             raise CallEditError("The model has been called already; give an answer in its place.")
@@ -148,7 +148,7 @@ class ModelCall:
             answer: a text, or the JSON of an `LlmResponse` (`{"content": {"role": "model", "parts": […]}}`).
 
         Raises:
-            CallEditError: it is no response.
+            CallEditError: it is not a response.
         """
         if isinstance(answer, str):
             self.response = LlmResponse(content=types.Content(role="model", parts=[types.Part(text=answer)]))
@@ -182,7 +182,7 @@ class ModelCall:
 
 
 def request_json(request: LlmRequest) -> dict[str, Any]:
-    """Return a request as JSON; what is no JSON in it (a response schema that is a class, say) is named, not shown."""
+    """Return a request as JSON; what is not JSON in it (a response schema that is a class, say) is named, not shown."""
     config = {}
     for name in sorted(request.config.model_fields_set):
         value = getattr(request.config, name)
@@ -207,7 +207,7 @@ def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mappi
     """Return a request with what differs between two JSON forms of it.
 
     Raises:
-        CallEditError: the result is no request.
+        CallEditError: the result is not a request.
     """
     unknown = sorted(after.keys() - {"model", "contents", "config"})
     if unknown:

@@ -1,6 +1,6 @@
 """Errors, split by whose fault they are.
 
-`KnownError` is the world's: a file that is no database, a session that does not exist, a value that cannot be stored.
+`KnownError` is the world's: a file that is not a database, a session that does not exist, a value that cannot be stored.
 Its text is written for the person who reads it and says what to do. `BugError` is ours: it should never be seen.
 Errors that google-adk raises as `ValueError` are `ValueError`s here too.
 """

@@ -10,7 +10,7 @@ class StorageError(KnownError):
 
 
 class ForeignDatabaseError(StorageError):
-    """The file is no session database that we know; the text says what it seems to be."""
+    """The file is not a session database that we know; the text says what it seems to be."""
 
 
 class OtherDatabaseError(ForeignDatabaseError):

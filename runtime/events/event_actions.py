@@ -36,8 +36,8 @@ class EventActions(BaseModel):
         skip_summarization: the model need not be called again after this function response.
         state_delta: keys to set, with their scope prefix; `None` is stored as null (a delta cannot remove a key).
         artifact_delta: file name → version saved.
-        transfer_to_agent: the agent that shall go on.
-        escalate: the enclosing loop shall end.
+        transfer_to_agent: the agent that goes on from here.
+        escalate: the enclosing loop ends.
         requested_auth_configs: function call id → the credential it asks for.
         requested_tool_confirmations: function call id → the confirmation it asks for.
         compaction: this event is a summary of older ones.

@@ -107,7 +107,7 @@ def _kind_of_responses(event: Event, responses: list[types.FunctionResponse]) ->
 
 
 def _kind_of_said(event: Event, parts: list[types.Part]) -> Kind | None:
-    """Return the kind of an event whose content is no call; None where it says nothing."""
+    """Return the kind of an event whose content is not a call; None where it says nothing."""
     said = thought = False
     for part in parts:
         if part.executable_code is not None or part.code_execution_result is not None:

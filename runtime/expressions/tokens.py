@@ -53,7 +53,7 @@ def tokens(source: str) -> list[Token]:
     """Split an expression into words.
 
     Raises:
-        ExpressionError: it is too long, or something in it is no word.
+        ExpressionError: it is too long, or something in it is not a word.
     """
     if len(source) > MAX_LENGTH:
         raise ExpressionError(f"an expression has at most {MAX_LENGTH:,} characters.", MAX_LENGTH)

@@ -20,7 +20,8 @@ from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
 from runtime.forks.files import FilesCopied, copy_files, remove_files
-from runtime.history.state_at import History, ScopedState
+from runtime.history.scoped_state import ScopedState
+from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from runtime.sessions.database_url import database_url, file_of, named_file, without_password
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
@@ -73,7 +74,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where the session's files are, and where the fork's shall be; the same place if there is only one."""
+    """Where the session's files are, and where the fork's go; the same place if there is only one."""
 
     source: BaseArtifactService
     target: BaseArtifactService | None = None
@@ -88,7 +89,7 @@ async def fork_session(
         source: path or URL of the database it is in.
         key: the session.
         cut: where, and under which name; all of it by default.
-        into: path or URL of the database the fork shall be in; made if it does not exist. None: the same, if it is ours. Naming another
+        into: path or URL of the database the fork goes to; made if it does not exist. None: the same, if it is ours. Naming another
             program's database here, also the same one again, is the consent to write into it; a backup is made first.
         files: where the session's files are kept.
 
@@ -166,7 +167,7 @@ async def fork_into(
 
 
 def _copy(history: History, index: int, created: float, lineage: Lineage, *, same_place: bool) -> tuple[SessionCopy, ScopedState]:
-    """Return what the fork shall have, and the state that was there then."""
+    """Return what the fork is to have, and the state that was there then."""
     events = [_as_taken_over(history, place) for place in range(index + 1)]
     then = history.state_at(index)
     copy = SessionCopy(

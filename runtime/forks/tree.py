@@ -16,7 +16,7 @@ class ForkNode:
     Attributes:
         key: the session.
         database: which other database it is in; None: the one that was read.
-        lineage: where it comes from; None for one that is no fork.
+        lineage: where it comes from; None for one that is not a fork.
         exists: whether it is there; of another database's that is not looked up.
         children: what was forked from it, the oldest fork first.
     """

@@ -37,5 +37,8 @@ class BaseLlm(BaseModel):
 
         Yields:
             One whole answer at the end; pieces of it before, if `stream`.
+
+        Raises:
+            LlmError: the model gave no answer; the text says why.
         """
         raise NotImplementedError  # pragma: no cover - abstract

@@ -18,7 +18,7 @@ class LlmRequest(BaseModel):
 
     Attributes:
         model: the model's name.
-        contents: the conversation as the model shall see it.
+        contents: the conversation as the model is to see it.
         config: system instruction, tools, schemas and sampling.
         tools_dict: tool name → the tool that answers calls of that name; never sent.
     """

@@ -1,6 +1,6 @@
 """A language model that only plays one: its answers are written down beforehand.
 
-For samples that shall run without a key, and for tests. It decides from the request alone, so an invocation that is resumed in a new
+For samples that run without a key, and for tests. It decides from the request alone, so an invocation that is resumed in a new
 process gets the same answers that it would have got in the old one.
 
     ScriptedLlm(replies=["Hello.", {"calls": [["get_weather", {"city": "Oslo"}]]}, "It rains."])
@@ -40,7 +40,7 @@ class Reply(BaseModel):
         text: what is said.
         thought: what is thought before it.
         calls: functions to call: name and arguments.
-        chunks: the text, in the pieces in which it shall stream; word by word if empty.
+        chunks: the text, in the pieces in which it streams; word by word if empty.
         usage: tokens used; estimated from the lengths of the texts if None.
         error: an error code and message in place of content, as a server reports a refusal.
     """

@@ -27,7 +27,7 @@ class BasePlanner(abc.ABC):
 
     @abc.abstractmethod
     def process_planning_response(self, callback_context: CallbackContext, response_parts: list[types.Part]) -> list[types.Part] | None:
-        """Return the parts of an answer as they shall be kept; None leaves them as they are.
+        """Return the parts of an answer as they are to be kept; None leaves them as they are.
 
         Args:
             callback_context: the invocation; its writes go with the answer.

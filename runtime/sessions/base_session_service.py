@@ -21,7 +21,7 @@ from runtime.sessions.state import PLAIN, State, apply_delta, storable
 
 
 class GetSessionConfig(BaseModel):
-    """Which events `get_session` shall load.
+    """Which events `get_session` loads.
 
     Attributes:
         num_recent_events: only the last n (0: none).
@@ -112,7 +112,7 @@ class BaseSessionService(abc.ABC):
         """Commit an event: its place in history and all its deltas, or nothing.
 
         A partial event is returned untouched and changes nothing (seed: runtime-event-loop, "Salida Streaming vs. No-Streaming"). A
-        missing id or timestamp is filled in. `temp:` keys reach `session.state` for the rest of the invocation and are no part of history.
+        missing id or timestamp is filled in. `temp:` keys reach `session.state` for the rest of the invocation and are not part of history.
 
         Args:
             session: as this service returned it; brought up to date on success.

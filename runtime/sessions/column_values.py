@@ -48,7 +48,7 @@ def read_time(value: Any) -> int:
             No zone means UTC.
 
     Raises:
-        ValueError: it is no time.
+        ValueError: it is not a time.
     """
     if isinstance(value, bool) or value is None:
         raise ValueError(f"{value!r} is no time")
@@ -67,7 +67,7 @@ def read_epoch(value: Any) -> float:
         value: as for `read_time`.
 
     Raises:
-        ValueError: it is no time.
+        ValueError: it is not a time.
     """
     if isinstance(value, str):
         moment = datetime.fromisoformat(value)
@@ -93,7 +93,7 @@ def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
         ascii_only: escape everything else, as google-adk's v1 layout does; compact UTF-8, as adk web's does, otherwise.
 
     Raises:
-        UnstorableValueError: it contains half a surrogate pair, which is no text in any encoding.
+        UnstorableValueError: it contains half a surrogate pair, which is not text in any encoding.
     """
     text = (_SPACED if ascii_only else _COMPACT).encode(value)
     if text.isascii():
@@ -109,7 +109,7 @@ def load_json_object(value: Any) -> dict[str, Any]:
     """Return the JSON object of a state column: text, or what the driver already made of it.
 
     Raises:
-        ValueError: it is no JSON object, or nested too deeply to be read.
+        ValueError: it is not a JSON object, or nested too deeply to be read.
     """
     if isinstance(value, (str, bytes)):
         value = _load_json(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from runtime.events.event import Event
@@ -15,8 +15,6 @@ from runtime.sessions.event_codec import trace_of
 from runtime.sessions.lineage import PastWrite, SessionCopy, dump_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
-
-Dump = Callable[[dict[str, Any]], str]
 
 
 class CopiedEvent(NamedTuple):
@@ -48,7 +46,7 @@ def _json_of(event: Event) -> str:
     return json.dumps(data) if move_unknown_actions(data) else text
 
 
-def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent], dump: Dump) -> None:
+def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent]) -> None:
     """Write the session's row and its events.
 
     Args:
@@ -57,10 +55,9 @@ def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy,
         key: the new session.
         copy: what it has.
         events: `copied_events` of it.
-        dump: makes JSON of a state as this database holds it.
     """
-    columns = _columns(key)
-    run("insert_session", **columns, state=dump(copy.state), time=database.time_value(to_micros(copy.created)))
+    columns = key._asdict()
+    run("insert_session", **columns, state=database.state_json(copy.state), time=database.time_value(to_micros(copy.created)))
     for event in events:
         database.check_text(event.event_data, f"event {event.event_id}")
         values = {"event_id": event.event_id, "invocation_id": event.invocation_id, "event_data": event.event_data}
@@ -90,7 +87,7 @@ def record_copy(
         set_here: the user's and the app's keys (without prefix) that its creation set.
         now: all that the user and the app have now.
     """
-    columns = _columns(key)
+    columns = key._asdict()
     user, app = now
     after = [PastWrite(len(events), merge_scopes({}, user, {}), "user"), PastWrite(len(events), merge_scopes({}, {}, app), "app")]
     run(
@@ -106,7 +103,3 @@ def record_copy(
     for event in events:
         values = {"event_id": event.event_id, "at": event.time, "writer": writer, "temp": event.temp}
         run("insert_commit", **columns, **values, baseline=None, shared=None)
-
-
-def _columns(key: SessionKey) -> dict[str, str]:
-    return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from runtime.errors.storage_error import ConnectionLostError, StorageError
 from runtime.sessions.backup import back_up
-from runtime.sessions.column_values import as_datetime, as_text, to_epoch
+from runtime.sessions.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.sessions.commit_record import Run, record_all_shared, record_events_of_others
 from runtime.sessions.database_errors import storage_error
 from runtime.sessions.database_url import file_of, shown_url
@@ -103,6 +103,17 @@ class Database:
     def has_locks(self) -> bool:
         """Whether several may write at once, so that what a commit reads and changes has to be locked row by row."""
         return not self._is_sqlite
+
+    def state_json(self, state: dict[str, Any]) -> str:
+        """Return a state as JSON, as the columns hold it.
+
+        Raises:
+            UnstorableValueError: it would come back changed.
+        """
+        text = dump_json(state, "state", ascii_only=self._layout == "v1")
+        if self.has_locks:
+            check_jsonb(text, "state")  # google-adk writes a whole state back through jsonb, whatever the column's type
+        return text
 
     def check_text(self, text: str, path: str) -> None:
         """Refuse JSON that would come back changed: google-adk's own tables on a server have the type jsonb.

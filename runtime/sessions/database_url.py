@@ -57,7 +57,7 @@ def database_url(target: str | URL) -> URL:
         return URL.create("sqlite", database=target)
     try:
         url = make_url(target)
-    except (ArgumentError, ValueError) as error:  # ValueError: a port that is no number
+    except (ArgumentError, ValueError) as error:  # ValueError: a port that is not a number
         # Not said what it is: it may hold a password.
         raise StorageError("This is no database URL; one looks like postgresql://user@host/database.") from error
     driver = _DRIVERS.get(url.get_backend_name())

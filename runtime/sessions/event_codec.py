@@ -53,7 +53,7 @@ def encode_event(event: Event) -> str:
         event: checked already (`check_storable`, `check_actions`).
 
     Raises:
-        UnstorableValueError: something in it is no JSON.
+        UnstorableValueError: something in it is not JSON.
     """
     try:
         return event.model_dump_json(exclude_none=True)
@@ -65,7 +65,7 @@ def trace_of(temp: dict[str, Any]) -> str | None:
     """Return a readable JSON trace of `temp:` keys for the debugger, None if there are none.
 
     Args:
-        temp: any objects; what is no JSON value appears as its `repr`, cut where it is long.
+        temp: any objects; what is not a JSON value appears as its `repr`, cut where it is long.
     """
     if not temp:
         return None

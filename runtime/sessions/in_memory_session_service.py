@@ -14,9 +14,9 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.ids import new_uuid
+from runtime.garbage import collection_paused
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
-from runtime.sessions.garbage import collection_paused
 from runtime.sessions.lineage import Lineage, PastWrite, SessionCopy
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey

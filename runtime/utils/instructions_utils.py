@@ -27,7 +27,7 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
     """Fill state and artifacts into a text.
 
     `{key}` becomes the state's value (None becomes nothing), `{key?}` too, or nothing if there is no such key, `{artifact.name}` the text
-    of that artifact. `{{x}}` is how to write `{x}` itself. Braces round anything that is no name, such as JSON, are left alone.
+    of that artifact. `{{x}}` is how to write `{x}` itself. Braces round anything that is not a name, such as JSON, are left alone.
 
     Args:
         template: the text.

@@ -1,4 +1,4 @@
-"""A session's events in a small database in memory: what is no JSON in an SQLite file is paged through and searched like what is."""
+"""A session's events in a small database in memory: what is not JSON in an SQLite file is paged through and searched like what is."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class EventPages:
         return len(mine) >= count and (count == 0 or (mine[0], mine[count - 1]) == (other._rowids[0], other._rowids[-1]))
 
     def following(self, most: int) -> list[tuple[int, str]]:
-        """Return row numbers and ids of the first events that are no part of this yet, for `grow`."""
+        """Return row numbers and ids of the first events that are not part of this yet, for `grow`."""
         query = (
             "SELECT rowid, id FROM events NOT INDEXED WHERE rowid > :last"
             " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id ORDER BY rowid LIMIT :most"
@@ -169,7 +169,7 @@ class EventPages:
         try:
             rows = self._read(f"SELECT id, invocation_id, {_DELTA} {_PIECE} ORDER BY rowid", first, end)
         except StorageError:
-            # Some text is no JSON that SQLite understands; our own reader is more patient.
+            # Some text is not JSON that SQLite understands; our own reader is more patient.
             events = [self.decode(row) for row in self.rows(first, end)]
             return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in events]
         return [Step(event_id, invocation_id, _object(delta)) for event_id, invocation_id, delta in rows]

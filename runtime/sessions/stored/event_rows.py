@@ -99,7 +99,7 @@ class EventRows:
         return reversed(newest)
 
     def _may_be_shared(self) -> str:
-        # A pickle is no text that SQL could search; it is looked at below.
+        # A pickle is not text that SQL could search; it is looked at below.
         return "1 = 1" if self._is_v0 else f"{self._body} LIKE '%\"user:%' OR {self._body} LIKE '%\"app:%'"
 
     def _number(self, connection: ReadingConnection, key: SessionKey, event_id: str) -> int:

@@ -1,4 +1,4 @@
-"""What a file is that is no SQLite database, told by how it begins."""
+"""What a file is that is not an SQLite database, told by how it begins."""
 
 from __future__ import annotations
 

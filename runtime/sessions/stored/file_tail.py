@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
+from runtime.garbage import collection_paused
 from runtime.sessions.column_values import epoch
-from runtime.sessions.garbage import collection_paused
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.event_rows import OF_SESSION, EventRows, parts
 from runtime.sessions.stored.reader import SessionSummary, StoredDatabase

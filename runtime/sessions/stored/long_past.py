@@ -8,7 +8,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
-from runtime.history.state_at import History, SharedWrite
+from runtime.history.folds import SharedWrite
+from runtime.history.state_at import History
 from runtime.sessions.column_values import load_json_object, read_time, to_epoch
 from runtime.sessions.commit_record import delta_of
 from runtime.sessions.lineage import read_origin

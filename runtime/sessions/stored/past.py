@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runtime.events.event import Event
-from runtime.history.state_at import History, SharedWrite, explain
+from runtime.history.explanation import explain
+from runtime.history.folds import SharedWrite
+from runtime.history.state_at import History
 from runtime.sessions.column_values import load_json_object, read_time, to_epoch
 from runtime.sessions.lineage import Lineage, read_origin
 from runtime.sessions.session import SessionKey

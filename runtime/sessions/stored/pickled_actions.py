@@ -26,7 +26,7 @@ def read_actions(pickled: bytes) -> dict[str, Any]:
         pickled: of the column `actions`, from anybody.
 
     Raises:
-        UnpickleError: it is no pickle of actions, or too large, deep or slow to read.
+        UnpickleError: it is not a pickle of actions, or too large, deep or slow to read.
     """
     value = unpickle(pickled)
     if isinstance(value, Record):

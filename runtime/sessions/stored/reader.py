@@ -81,7 +81,7 @@ class StoredDatabase:
             target: a file path or an SQLAlchemy URL.
 
         Raises:
-            ForeignDatabaseError: it is no session database; the text says what it seems to be.
+            ForeignDatabaseError: it is not a session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
         file = named_file(target)

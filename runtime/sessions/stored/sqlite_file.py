@@ -85,7 +85,7 @@ class SqliteFile:
             work: run again if the file was changed meanwhile; fetches everything it returns.
 
         Raises:
-            StorageError: the file cannot be read, is damaged, or is no database; a sentence says which.
+            StorageError: the file cannot be read, is damaged, or is not a database; a sentence says which.
         """
         self._not_copied = 0
         try:
@@ -233,7 +233,7 @@ class SqliteFile:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(lambda: self._stopped or time.monotonic() > self._deadline, 20_000)
         connection.set_authorizer(self._allow)
-        # Text that is no UTF-8 is somebody's mistake, not a reason to show nothing.
+        # Text that is not UTF-8 is somebody's mistake, not a reason to show nothing.
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
 
     def _allow(self, action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:

@@ -23,7 +23,7 @@ _LONGEST_KEY_NUMBER = 64
 
 
 class UnpickleError(ValueError):
-    """These bytes are no pickle, or one that is not worth its time."""
+    """These bytes are not a pickle, or one that would take too long to read."""
 
 
 class Record:
@@ -55,7 +55,7 @@ class SetItems(list[Any]):
 
 
 class OddKey:
-    """A key of a dict that is no text, number or None: hashing it could take for ever.
+    """A key of a dict that is neither text, number nor None: hashing it could take for ever.
 
     Attributes:
         value: the key.

@@ -14,7 +14,7 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.qt_models.state_tree import StateTreeModel
 from inspector_app.qt_models.value_tree import MAX_CHILDREN, ValueTreeModel
 from inspector_app.views.sessions_pane import SessionsPane
-from runtime.history.state_at import ScopedState
+from runtime.history.scoped_state import ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
 from runtime.sessions.stored.reader import SessionSummary

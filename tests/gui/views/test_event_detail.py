@@ -14,7 +14,7 @@ from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.safe_browser import SafeBrowser
 from inspector_app.views.text_dialog import TextDialog
 from runtime.events import Event, EventActions
-from runtime.history.state_at import ScopedState
+from runtime.history.scoped_state import ScopedState
 from runtime.sessions.state import Change
 from tests.gui.events import said
 

@@ -53,6 +53,14 @@ def test_the_events_have_the_room_while_nothing_waits(bench: Workbench, qtbot: Q
     qtbot.waitUntil(lambda: bench.stream.height() == low)
 
 
+def test_a_layout_reset_while_it_is_hidden_has_no_titles_below_its_tabs(bench: Workbench, qtbot: QtBot) -> None:
+    bench.hide()
+    bench.reset_layout()
+    bench.show()
+    tabs = [cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}")) for name in ("pending", "breakpoints", "log")]
+    qtbot.waitUntil(lambda: all(dock.titleBarWidget() is not None for dock in tabs))
+
+
 def test_the_log_has_the_height_that_it_was_given(bench: Workbench, qtbot: QtBot) -> None:
     bench.raise_pane("log")
     qtbot.waitUntil(lambda: height(bench, "log") > LOW)

@@ -45,6 +45,7 @@ def ask_to_fork(inspector: Inspector, index: int, qtbot: QtBot) -> None:
 def choose(inspector: Inspector, name: str, qtbot: QtBot) -> None:
     button = inspector.window.workbench.fork_card.button(name)
     assert button is not None and button.isEnabled(), button and button.toolTip()
+    button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Return)
 
 

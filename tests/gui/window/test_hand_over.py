@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
 from inspector_app.controllers import hand_over
-from inspector_app.controllers.browse import Committed
 from inspector_app.controllers.hand_over import _count_of
+from inspector_app.controllers.open_session import Committed
 from inspector_app.qt_models.state_tree import FILES
 from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
 from runtime.sessions.open_service import open_session_service
@@ -117,7 +117,7 @@ def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing
     assert session.long is not None
     assert session.long.history is session.past
     assert len(session.past) == len(session.events) == writer.count
-    assert len(session.past._steps._parts[1]) == len(session.events.at_hand)
+    assert len(session.past._folds.steps._parts[1]) == len(session.events.at_hand)
     assert ids(growing, qtbot) == writer.ids
     headers = [row for row in range(events.rowCount()) if events.is_header(row)]
     assert headers == list(range(0, events.rowCount(), 11))

@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import event_data, write_database, write_many_sessions
 from inspector_app.app import Inspector
-from inspector_app.controllers.browse import Committed
 from inspector_app.controllers.long_session import with_older
+from inspector_app.controllers.open_session import Committed
 from inspector_app.qt_models.event_cells import Column
 from runtime.history.invocations import Invocation, Status
 from runtime.sessions.stored.pending import PendingRows

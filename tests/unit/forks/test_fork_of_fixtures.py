@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.forks.fork import Cut, fork_session
-from runtime.history.state_at import ScopedState
+from runtime.history.scoped_state import ScopedState
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, manifest
 from tests.sweep import count

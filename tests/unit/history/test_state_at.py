@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from runtime.events import Event, EventActions
-from runtime.history import state_at
-from runtime.history.state_at import SOMEBODY_ELSE, History, SharedWrite, differences, explain, merge_patch
+from runtime.history import folds
+from runtime.history.explanation import explain, merge_patch
+from runtime.history.folds import SOMEBODY_ELSE, SharedWrite
+from runtime.history.scoped_state import differences
+from runtime.history.state_at import History
 from runtime.history.steps import StepsOfEvents
 from runtime.sessions.state import Change
 
@@ -132,27 +135,27 @@ def test_a_long_session_is_read_piece_by_piece_and_grows() -> None:
 
 
 def test_remembered_states_do_not_grow_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_at, "_MOST_REMEMBERED", 50)
+    monkeypatch.setattr(folds, "_MOST_REMEMBERED", 50)
     history = History([event(**{f"k{number % 7}": number}) for number in range(5_000)], baseline={})
     assert history.state_at(4_999).session == {f"k{number % 7}": number for number in range(4_993, 5_000)}
     assert history.state_at(300).session == {f"k{number % 7}": number for number in range(294, 301)}
-    assert len(history._remembered) * 7 <= 57
+    assert len(history._folds._remembered) * 7 <= 57
 
 
 def test_any_state_of_a_long_session_is_folded_from_a_near_one(monkeypatch: pytest.MonkeyPatch) -> None:
     history = History([event(**{f"k{number % 50}": number}) for number in range(20_000)], baseline={})
     history.state_at(19_999)
     folded: list[int] = []
-    apply = History._apply
+    apply = folds.Fold.apply
 
-    def counting(self: History, fold: state_at._Fold, delta: Mapping[str, Any], writer: int | None) -> None:
+    def counting(self: folds.Fold, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
         folded.append(writer or 0)
-        apply(self, fold, delta, writer)
+        apply(self, delta, writer, patched)
 
-    monkeypatch.setattr(History, "_apply", counting)
+    monkeypatch.setattr(folds.Fold, "apply", counting)
     for index in range(0, 20_000, 1999):
         history.state_at(index)
-        assert len(folded) <= state_at._STRIDE
+        assert len(folded) <= folds._STRIDE
         folded.clear()
 
 

@@ -135,7 +135,7 @@ async def test_the_server_is_restarted_in_mid_run(url: str, gently: bool) -> Non
 async def test_a_commit_whose_answer_was_lost_is_not_made_twice(service: DatabaseSessionService, monkeypatch: pytest.MonkeyPatch) -> None:
     session = await new_session(service)
     database = service._database
-    write = service._write
+    write = service._writer.write
     lost: list[int] = []
 
     def lose_the_answer(*args: Any, **kwargs: Any) -> None:
@@ -144,10 +144,10 @@ async def test_a_commit_whose_answer_was_lost_is_not_made_twice(service: Databas
         if not lost:
             lost.append(1)
             session._revision = revision
-            service._known.clear()
+            service._writer._known.clear()
             raise ConnectionLostError("gone")
 
-    monkeypatch.setattr(service, "_write", lose_the_answer)
+    monkeypatch.setattr(service._writer, "write", lose_the_answer)
     event = await service.append_event(session, delta(k=1))
     assert lost
     assert [each.id for each in (await load(service)).events] == [event.id]

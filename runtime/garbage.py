@@ -18,3 +18,11 @@ def collection_paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@contextmanager
+def made_to_stay() -> Iterator[None]:
+    """Make what stays until the process ends, such as modules and the window: no collection looks at it now or later."""
+    with collection_paused():
+        yield
+        gc.freeze()

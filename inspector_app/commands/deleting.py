@@ -1,0 +1,136 @@
+"""The subcommands that delete sessions: named and counted, asked for first, kept in a copy that puts them back."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from inspector_app.commands.output import local_time, print_json, print_line, print_table
+from inspector_app.commands.reading import existing_key, opened
+from runtime.errors import StorageError
+from runtime.sessions.database_url import named_file
+from runtime.sessions.deletion import delete_sessions, keep_copy, put_back
+from runtime.sessions.open_service import open_session_service
+from runtime.sessions.other_processes import others_with_open
+from runtime.sessions.session import SessionKey
+from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
+
+DAY = 86_400.0
+
+
+def delete(options: argparse.Namespace) -> int:
+    """Delete the sessions that are named."""
+    with opened(options.db) as database:
+        keys = {existing_key(database, argparse.Namespace(app=options.app, user=options.user, session=name)) for name in options.session}
+        chosen = [summary for summary in database.sessions() if summary.key in keys]
+        _check_writable(database, options)
+    return _delete(chosen, options)
+
+
+def prune(options: argparse.Namespace) -> int:
+    """Delete the sessions that nobody has changed for some days."""
+    oldest = time.time() - options.days * DAY
+    with opened(options.db) as database:
+        chosen = [
+            summary
+            for summary in database.sessions()
+            if summary.last_update_time < oldest
+            and options.app in (None, summary.key.app_name)
+            and options.user in (None, summary.key.user_id)
+        ]
+        _check_writable(database, options)
+    return _delete(sorted(chosen, key=lambda summary: summary.last_update_time), options)
+
+
+def undelete(options: argparse.Namespace) -> int:
+    """Put sessions back from the copy that was kept of them."""
+    file = _file(options.db)
+    if file is None:
+        raise StorageError(f"{options.db} is no file: only of files a copy is kept.")
+    with opened(options.db):  # a copy put into anything else would make a half of a database
+        _check_alone(file)
+    count = put_back(file, Path(options.copy))
+    if options.json:
+        print_json({"put_back": count})
+    else:
+        print_line(f"{_sessions(count)} put back.")
+    return 0
+
+
+def _delete(chosen: Sequence[SessionSummary], options: argparse.Namespace) -> int:
+    file, events = _file(options.db), sum(summary.event_count or 0 for summary in chosen)
+    if not options.json:
+        _print_chosen(chosen)
+    if chosen and not options.dry_run:
+        if file is not None:
+            _check_alone(file)
+        if not (options.yes or _agreed(f"Delete {_sessions(len(chosen))} with {events:,} events from {options.db}?", file)):
+            sys.stderr.write("agent-inspector: Nothing was deleted.\n")
+            return 1
+        if file is not None:
+            _check_alone(file)  # it may have taken a while to answer
+    keys = [summary.key for summary in chosen] if not options.dry_run else []
+    copy = keep_copy(file, keys) if file is not None and keys else None
+    if copy is not None and not options.json:
+        print_line(f"A copy is in {copy}. To put them back: agent-inspector undelete {options.db} {copy}")
+    if keys:
+        asyncio.run(_delete_all(options.db, keys))
+    if options.json:
+        deleted = [{**_named(summary.key), "event_count": summary.event_count} for summary in chosen]
+        print_json({"delete": {"sessions": deleted, "done": bool(keys), "copy": str(copy) if copy else None}})
+    elif keys:
+        print_line(f"{_sessions(len(keys))} deleted.")
+    return 0
+
+
+async def _delete_all(target: str, keys: Sequence[SessionKey]) -> None:
+    async with open_session_service(target) as service:
+        await delete_sessions(service, keys)
+
+
+def _agreed(question: str, file: Path | None) -> bool:
+    """Ask on the terminal; no answer is no."""
+    lost = "" if file is not None else " This database is no file: they cannot be put back."
+    sys.stderr.write(f"{question}{lost} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+def _check_writable(database: StoredDatabase, options: argparse.Namespace) -> None:
+    if database.layout.kind == "v0":
+        raise StorageError(f"{options.db} has the older layout with pickled actions, which is only read.")
+    if not (database.layout.ours or options.in_place or options.dry_run):
+        raise StorageError(f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it).")
+
+
+def _check_alone(file: Path) -> None:
+    others = others_with_open(file)
+    if others:
+        named = ", ".join(f"{other.pid} ({other.command})" for other in others[:3])
+        raise StorageError(f"Nothing was changed: process {named} has {file} open. Close it first.")
+
+
+def _file(target: str) -> Path | None:
+    file = named_file(target)
+    return file.absolute() if file is not None else None
+
+
+def _print_chosen(chosen: Sequence[SessionSummary]) -> None:
+    rows = [(*summary.key, f"{summary.event_count:,}", local_time(summary.last_update_time)) for summary in chosen]
+    if rows:
+        print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE"), rows)
+    else:
+        print_line("There is no such session: nothing to delete.")
+
+
+def _named(key: SessionKey) -> dict[str, Any]:
+    return {"app_name": key.app_name, "user_id": key.user_id, "id": key.session_id}
+
+
+def _sessions(count: int) -> str:
+    return f"{count:,} session{'' if count == 1 else 's'}"

@@ -1,0 +1,77 @@
+"""Which keys' recorded writes end in their present value: as plain values, as merged objects, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runtime.sessions.state import same_value
+
+_NOTHING = object()
+
+
+def merge_patch(old: Any, patch: Any) -> Any:
+    """Return `old` changed by a JSON merge patch, as google-adk's SqliteSessionService up to 2.7 updated state (SEMANTICS.md 3)."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(old) if isinstance(old, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
+
+
+class Explanation:
+    """Finds the keys whose recorded writes do not simply end in the present value, from the writes one after the other."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+        self._merged: dict[str, Any] = {}
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """Every key that was written."""
+        return self._last.keys()
+
+    def add(self, delta: Mapping[str, Any]) -> None:
+        """Take in the next write."""
+        for key, value in delta.items():
+            self._last[key] = value
+            # Only objects can be merged: a plain value is what a merge leaves, too.
+            self._merged[key] = merge_patch(self._merged.get(key), value) if isinstance(value, dict) else value
+
+    def result(self, present: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+        """Return the keys that merge patches explain, and those that nothing explains.
+
+        Args:
+            present: the merged state now.
+        """
+        patched: set[str] = set()
+        unsure: set[str] = set()
+        for key, last in self._last.items():
+            now = present.get(key, _NOTHING)
+            if now is not _NOTHING and same_value(last, now):
+                continue
+            merged = self._merged[key]
+            explained = merged is None if now is _NOTHING else same_value(merged, now)
+            (patched if explained else unsure).add(key)
+        return patched, unsure
+
+
+def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """Find the keys whose recorded writes do not simply end in the present value.
+
+    Args:
+        writes: key → all values written to it, in commit order.
+        present: the merged state now.
+
+    Returns:
+        Keys that merge patches explain, and keys that nothing explains.
+    """
+    explanation = Explanation()
+    for key, values in writes.items():
+        for value in values:
+            explanation.add({key: value})
+    return explanation.result(present)

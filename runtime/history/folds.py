@@ -1,0 +1,177 @@
+"""Folding a session's events into its state, with the state remembered every few hundred events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from runtime.history.explanation import merge_patch
+from runtime.history.steps import LongSteps, StepsOfEvents
+from runtime.sessions.state import Scope, State, scope_of
+
+_STRIDE = 256
+"""Between two remembered states; the rest is folded again."""
+
+_MOST_REMEMBERED = 1_000_000
+"""Values in remembered states; beyond that every second state is forgotten."""
+
+SOMEBODY_ELSE = -2
+"""In place of an event's index: another session wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWrite:
+    """What somebody else than this session's events wrote to `user:` and `app:`.
+
+    Attributes:
+        before: it was committed before this session's event of that index, and after the one before it; -1: by the session's creation
+            or earlier.
+        delta: keys with prefix.
+        complete: it is not a change but all that this scope had at that moment.
+    """
+
+    before: int
+    delta: Mapping[str, Any]
+    complete: Scope | None = None
+
+
+@dataclass(slots=True)
+class Fold:
+    """A state on its way through history.
+
+    Attributes:
+        values: every known key that something recorded has set.
+        complete: the scopes of which every key is known.
+        writers: key → index of the event that wrote it last, or `SOMEBODY_ELSE`.
+    """
+
+    values: dict[str, Any]
+    complete: set[Scope]
+    writers: dict[str, int] = field(default_factory=dict)
+
+    def copy(self) -> Fold:
+        """Return a fold that can be taken further by itself."""
+        return Fold(dict(self.values), set(self.complete), dict(self.writers))
+
+    def apply(self, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
+        """Take in one write; `temp:` keys are not part of it.
+
+        Args:
+            delta: keys with prefix.
+            writer: index of the event, or `SOMEBODY_ELSE`; None: it was there from the beginning.
+            patched: keys whose writer merged objects instead of replacing them.
+        """
+        for key, value in delta.items():
+            if key.startswith(State.TEMP_PREFIX):
+                continue
+            if writer is not None:
+                self.writers[key] = writer
+            if key not in patched:
+                self.values[key] = value
+            elif value is None:
+                self.values.pop(key, None)
+            else:
+                self.values[key] = merge_patch(self.values.get(key), value)
+
+    def apply_shared(self, writes: Iterable[SharedWrite], patched: frozenset[str]) -> None:
+        """Take in what others wrote between two events.
+
+        Args:
+            writes: in commit order.
+            patched: as `apply` takes it.
+        """
+        for write in writes:
+            if write.complete:
+                for key in [key for key in self.values if scope_of(key) == write.complete]:
+                    del self.values[key]
+                self.complete.add(write.complete)
+            self.apply(write.delta, SOMEBODY_ELSE if write.before >= 0 else None, patched)
+
+
+class Folds:
+    """The state after each event: some are remembered, the others are folded from the one before them when they are asked for.
+
+    Args:
+        start: when the session was created, without what others wrote.
+        steps: what the events did.
+        shared: index of an event → what others wrote before it.
+        patched: keys whose writer merged objects instead of replacing them.
+
+    Attributes:
+        start: when the session was created.
+        steps, patched: as given.
+    """
+
+    def __init__(
+        self, start: Fold, steps: StepsOfEvents | LongSteps, shared: Mapping[int, list[SharedWrite]], patched: frozenset[str]
+    ) -> None:
+        self.steps = steps
+        self.patched = patched
+        self.start = start
+        self._shared = shared
+        start.apply_shared(shared.get(-1, ()), patched)
+        self._stride = _STRIDE
+        self._remembered = [start]
+
+    @property
+    def read_count(self) -> int:
+        """How many steps the remembered states cover."""
+        return min((len(self._remembered) - 1) * self._stride, len(self.steps))
+
+    def after(self, index: int) -> Fold:
+        """Return the state after an event; it is not to be changed.
+
+        Args:
+            index: of the event; -1 for the moment the session was created.
+
+        Raises:
+            IndexError: there is no such event.
+        """
+        if not -1 <= index < len(self.steps):
+            raise IndexError(index)
+        while len(self._remembered) <= (index + 1) // self._stride:
+            self._remember_next(None)
+        number = (index + 1) // self._stride
+        return self._advance(self._remembered[number], number * self._stride - 1, index, None)
+
+    def read_on(self, take: Callable[[Mapping[str, Any]], None]) -> bool:
+        """Fold and remember one stride more; return whether all steps are read.
+
+        Args:
+            take: called with every delta on the way, those of others too.
+        """
+        if len(self._remembered) * self._stride <= len(self.steps):
+            self._remember_next(take)
+            return False
+        self._advance(self._remembered[-1], (len(self._remembered) - 1) * self._stride - 1, len(self.steps) - 1, take)
+        return True
+
+    def begin_again(self, patched: frozenset[str]) -> None:
+        """Forget the remembered states: they took the values of these keys for plain ones."""
+        self.patched = patched
+        self._remembered = [self.start]
+
+    def _remember_next(self, take: Callable[[Mapping[str, Any]], None] | None) -> None:
+        last = (len(self._remembered) - 1) * self._stride - 1
+        following = self._advance(self._remembered[-1], last, last + self._stride, take)
+        self._remembered.append(following)
+        if len(self._remembered) * len(following.values) > _MOST_REMEMBERED and len(self._remembered) % 2:
+            self._remembered = self._remembered[::2]
+            self._stride *= 2
+
+    def _advance(self, start: Fold, begin: int, end: int, take: Callable[[Mapping[str, Any]], None] | None) -> Fold:
+        """Return the state after event `end`, from the one after event `begin`."""
+        if begin == end:
+            return start
+        fold, shared, patched = start.copy(), self._shared, self.patched
+        for index, step in enumerate(self.steps.read(begin + 1, end + 1), begin + 1):
+            writes = shared.get(index, ())
+            if writes:
+                fold.apply_shared(writes, patched)
+            fold.apply(step.delta, index, patched)
+            if take is not None:
+                for write in writes:
+                    take(write.delta)
+                take(step.delta)
+        return fold

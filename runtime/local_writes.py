@@ -1,0 +1,29 @@
+"""Direct writes to `ctx.session.state`: the rest of the invocation sees them, but only an event's delta is stored."""
+
+from __future__ import annotations
+
+import logging
+
+from runtime.agents.invocation_context import InvocationContext
+from runtime.sessions.state import State
+
+logger = logging.getLogger(__name__)
+
+
+def take_back_local_writes(ctx: InvocationContext) -> None:
+    """Make the state what was committed last (seed-readings: "local writes included")."""
+    ctx.session.state.clear()
+    ctx.session.state.update(ctx.shared.committed_state)
+
+
+def warn_of_lost_writes(ctx: InvocationContext) -> None:
+    """Log, at the end of a run, which keys were written that no event carried."""
+    committed = ctx.shared.committed_state
+    lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
+    lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]
+    if lost:
+        logger.warning(
+            "These state keys were changed without an event and are not stored: %s. Write through a context's state, or yield an event"
+            " with a state_delta.",
+            ", ".join(sorted(lost)),
+        )

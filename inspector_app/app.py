@@ -114,6 +114,8 @@ class Inspector(QObject):
                 ),
             )
         self._log = BusHandler(self.messages)
+        # A connection that a server dropped cannot be reset either: whoever used it says what happened.
+        self._log.addFilter(lambda record: not record.name.startswith("sqlalchemy.pool"))
         logging.getLogger().addHandler(self._log)
         logging.getLogger("runtime").setLevel(logging.INFO)
         self._closing = False

@@ -17,6 +17,9 @@ from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
 from runtime.worker_threads import run_in_thread
 
+MOST_OFFERED = 5_000
+"""Sessions to compare with that are listed; going through 100,000 would hold the window."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
@@ -80,14 +83,18 @@ class CompareController(QObject):
         if here is None:
             self._messages.info("Select the session to compare first.")
             return
-        others = [address for address in self._sessions.addresses() if address != (here.database, here.key)]
+        newest = self._sessions.newest(MOST_OFFERED)
         parent = self._sessions.parent_of(here.database, here.key)
-        others.sort(key=lambda address: address != (here.database, parent))
+        first = [(here.database, parent)] if parent is not None else []
+        others = first + [address for address in newest if address not in [*first, (here.database, here.key)]]
         pickable = [PickableSession(SessionAddress(*address), self._title(SessionAddress(*address))) for address in others]
         if not pickable:
             self._messages.info("There is no other session: open another database, or fork this session.")
             return
-        picker = SessionPicker(f"Compare {here.key.session_id} with", pickable, self._window)
+        of_all = (
+            "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest (any other: by its menu in the list of sessions)"
+        )
+        picker = SessionPicker(f"Compare {here.key.session_id} with{of_all}", pickable, self._window)
         picker.picked.connect(self._on_picked)
         picker.open()
 

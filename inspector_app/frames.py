@@ -18,8 +18,8 @@ LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
 _SHORTEST = 0.001
 
 SHARE, MANY_SHARE = 1, 10
-"""Between two frames, so many times as long as the last one took: of a stream nobody can read few frames are enough, and showing must not eat
-the time of what is shown."""
+"""Between two frames, so many times as long as the last one took: of a stream nobody can read few are enough, and showing must not eat the
+time of what is shown."""
 
 
 class Frames(QObject):

@@ -73,7 +73,7 @@ class TreeNode:
     """A database, app, user, page or session.
 
     Attributes:
-        kind: `database`, `app`, `user`, `page` (some of the sessions of a user who has many) or `session`.
+        kind: `database`, `app`, `user`, `session`, or `page`: some of the users of an app, or of the sessions of a user, that has many.
         name: as shown, control characters written out.
         detail: what is secondary: badge, count or last update.
         icon, role: Font Awesome name and colour role.
@@ -107,8 +107,9 @@ class TreeNode:
 
     @property
     def pages(self) -> list[TreeNode]:
-        """The pages of a user who has many sessions; of others none."""
-        return self.branches if self.kind == "user" and not self.summaries else []
+        """The pages of an app or user that has many users or sessions; of others none."""
+        first = self.children[0] if self.children else None
+        return self.branches if first is not None and first.kind == "page" else []
 
     @property
     def count(self) -> int:

@@ -132,7 +132,8 @@ class MovingSessionRows(SessionRows):
         if row < len(branches) and branches[row].path[-1] == name:
             return branches[row]
         above = parent.parent if parent.kind == "page" and parent.parent is not None else parent
-        made = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*above.path, name), parent)
+        made = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*above.path, name))
+        made.parent = parent
         self.beginInsertRows(self._index(parent), row, row)
         parent.children.insert(row, made)
         parent.number(row)

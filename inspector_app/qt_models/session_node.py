@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import ref
 
 from runtime.sessions.session import SessionKey
 
@@ -68,7 +69,7 @@ class ForkInfo:
     database: str | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class TreeNode:
     """A database, app, user, page or session.
 
@@ -93,12 +94,21 @@ class TreeNode:
     meaning: str
     database: str
     path: tuple[str, ...]
-    parent: TreeNode | None = None
     row: int = 0
     session: SessionKey | None = None
     summary: Summary | None = None
     children: list[TreeNode | None] = field(default_factory=list)
     summaries: list[Summary] = field(default_factory=list)
+    _above: ref[TreeNode] | None = None
+
+    @property
+    def parent(self) -> TreeNode | None:
+        """The node above; not held from below: a tree that is replaced shall go at once, not with a full garbage collection."""
+        return self._above() if self._above is not None else None
+
+    @parent.setter
+    def parent(self, node: TreeNode) -> None:
+        self._above = ref(node)
 
     @property
     def branches(self) -> list[TreeNode]:

@@ -87,7 +87,8 @@ class SessionRows(QAbstractItemModel):
             summary = parent.summaries[row]
             session = summary.key
             path = (*parent.path, session.session_id)
-            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, parent, row, session, summary)
+            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, row, session, summary)
+            child.parent = parent
             child.hold(self._laid.forks.get((parent.database, session), []))
             self._dress(child)
             parent.children[row] = child

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 
 import pytest
 from PySide6.QtCore import QModelIndex
@@ -237,3 +239,17 @@ def test_forks_stay_below_their_parents_while_either_changes(tested) -> None:
     assert model.node(model.index_of("big", key("u", "s-03")).parent()).kind == "user"
     assert below("s-03") == ["again"]
     assert model.shown_sessions == 4
+
+
+def test_a_tree_that_is_replaced_goes_at_once(qtbot) -> None:
+    model = SessionTreeModel(now=lambda: 1000.0)
+    model.set_database("big", INFO, many(1_300))
+    model.index_of("big", key("u", "s-700"))
+    gone = [weakref.ref(node) for user in users(model) for node in (user, *user.pages, *user.pages[1].children) if node is not None]
+    assert len(gone) > 4
+    gc.disable()
+    try:
+        model.set_filter("s-1")
+        assert [node() for node in gone if node() is not None] == []
+    finally:
+        gc.enable()

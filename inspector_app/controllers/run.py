@@ -129,6 +129,7 @@ class RunController(QObject):
         self.requests = RequestRecorder()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
+        self._is_over = False
         self._end: RunEnd | None = None
         self._frames = Frames(self._show_arrived, self)
         self.address: SessionAddress | None = None
@@ -261,7 +262,7 @@ class RunController(QObject):
             holds = [self._debugger.hold, *self._debugger.waiting]
             self._not_begun = {hold.call.call_id for hold in holds if hold is not None and isinstance(hold.call, ToolCall)}
             self._debugger.stop()
-        elif self._task is not None:  # its session is still being made
+        elif self._task is not None and not self._is_over:  # its session is still being made
             self._task.cancel()
 
     def start(self, begin: Begin, *, paused: bool = False) -> None:
@@ -273,7 +274,7 @@ class RunController(QObject):
         """
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
-        self._stopped = self.pausing = False
+        self._stopped = self.pausing = self._is_over = False
         session = self._browse.session
         self.address = session.address if session is not None else None
         self._task = self._tasks.spawn(self._run(begin, paused), f"Running {loaded.name}")
@@ -307,6 +308,7 @@ class RunController(QObject):
         except Exception as failure:
             error = failure
         finally:
+            self._is_over = True  # a stop that comes now has nothing to stop, and how it ended is still to be told
             watchdog.stop()
             self._frames.flush()
             self._debugger = self._engine = None

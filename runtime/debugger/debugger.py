@@ -152,8 +152,8 @@ class Debugger:
         finally:
             self._pulling = None
             if self._cut_off and task is not None:
-                task.uncancel()  # the run is over, not whoever watches it; also if the agent swallowed the cancellation
                 self._cut_off = False
+                await _take_back_cancellation(task)
 
     def pause(self) -> None:
         """Hold as soon as possible: at the next committed event, or before the next call."""
@@ -389,3 +389,17 @@ class Debugger:
         self._state = state
         if self._on_change is not None:
             self._on_change()
+
+
+async def _take_back_cancellation(task: asyncio.Task[object]) -> None:
+    """Let the task that `stop` cancelled live on: the run is over, not whoever watches it; also if the agent swallowed the cancellation.
+
+    A commit puts it off until it is done, and the agent may have yielded since without awaiting anything: then it is still to come (from
+    Python 3.13 on `uncancel` takes it back).
+    """
+    task.uncancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        if task.cancelling():  # somebody else's
+            raise

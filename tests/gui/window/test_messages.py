@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.cursor import SessionAddress
 from inspector_app.demo import STORY
 from inspector_app.messages import MessageBus
 from inspector_app.views import message_bar
@@ -142,6 +143,20 @@ def test_a_message_that_was_not_stored_is_given_back(story: Inspector, story_db:
     assert ended.args is not None
     assert not ended.args[0].committed
     assert composer.text == "another one, please"
+
+
+def test_a_stop_after_the_end_of_a_run_hides_no_end(story: Inspector, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    refresh = story.browse.refresh_session
+
+    async def stopped_meanwhile(address: SessionAddress) -> None:
+        story.window.commands.stop.trigger()
+        story.run.stop()
+        await refresh(address)
+
+    monkeypatch.setattr(story.browse, "refresh_session", stopped_meanwhile)
+    with qtbot.waitSignal(story.run.run_ended, timeout=20_000):
+        story.run.resume()
+    assert story.run.phase == "idle"
 
 
 def test_a_bus_can_be_used_without_a_window() -> None:

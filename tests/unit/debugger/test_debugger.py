@@ -165,6 +165,31 @@ async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event_and_the_wa
     assert (texts(seen), debugger.state, watcher.cancelling()) == (["I go on"], "finished", 0)
 
 
+async def test_a_stop_that_a_commit_puts_off_does_not_reach_whoever_watches() -> None:
+    async def events() -> AsyncGenerator[Event, None]:
+        try:
+            blocked.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:  # as a session service does whose commit is on its way
+            task = asyncio.current_task()
+            assert task is not None
+            task.uncancel()
+            task.cancel()
+        yield said("committed")
+
+    async def watch() -> str:
+        await collect(debugger, events(), seen)
+        await asyncio.sleep(0)
+        return "watched to the end"
+
+    blocked, debugger, seen = asyncio.Event(), Debugger(), []  # type: ignore[var-annotated]
+    async with asyncio.TaskGroup() as group:
+        watcher = group.create_task(watch())
+        await blocked.wait()
+        debugger.stop()
+    assert (texts(seen), await watcher) == (["committed"], "watched to the end")
+
+
 async def test_cancelling_the_watcher_is_no_stop() -> None:
     run, seen = Watched(blocks_after=0), []  # type: ignore[var-annotated]
     debugger = Debugger()

@@ -21,13 +21,17 @@ from PySide6.QtWidgets import QApplication
 from inspector_app import theme as look
 from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.run import RunController
-from inspector_app.controllers.window import WindowController
+from inspector_app.controllers.window import WindowController, sample_cards
 from inspector_app.crash import CrashHooks
 from inspector_app.cursor import Cursor
 from inspector_app.messages import BusHandler, Message, MessageBus
+from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
+from inspector_app.views.main_window import MainWindow
 from runtime.garbage import made_to_stay
 
 SHUTDOWN_SECONDS = 3.0
@@ -92,9 +96,26 @@ class Inspector(QObject):
         self.browse = BrowseController(self.cursor, self.tasks, self)
         self.run = RunController(self.cursor, self.agents, self.browse, self.tasks, self.messages, self)
         with _style_sheet_put_off(app):
-            self.controller = WindowController(app, settings, self.messages, self.tasks, self.cursor, self.agents, self.browse, self.run)
-        self.window = self.controller.window
+            events, sessions = EventListModel(self), SessionTreeModel(self)
+            self.window = MainWindow(events, sessions, sample_cards())
+            self.controller = WindowController(
+                app,
+                Parts(
+                    settings=settings,
+                    messages=messages,
+                    tasks=self.tasks,
+                    cursor=self.cursor,
+                    agents=self.agents,
+                    browse=self.browse,
+                    run=self.run,
+                    events=events,
+                    sessions=sessions,
+                    window=self.window,
+                ),
+            )
         self._log = BusHandler(self.messages)
+        # A connection that a server dropped cannot be reset either: whoever used it says what happened.
+        self._log.addFilter(lambda record: not record.name.startswith("sqlalchemy.pool"))
         logging.getLogger().addHandler(self._log)
         logging.getLogger("runtime").setLevel(logging.INFO)
         self._closing = False

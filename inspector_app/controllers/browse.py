@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import heapq
 import time
 from collections.abc import Sequence, Set
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.long_session import LONG, LongSession, with_older
+from inspector_app.controllers.long_session import LongSession, with_older
 from inspector_app.controllers.open_session import Committed, OpenSession, StateAtEvent
 from inspector_app.controllers.past import past_at
+from inspector_app.controllers.scanning import Scanner, newest
 from inspector_app.controllers.sources import DatabaseSource, MemorySource, Source
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.session_events import SessionEvents
@@ -26,15 +26,8 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
-MAX_SCANNED = 2_000
-"""Sessions of one database that are looked through for pending work one by one, newest first, before all events are."""
-
-TELL_EVERY = 0.25
-"""Seconds after which it is told what waits in the sessions looked through meanwhile."""
-
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""
-
 
 FREEZE_EVERY = 2_000
 """Events that arrived while running, until the garbage collector is told to leave them alone."""
@@ -88,11 +81,14 @@ class BrowseController(QObject):
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
         self._listed: dict[str, list[SessionSummary]] = {}
-        self._scanners: dict[str, DatabaseSource] = {}
         self._arrived_while_loading: list[Committed] = []
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
+        self._scanner = Scanner(lambda source: source.target in self._sources, self)
+        self._scanner.counted.connect(self._on_counted)
+        self._scanner.pending_found.connect(self.much_pending_found)
+        self._scanner.unfinished_found.connect(self._on_unfinished_found)
         cursor.session_changed.connect(self._on_session_changed)
         cursor.event_changed.connect(self._on_event_changed)
         cursor.compared_changed.connect(self._on_compared_changed)
@@ -130,7 +126,8 @@ class BrowseController(QObject):
 
     def scan(self, source: Source) -> None:
         """Find out on the side what listing a database left out: long sessions' counts, and what waits for a person."""
-        self._tasks.spawn(self._scan(source, self._listed.get(source.target, [])), f"Looking for pending work in {source.title}")
+        scan = self._scanner.scan(source, self._listed.get(source.target, []), self._wait_until_read_on)
+        self._tasks.spawn(scan, f"Looking for pending work in {source.title}")
 
     async def memory(self, app_name: str) -> MemorySource:
         """Return this window's own sessions, listing those of `app_name`."""
@@ -148,8 +145,7 @@ class BrowseController(QObject):
         self._listed.pop(target, None)
         if source is None:
             return
-        if target in self._scanners:
-            self._scanners[target].stop_reading()
+        self._scanner.stop(target)
         if self._cursor.session is not None and self._cursor.session.database == target:
             self._cursor.select_session(None)
         self.database_closed.emit(target)
@@ -321,7 +317,7 @@ class BrowseController(QObject):
 
     async def most_interesting(self, source: Source) -> SessionKey | None:
         """Return the session to show first: the newest one in which something waits, else the newest one."""
-        newest_first = await run_in_thread(_newest, self._listed.get(source.target, ()), MAX_TRIED)
+        newest_first = await run_in_thread(newest, self._listed.get(source.target, ()), MAX_TRIED)
         for summary in newest_first:
             count = summary.event_count
             if count > MAX_TRIED_EVENTS if count is not None else await source.is_longer_than(summary.key, MAX_TRIED_EVENTS):
@@ -340,58 +336,17 @@ class BrowseController(QObject):
         """Return an event's place in the session on show."""
         return self.session.index_of(event_id) if self.session else None
 
-    async def _scan(self, source: Source, sessions: Sequence[SessionSummary]) -> None:
-        """Find what waits in a database's sessions, on a second connection: a click must not wait for this."""
-        scanner = await DatabaseSource.open(source.target)
-        try:
-            if any(summary.event_count is None for summary in sessions):
-                sessions = await scanner.sessions()
-                self._take_counts(source, scanner, sessions)
-            newest = await run_in_thread(_newest, sessions, MAX_SCANNED)
-            await self._scan_one_by_one(source, scanner, newest)
-            scanned = {summary.key for summary in newest if (summary.event_count or 0) <= LONG}
-            if len(scanned) < len(sessions) and source.target in self._sources:
-                await self._scan_everything(source, scanner, scanned)
-        finally:
-            await scanner.close()
+    async def _wait_until_read_on(self) -> None:
+        if self._reading_on is not None:
+            await asyncio.wait([self._reading_on])
 
-    async def _scan_one_by_one(self, source: Source, scanner: DatabaseSource, sessions: Sequence[SessionSummary]) -> None:
-        found: dict[SessionKey, list[PendingItem]] = {}
-        told = time.monotonic()
-        for summary in sessions:
-            if source.target not in self._sources:
-                return
-            if not summary.event_count:
-                continue
-            # One session that cannot be read is said when it is selected; the others are looked through all the same.
-            with contextlib.suppress(Exception):
-                found[summary.key] = await scanner.pending(summary.key)
-            if time.monotonic() - told > TELL_EVERY:
-                self.much_pending_found.emit(source, found)
-                found, told = {}, time.monotonic()
-        if found:
-            self.much_pending_found.emit(source, found)
-
-    def _take_counts(self, source: Source, scanner: DatabaseSource, sessions: list[SessionSummary]) -> None:
+    def _on_counted(self, source: Source, scanner: DatabaseSource, sessions: list[SessionSummary]) -> None:
         if isinstance(source, DatabaseSource) and self._sources.get(source.target) is source:
             source.take_counts(scanner)
             self._listed[source.target] = sessions
             self.database_counted.emit(source, sessions)
 
-    async def _scan_everything(self, source: Source, scanner: DatabaseSource, scanned: Set[SessionKey]) -> None:
-        """Find what waits in sessions that are long, or too many to be looked at one by one; all others were scanned."""
-        if self._reading_on is not None:
-            await asyncio.wait([self._reading_on])  # that is being looked at
-        self._scanners[source.target] = scanner
-        try:
-            source.unfinished = await scanner.find_unfinished()
-        except StorageError:
-            if source.target in self._sources:
-                raise
-        finally:
-            self._scanners.pop(source.target, None)
-        if source.target not in self._sources:
-            return
+    def _on_unfinished_found(self, source: Source, scanned: Set[SessionKey]) -> None:
         session = self.session
         found = {key: _pending(entries) for key, entries in source.unfinished.items() if key not in scanned}
         if session is not None and session.source is source and found.pop(session.address.key, None) is not None:
@@ -438,10 +393,6 @@ class BrowseController(QObject):
         past = await long.past_at(index, session.events, compared)
         if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:
             self.state_computed.emit(StateAtEvent(index, event, past, compared))
-
-
-def _newest(sessions: Sequence[SessionSummary], most: int) -> list[SessionSummary]:
-    return heapq.nlargest(most, sessions, key=lambda summary: summary.last_update_time)
 
 
 def _pending(past: Sequence[Invocation]) -> list[PendingItem]:

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.pair_aspects import aspects_of
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.stream import StreamController
-from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.messages import MessageBus
-from inspector_app.qt_models.session_tree import SessionTreeModel
-from inspector_app.tasks import Tasks
+from inspector_app.cursor import SessionAddress
 from inspector_app.values import duration, visible
-from inspector_app.views.main_window import MainWindow
 from inspector_app.views.session_picker import PickableSession, SessionPicker
 from runtime.compare.comparison import Comparison, Totals, compare
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
 from runtime.worker_threads import run_in_thread
+
+MOST_OFFERED = 5_000
+"""Sessions to compare with that are listed; going through 100,000 would hold the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +36,26 @@ class CompareController(QObject):
     """Asks with which session to compare, and shows the two.
 
     Args:
-        window, sessions: where it is asked for and shown.
+        parts: of the window.
         stream: goes to an event of either session.
-        messages, tasks, cursor, browse: of the window.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        sessions: SessionTreeModel,
-        stream: StreamController,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._window = window
-        self._sessions = sessions
+        self._window = parts.window
+        self._sessions = parts.sessions
         self._stream = stream
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
         self._shown: _Compared | None = None
         self._pair = 0
-        window.commands.compare.triggered.connect(self._on_compare)
-        window.workbench.sessions.compare_asked.connect(self._on_compare_asked)
-        window.compare.pair_selected.connect(self._on_pair_selected)
-        window.compare.event_asked.connect(self._on_event_asked)
-        window.compare.left.connect(self._on_left)
+        self._window.commands.compare.triggered.connect(self._on_compare)
+        self._window.workbench.sessions.compare_asked.connect(self._on_compare_asked)
+        self._window.compare.pair_selected.connect(self._on_pair_selected)
+        self._window.compare.event_asked.connect(self._on_event_asked)
+        self._window.compare.left.connect(self._on_left)
 
     def compare(self, left: SessionAddress, right: SessionAddress) -> None:
         """Show two sessions side by side, the first difference selected."""
@@ -95,14 +83,18 @@ class CompareController(QObject):
         if here is None:
             self._messages.info("Select the session to compare first.")
             return
-        others = [address for address in self._sessions.addresses() if address != (here.database, here.key)]
+        newest = self._sessions.newest(MOST_OFFERED)
         parent = self._sessions.parent_of(here.database, here.key)
-        others.sort(key=lambda address: address != (here.database, parent))
+        first = [(here.database, parent)] if parent is not None else []
+        others = first + [address for address in newest if address not in [*first, (here.database, here.key)]]
         pickable = [PickableSession(SessionAddress(*address), self._title(SessionAddress(*address))) for address in others]
         if not pickable:
             self._messages.info("There is no other session: open another database, or fork this session.")
             return
-        picker = SessionPicker(f"Compare {here.key.session_id} with", pickable, self._window)
+        of_all = (
+            "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest (any other: by its menu in the list of sessions)"
+        )
+        picker = SessionPicker(f"Compare {here.key.session_id} with{of_all}", pickable, self._window)
         picker.picked.connect(self._on_picked)
         picker.open()
 

@@ -7,14 +7,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import Source
-from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.cursor import SessionAddress
 from inspector_app.data_folder import data_folder
-from inspector_app.messages import MessageBus
 from inspector_app.session_files import copy_files
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
 from runtime import sessions
 from runtime.sessions.session import SessionKey
 from runtime.worker_threads import run_in_thread
@@ -24,26 +21,17 @@ class CopyController(QObject):
     """Copies databases that are open read only.
 
     Args:
-        window: whose commands and hint ask for it.
-        messages, tasks, cursor, browse: of the window.
+        parts: of the window.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
-        window.workbench.writing_hint.other_accepted.connect(self._on_copy)
-        window.commands.work_on_copy.triggered.connect(self._on_copy)
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        parts.window.workbench.writing_hint.other_accepted.connect(self._on_copy)
+        parts.window.commands.work_on_copy.triggered.connect(self._on_copy)
 
     async def open_copy(self, source: Source, key: SessionKey) -> None:
         """Copy a database, open the copy and select a session in it.

@@ -6,14 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.raw_tables import RawTablesController
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.controllers.tail import TailController
-from inspector_app.cursor import Cursor
-from inspector_app.messages import MessageBus
 from inspector_app.tail_thread import Told
-from inspector_app.tasks import Tasks
 from inspector_app.values import full_time
 from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
@@ -27,34 +24,26 @@ class DatabasePageController(QObject):
     """Shows the page for a row of the list of sessions, and puts it away again.
 
     Args:
-        window, tail, messages, tasks, cursor, browse: of the window.
+        parts: of the window.
+        tail: tells what changed.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        tail: TailController,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, tail: TailController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._bench = window.workbench
-        self._page = window.workbench.database
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
+        self._bench = parts.window.workbench
+        self._page = self._bench.database
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
         self._source: Source | None = None
         self._scope: SharedScope | None = None
-        self._tables = RawTablesController(self._page.tables, messages, tasks, self)
+        self._tables = RawTablesController(self._page.tables, self._messages, self._tasks, self)
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(SETTLING_MS)
         self._settling.timeout.connect(self._on_settled)
-        self._connect_signals(window, tail)
+        self._connect_signals(parts.window, tail)
 
     def _connect_signals(self, window: MainWindow, tail: TailController) -> None:
         bench, commands = self._bench, window.commands

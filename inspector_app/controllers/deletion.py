@@ -8,14 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
-from inspector_app.controllers.run import RunController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import DatabaseSource, Source
-from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.messages import MessageBus
-from inspector_app.tasks import Tasks
+from inspector_app.cursor import SessionAddress
 from inspector_app.views.deletion_dialog import DeletionDialog
-from inspector_app.views.main_window import MainWindow
 from runtime.sessions.deletion import delete_sessions, keep_copy, put_back
 from runtime.sessions.session import SessionKey
 from runtime.worker_threads import run_in_thread
@@ -28,31 +24,22 @@ class DeletionController(QObject):
     """Asks, copies, deletes, and puts back.
 
     Args:
-        window, messages, tasks, cursor, browse, run: of the window.
+        parts: of the window.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        run: RunController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._window = window
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
-        self._run = run
+        self._window = parts.window
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._run = parts.run
         self._last: tuple[str, Path] | None = None
-        window.workbench.sessions.delete_asked.connect(self._on_delete_asked)
-        window.workbench.sessions.prune_asked.connect(self._on_prune_asked)
-        window.workbench.deletion_hint.accepted.connect(self._on_undo)
-        browse.database_closed.connect(self._on_database_closed)
+        self._window.workbench.sessions.delete_asked.connect(self._on_delete_asked)
+        self._window.workbench.sessions.prune_asked.connect(self._on_prune_asked)
+        self._window.workbench.deletion_hint.accepted.connect(self._on_undo)
+        self._browse.database_closed.connect(self._on_database_closed)
 
     def _on_delete_asked(self, target: str, keys: list[SessionKey]) -> None:
         self._tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")

@@ -8,14 +8,10 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.long_session import LongSession
 from inspector_app.controllers.open_session import OpenSession
-from inspector_app.controllers.run import RunController
-from inspector_app.cursor import Cursor
+from inspector_app.controllers.parts import Parts
 from inspector_app.qt_models.state_tree import FileVersion
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.input_validation_error import InputValidationError
@@ -33,26 +29,23 @@ class FilesController(QObject):
     has been read.
 
     Args:
-        window: where they are shown.
-        tasks, cursor, browse, run: of the window.
+        parts: of the window.
     """
 
-    def __init__(
-        self, window: MainWindow, tasks: Tasks, cursor: Cursor, browse: BrowseController, run: RunController, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._model = window.workbench.detail.state.model
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
-        self._run = run
+        self._model = parts.window.workbench.detail.state.model
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._run = parts.run
         self._known = _Known()
         self._is_asking = False
-        browse.session_loaded.connect(self._on_session_loaded)
-        browse.events_added.connect(self._on_events_added)
-        browse.state_computed.connect(self._show)
-        run.hold_changed.connect(self._show)
-        run.run_ended.connect(self._show)
+        self._browse.session_loaded.connect(self._on_session_loaded)
+        self._browse.events_added.connect(self._on_events_added)
+        self._browse.state_computed.connect(self._show)
+        self._run.hold_changed.connect(self._show)
+        self._run.run_ended.connect(self._show)
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         first = len(session.events) - len(session.events.at_hand)

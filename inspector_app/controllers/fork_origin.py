@@ -4,47 +4,34 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.comparing import CompareController
-from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.controllers.parts import Parts
+from inspector_app.cursor import SessionAddress
 from inspector_app.presentation import short_id
 from inspector_app.qt_models.session_node import ForkInfo
-from inspector_app.qt_models.session_tree import SessionTreeModel
-from inspector_app.tasks import Tasks
 from inspector_app.values import plain_tooltip
-from inspector_app.views.main_window import MainWindow
 
 
 class ForkOriginController(QObject):
     """Behind the line above a fork's events.
 
     Args:
-        window, sessions: where it is shown, and who knows the forks.
+        parts: of the window.
         compare: puts the fork beside its parent.
-        tasks, cursor, browse: of the window.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        sessions: SessionTreeModel,
-        compare: CompareController,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, compare: CompareController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._hint = window.workbench.origin_hint
-        self._sessions = sessions
+        self._hint = parts.window.workbench.origin_hint
+        self._sessions = parts.sessions
         self._compare = compare
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
         self._hint.accepted.connect(self._on_compare)
         self._hint.other_accepted.connect(self._on_parent)
-        cursor.session_changed.connect(self._show)
-        sessions.forks_changed.connect(self._show)
+        self._cursor.session_changed.connect(self._show)
+        self._sessions.forks_changed.connect(self._show)
 
     def _show(self) -> None:
         address = self._cursor.session

@@ -10,23 +10,18 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from inspector_app.alteration import altered_content, changed_in, text_to_alter
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.fork_words import ALTER, EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
 from inspector_app.controllers.open_session import OpenSession
-from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.parts import Parts
+from inspector_app.controllers.run import RunEnd
 from inspector_app.controllers.sources import MemorySource, Source
 from inspector_app.controllers.window_status import WindowStatus
-from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.cursor import SessionAddress
 from inspector_app.data_folder import data_folder
 from inspector_app.engines.embedded import EmbeddedEngine
-from inspector_app.messages import MessageBus
 from inspector_app.presentation import text_of
-from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.session_files import files_of
-from inspector_app.tasks import Tasks
 from inspector_app.values import visible
-from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
@@ -54,47 +49,35 @@ class ForkController(QObject):
         is_drafting: the composer holds the message of a fork that is made when it is sent.
 
     Args:
-        window, sessions: where they are asked for and shown.
-        status, messages, tasks, cursor, agents, browse, run: of the window.
+        parts: of the window.
+        status: says in the window what is being drafted.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        sessions: SessionTreeModel,
-        status: WindowStatus,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        agents: AgentController,
-        browse: BrowseController,
-        run: RunController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, status: WindowStatus, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._bench = window.workbench
-        self._sessions = sessions
+        self._bench = parts.window.workbench
+        self._sessions = parts.sessions
         self._status = status
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._agents = agents
-        self._browse = browse
-        self._run = run
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._agents = parts.agents
+        self._browse = parts.browse
+        self._run = parts.run
         self._asked: _Asked | None = None
         self._draft: _Asked | None = None
         self._altering: _Asked | None = None
         self._rerun: Rerun | None = None
-        window.commands.fork.triggered.connect(self._on_fork)
+        parts.window.commands.fork.triggered.connect(self._on_fork)
         self._bench.stream.fork_asked.connect(self.ask)
         self._bench.fork_card.chosen.connect(self._on_chosen)
         self._bench.fork_card.cancelled.connect(self._on_cancelled)
         self._bench.alter_card.submitted.connect(self._on_altered)
         self._bench.alter_card.cancelled.connect(self._on_cancelled)
         self._bench.fork_hint.accepted.connect(self._on_draft_cancelled)
-        cursor.session_changed.connect(self._on_session_changed)
-        browse.database_listed.connect(self._on_listed)
-        run.run_ended.connect(self._on_run_ended)
+        self._cursor.session_changed.connect(self._on_session_changed)
+        self._browse.database_listed.connect(self._on_listed)
+        self._run.run_ended.connect(self._on_run_ended)
 
     @property
     def is_drafting(self) -> bool:

@@ -7,17 +7,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.window_status import WindowStatus
-from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.cursor import SessionAddress
 from inspector_app.engines import embedded
 from inspector_app.engines.agent_loader import LoadedAgent
-from inspector_app.messages import Message, MessageBus, format_traceback
+from inspector_app.messages import Message, format_traceback
 from inspector_app.samples import is_bundled, samples
-from inspector_app.settings import Settings
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import OtherDatabaseError
@@ -40,39 +36,27 @@ class OpeningController(QObject):
         other_database_found(str, str): a file holds tables, but no sessions; its path, and what it is.
 
     Args:
-        window: whose pages are shown.
+        parts: of the window.
         status: says what can be done once an agent is there.
-        settings, messages, tasks, cursor, agents, browse: of the window.
     """
 
     other_database_found = Signal(str, str)
 
-    def __init__(
-        self,
-        window: MainWindow,
-        status: WindowStatus,
-        settings: Settings,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        agents: AgentController,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, status: WindowStatus, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.window = window
+        self.window = parts.window
         self._status = status
-        self._settings = settings
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._agents = agents
-        self._browse = browse
+        self._settings = parts.settings
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._agents = parts.agents
+        self._browse = parts.browse
         self._retry_path = ""
         self._offered_database = ""
         self._names_several = False
         self._loading = ""
-        window.welcome.set_recent(settings.recent)
+        self.window.welcome.set_recent(self._settings.recent)
         self._connect_signals()
 
     def _connect_signals(self) -> None:

@@ -28,6 +28,8 @@ class OtherDatabaseController(QObject):
         super().__init__(parent)
         self._window = window
         self._opening = opening
+        self._tasks = tasks
+        self._file: Path | None = None
         self._page = window.other_database
         self._tables = RawTablesController(self._page.tables, messages, tasks, self, holds_sessions=False)
         opening.other_database_found.connect(self._on_found)
@@ -36,18 +38,29 @@ class OtherDatabaseController(QObject):
 
     def close(self) -> None:
         """Let go of the file."""
+        self._file = None
         self._tables.close()
 
     def _on_found(self, path: str, text: str) -> None:
         self._page.show_text(f"{text} What is in it is shown as it stands, and only read.")
-        self._tables.set_file(Path(path))
+        if Path(path) == self._file and self._window.page is self._page:
+            self._tables.read_again()
+            return
+        self._file = Path(path)
+        self._tables.set_file(self._file)
         self._window.show_page(self._page)
         self._tables.show()
         self._page.tables.tables.setFocus()
 
     def _on_reload(self) -> None:
-        if self._page.isVisible():
-            self._tables.read_again()
+        """Look at the file again: google-adk may have been about to make its tables."""
+        if self._file is not None and self._page.isVisible():
+            self._tasks.spawn(self._look_again(self._file), f"Reading {self._file.name} again")
+
+    async def _look_again(self, file: Path) -> None:
+        await self._opening.open_paths([str(file)])
+        if self._window.page is not self._page:
+            self.close()
 
     def _on_left(self) -> None:
         self.close()

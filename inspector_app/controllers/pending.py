@@ -7,14 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.hand_commits import HandCommits
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.resume import ResumeController
-from inspector_app.controllers.run import RunController
-from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
+from inspector_app.cursor import SessionAddress
 from runtime.agents.llm_agent import LlmAgent
 from runtime.history.invocations import PendingItem
 from runtime.tools.base_tool import BaseTool
@@ -25,41 +21,28 @@ class PendingController(QObject):
     """Behind the pane that lists what waits.
 
     Args:
-        window: whose pane and command it answers.
-        agents: the loaded agent's tools say what they return.
-        cursor, browse, run, tasks: of the window.
+        parts: of the window.
         resume: asks before an invocation is resumed.
         commits: commits progress.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        agents: AgentController,
-        cursor: Cursor,
-        browse: BrowseController,
-        run: RunController,
-        resume: ResumeController,
-        tasks: Tasks,
-        commits: HandCommits,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, resume: ResumeController, commits: HandCommits, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._workbench = window.workbench
-        self._agents = agents
-        self._cursor = cursor
-        self._browse = browse
-        self._run = run
+        self._workbench = parts.window.workbench
+        self._agents = parts.agents
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._run = parts.run
         self._resume = resume
-        self._tasks = tasks
+        self._tasks = parts.tasks
         self._commits = commits
         pane = self._workbench.pending
         pane.set_schemas(self.schema_of)
         pane.answered.connect(self._on_answered)
         pane.resume_asked.connect(self._on_resume_asked)
         pane.progress_given.connect(self._on_progress_given)
-        agents.agent_loaded.connect(pane.refresh_form)
-        window.commands.answer_pending.triggered.connect(self._on_answer_pending)
+        self._agents.agent_loaded.connect(pane.refresh_form)
+        parts.window.commands.answer_pending.triggered.connect(self._on_answer_pending)
 
     def schema_of(self, address: SessionAddress, item: PendingItem) -> Mapping[str, Any] | None:
         """Return what the answer to a long-running call looks like, as JSON schema; None where nobody says."""

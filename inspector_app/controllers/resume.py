@@ -7,16 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.open_session import OpenSession
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.preflight import preflight_of
-from inspector_app.controllers.run import RunController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.taking_over import TakingOverController
-from inspector_app.cursor import Cursor
-from inspector_app.tasks import Tasks
 from inspector_app.views.preflight_card import Place, Preflight
 from runtime.resume_plan import ResumePlan, plan_resume
 from runtime.worker_threads import run_in_thread
@@ -36,26 +32,22 @@ class ResumeController(QObject):
     planned = Signal(object, bool)
     outdated = Signal()
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: AgentController,
-        browse: BrowseController,
-        run: RunController,
-        taking_over: TakingOverController,
-        copying: CopyController,
-        tasks: Tasks,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, taking_over: TakingOverController, copying: CopyController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._agents = agents
-        self._browse = browse
-        self._run = run
+        self._agents = parts.agents
+        self._browse = parts.browse
+        self._run = parts.run
         self._taking_over = taking_over
         self._copying = copying
-        self._tasks = tasks
+        self._tasks = parts.tasks
         self.plan: ResumePlan | None = None
-        for signal in (cursor.session_changed, browse.session_loaded, browse.events_added, run.run_started, agents.agent_loaded):
+        for signal in (
+            parts.cursor.session_changed,
+            self._browse.session_loaded,
+            self._browse.events_added,
+            self._run.run_started,
+            self._agents.agent_loaded,
+        ):
             signal.connect(self._on_something_changed)
 
     def ask(self, invocation_id: str | None = None, *, paused: bool = False) -> None:

@@ -6,18 +6,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.hand_commits import HandCommits
 from inspector_app.controllers.open_session import OpenSession
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.rewind_words import rewind_facts, rewind_title
 from inspector_app.controllers.window_status import WindowStatus
-from inspector_app.cursor import Cursor
-from inspector_app.messages import MessageBus
 from inspector_app.presentation import short_id
-from inspector_app.tasks import Tasks
 from inspector_app.views.decision_card import Choice
-from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut
 from runtime.rewind_plan import RewindPlan, rewind_plan
@@ -33,39 +29,30 @@ class RewindController(QObject):
         plan: what was shown last.
 
     Args:
-        window: where it is asked for and shown.
+        parts: of the window.
         forks: makes the fork that is offered in its place.
         commits: knows whether and how something may be committed by hand now.
-        status, messages, tasks, cursor, browse: of the window.
+        status: knows what is selected, and shows it.
     """
 
     def __init__(
-        self,
-        window: MainWindow,
-        forks: ForkController,
-        commits: HandCommits,
-        status: WindowStatus,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        parent: QObject | None = None,
+        self, parts: Parts, forks: ForkController, commits: HandCommits, status: WindowStatus, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._bench = window.workbench
+        self._bench = parts.window.workbench
         self._forks = forks
         self._commits = commits
         self._status = status
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
         self.plan: RewindPlan | None = None
-        window.commands.rewind.triggered.connect(self._on_rewind)
+        parts.window.commands.rewind.triggered.connect(self._on_rewind)
         self._bench.stream.rewind_asked.connect(self.ask)
         self._bench.rewind_card.chosen.connect(self._on_chosen)
         self._bench.rewind_card.cancelled.connect(self._on_cancelled)
-        for signal in (cursor.session_changed, browse.session_loaded, browse.events_added):
+        for signal in (self._cursor.session_changed, self._browse.session_loaded, self._browse.events_added):
             signal.connect(self._on_something_changed)
 
     def ask(self, index: int) -> None:

@@ -6,17 +6,13 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.breakpoints import BreakpointController
 from inspector_app.controllers.forks import ForkController
 from inspector_app.controllers.held import HeldController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.resume import ResumeController
-from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.run import RunEnd
 from inspector_app.controllers.window_status import WindowStatus
-from inspector_app.messages import MessageBus
-from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.settings import Settings
-from inspector_app.views.main_window import MainWindow
 from inspector_app.views.preflight_card import Preflight
 from runtime.events.kinds import kind_of
 
@@ -25,40 +21,29 @@ class RunCommands(QObject):
     """Between the window's commands and the run: sends, holds, steps, resumes, stops, and where it is to be held.
 
     Args:
-        window, events: whose commands and gutter they are.
+        parts: of the window.
         status: knows the selected event.
         resume: asks before an invocation is resumed.
         forks: takes a message that begins a fork.
-        settings, messages, agents, run: of the window.
     """
 
     def __init__(
-        self,
-        window: MainWindow,
-        events: EventListModel,
-        status: WindowStatus,
-        resume: ResumeController,
-        forks: ForkController,
-        settings: Settings,
-        messages: MessageBus,
-        agents: AgentController,
-        run: RunController,
-        parent: QObject | None = None,
+        self, parts: Parts, status: WindowStatus, resume: ResumeController, forks: ForkController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.window = window
-        self.events = events
+        self.window = parts.window
+        self.events = parts.events
         self._status = status
-        self._run = run
-        self._held = HeldController(run, window.workbench.held, self)
+        self._run = parts.run
+        self._held = HeldController(self._run, self.window.workbench.held, self)
         self._resume = resume
         self._forks = forks
         self._sent = ""
-        self._breakpoints = BreakpointController(settings, agents, run, messages, self)
-        events.set_breakpoint_marks(self._breakpoints.mark_of)
+        self._breakpoints = BreakpointController(parts.settings, parts.agents, self._run, parts.messages, self)
+        self.events.set_breakpoint_marks(self._breakpoints.mark_of)
         self._connect_commands()
         self._connect_panes()
-        window.workbench.composer.refused.connect(messages.info)
+        self.window.workbench.composer.refused.connect(parts.messages.info)
 
     def _connect_commands(self) -> None:
         commands = self.window.commands

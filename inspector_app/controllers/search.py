@@ -6,13 +6,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
 
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import DatabaseSource
 from inspector_app.controllers.stream import StreamController
-from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.messages import MessageBus
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
+from inspector_app.cursor import SessionAddress
 from inspector_app.views.search_dialog import SearchDialog
 from inspector_app.worker import Worker
 from runtime.errors.known_error import KnownError
@@ -28,30 +25,21 @@ class SearchController(QObject):
         read(int, int): how much of the database is in the index, from its thread.
 
     Args:
-        window, stream, messages, tasks, cursor, browse: of the window.
+        parts: of the window.
+        stream: goes to an event that was found.
         folder: for indexes; the user's cache if None.
     """
 
     read = Signal(int, int)
 
-    def __init__(
-        self,
-        window: MainWindow,
-        stream: StreamController,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        browse: BrowseController,
-        parent: QObject | None = None,
-        folder: Path | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None, folder: Path | None = None) -> None:
         super().__init__(parent)
-        self._window = window
+        self._window = parts.window
         self._stream = stream
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
         self.folder = folder
         self._dialog: SearchDialog | None = None
         self._worker: Worker | None = None
@@ -59,8 +47,8 @@ class SearchController(QObject):
         self._target = ""
         self._cancelled = False
         self._hits: list[Hit] = []
-        window.commands.search_all.triggered.connect(self._on_search_all)
-        browse.database_closed.connect(self._on_database_closed)
+        self._window.commands.search_all.triggered.connect(self._on_search_all)
+        self._browse.database_closed.connect(self._on_database_closed)
         self.read.connect(self._on_read)
 
     def close(self) -> None:

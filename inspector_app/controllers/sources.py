@@ -140,7 +140,7 @@ class DatabaseSource(Source):
 
     def __init__(self, target: str, stored: StoredDatabase, worker: Worker) -> None:
         self.target = target
-        self.title = Path(target).name if "://" not in target else target.rsplit("/", 1)[-1]
+        self.title = Path(target).name if "://" not in target else target.split("?")[0].rsplit("/", 1)[-1]
         self.badge = stored.layout.kind
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours

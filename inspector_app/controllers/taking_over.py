@@ -6,13 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.window_status import WindowStatus, database_info
-from inspector_app.messages import MessageBus
-from inspector_app.qt_models.session_tree import SessionTreeModel
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
 from runtime.sessions.other_processes import OtherProcess, others_with_open
 from runtime.worker_threads import run_in_thread
 
@@ -21,29 +17,21 @@ class TakingOverController(QObject):
     """Allows writing into what others wrote; if another process has the file open, only when it is asked a second time.
 
     Args:
-        window, sessions, status, messages, tasks, browse: of the window.
+        parts: of the window.
+        status: shows that a database may be written to now.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        sessions: SessionTreeModel,
-        status: WindowStatus,
-        messages: MessageBus,
-        tasks: Tasks,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, status: WindowStatus, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._window = window
-        self._sessions = sessions
+        self._window = parts.window
+        self._sessions = parts.sessions
         self._status = status
-        self._messages = messages
-        self._tasks = tasks
-        self._browse = browse
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._browse = parts.browse
         self._warned: set[str] = set()
-        window.commands.allow_writing.triggered.connect(self._on_asked)
-        window.workbench.writing_hint.accepted.connect(self._on_asked)
+        self._window.commands.allow_writing.triggered.connect(self._on_asked)
+        self._window.workbench.writing_hint.accepted.connect(self._on_asked)
 
     def _on_asked(self) -> None:
         session = self._browse.session

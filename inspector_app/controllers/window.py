@@ -6,9 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
-from inspector_app.controllers.agents import AgentController
 from inspector_app.controllers.artifacts import ArtifactController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
 from inspector_app.controllers.database_page import DatabasePageController
@@ -22,12 +20,13 @@ from inspector_app.controllers.inner_events import InnerEvents
 from inspector_app.controllers.open_session import OpenSession, StateAtEvent
 from inspector_app.controllers.opening import OpeningController
 from inspector_app.controllers.other_database import OtherDatabaseController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.pending import PendingController
 from inspector_app.controllers.pins import PinController
 from inspector_app.controllers.requests import RequestController
 from inspector_app.controllers.resume import ResumeController
 from inspector_app.controllers.rewinds import RewindController
-from inspector_app.controllers.run import RunController, RunEnd
+from inspector_app.controllers.run import RunEnd
 from inspector_app.controllers.run_commands import RunCommands
 from inspector_app.controllers.saved_filters import SavedFilterController
 from inspector_app.controllers.scroll_marks import ScrollMarks
@@ -41,15 +40,10 @@ from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.controllers.timeline import TimelineController
 from inspector_app.controllers.window_status import WindowStatus, database_info, mark_of
 from inspector_app.controllers.writers import WritersController
-from inspector_app.cursor import Cursor, SessionAddress
-from inspector_app.messages import Message, MessageBus, format_traceback
-from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.cursor import SessionAddress
+from inspector_app.messages import Message, format_traceback
 from inspector_app.samples import samples
-from inspector_app.settings import Settings
-from inspector_app.tasks import Tasks
 from inspector_app.values import visible
-from inspector_app.views.main_window import MainWindow
 from inspector_app.views.welcome import SampleCard
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
@@ -74,59 +68,46 @@ class WindowController(QObject):
 
     close_asked = Signal()
 
-    def __init__(
-        self,
-        app: QApplication,
-        settings: Settings,
-        messages: MessageBus,
-        tasks: Tasks,
-        cursor: Cursor,
-        agents: AgentController,
-        browse: BrowseController,
-        run: RunController,
-    ) -> None:
+    def __init__(self, app: QApplication, parts: Parts) -> None:
         super().__init__()
         self._app = app
-        self._settings = settings
-        self._messages = messages
-        self._tasks = tasks
-        self._cursor = cursor
-        self._browse = browse
-        self._run = run
-        commits = HandCommits(agents, browse, run, tasks, messages)
-        self._state_edits = StateEditController(cursor, browse, commits, self)
-        self.events = EventListModel(self)
-        self.sessions = SessionTreeModel(self)
-        cards = [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]
-        self.window = MainWindow(self.events, self.sessions, cards)
+        self._settings = parts.settings
+        self._messages = parts.messages
+        self._tasks = tasks = parts.tasks
+        self._cursor = cursor = parts.cursor
+        self._browse = browse = parts.browse
+        self._run = run = parts.run
+        self.window = parts.window
+        self.events = parts.events
+        self.sessions = parts.sessions
         bench = self.window.workbench
-        self._stream = StreamController(browse, cursor, tasks, messages, settings, self.events, bench.stream, bench.filter_bar)
+        commits = HandCommits(parts.agents, browse, run, tasks, parts.messages)
+        self._state_edits = StateEditController(cursor, browse, commits, self)
+        self._stream = StreamController(browse, cursor, tasks, parts.messages, parts.settings, self.events, bench.stream, bench.filter_bar)
         HandOver(browse, tasks, self.events, self)
         ScrollMarks(browse, run, self._stream, tasks, self.events, bench.stream.table.bar)
-        SavedFilterController(cursor, settings, bench.filter_bar.saved)
+        SavedFilterController(cursor, parts.settings, bench.filter_bar.saved)
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
         TimelineController(cursor, browse, self.events, bench.timeline)
-        ArtifactController(browse, tasks, messages, bench.detail)
+        ArtifactController(browse, tasks, parts.messages, bench.detail)
         RequestController(run.requests, browse, tasks, bench.detail)
-        FilesController(self.window, tasks, cursor, browse, run, self)
-        PinController(cursor, settings, bench.detail.state)
-        self._status = WindowStatus(self.window, self.events, self.sessions, cursor, agents, browse, run)
-        self._opening = OpeningController(self.window, self._status, settings, messages, tasks, cursor, agents, browse, self)
-        self.other_database = OtherDatabaseController(self.window, self._opening, messages, tasks, self)
-        taking_over = TakingOverController(self.window, self.sessions, self._status, messages, tasks, browse, self)
-        copying = CopyController(self.window, messages, tasks, cursor, browse, self)
-        resume = ResumeController(cursor, agents, browse, run, taking_over, copying, tasks, self)
-        PendingController(self.window, agents, cursor, browse, run, resume, tasks, commits, self)
-        forks = ForkController(self.window, self.sessions, self._status, messages, tasks, cursor, agents, browse, run, self)
-        compare = CompareController(self.window, self.sessions, self._stream, messages, tasks, cursor, browse, self)
-        ForkOriginController(self.window, self.sessions, compare, tasks, cursor, browse, self)
-        WritersController(self.window, self._stream, messages, tasks, agents, browse, self)
-        RewindController(self.window, forks, commits, self._status, messages, tasks, cursor, browse, self)
-        self._commands = RunCommands(self.window, self.events, self._status, resume, forks, settings, messages, agents, run, self)
-        self._deletion = DeletionController(self.window, messages, tasks, cursor, browse, run, self)
-        self.search = SearchController(self.window, self._stream, messages, tasks, cursor, browse, self)
-        self.tail = TailController(self.window, self.events, self.sessions, messages, tasks, cursor, browse, run, self)
-        self.database_page = DatabasePageController(self.window, self.tail, messages, tasks, cursor, browse, self)
+        FilesController(parts, self)
+        PinController(cursor, parts.settings, bench.detail.state)
+        self._status = WindowStatus(parts)
+        self._opening = OpeningController(parts, self._status, self)
+        self.other_database = OtherDatabaseController(self.window, self._opening, parts.messages, tasks, self)
+        taking_over = TakingOverController(parts, self._status, self)
+        resume = ResumeController(parts, taking_over, CopyController(parts, self), self)
+        PendingController(parts, resume, commits, self)
+        forks = ForkController(parts, self._status, self)
+        ForkOriginController(parts, CompareController(parts, self._stream, self), self)
+        WritersController(parts, self._stream, self)
+        RewindController(parts, forks, commits, self._status, self)
+        self._commands = RunCommands(parts, self._status, resume, forks, self)
+        self._deletion = DeletionController(parts, self)
+        self.search = SearchController(parts, self._stream, self)
+        self.tail = TailController(self.window, self.events, self.sessions, parts.messages, tasks, cursor, browse, run, self)
+        self.database_page = DatabasePageController(parts, self.tail, self)
         SizesController(self.sessions, tasks, browse, self)
         self._connect_signals()
         self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
@@ -357,3 +338,8 @@ class WindowController(QObject):
         focus = self.window.focusWidget()
         bar = self.window.run_bar
         return focus is None or not focus.isVisible() or focus is bar or bar.isAncestorOf(focus)
+
+
+def sample_cards() -> list[SampleCard]:
+    """Return what the welcome page offers to begin with."""
+    return [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]

@@ -6,19 +6,14 @@ import heapq
 
 from PySide6.QtCore import QTimer
 
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.hold_words import words_for
-from inspector_app.controllers.run import RunController
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import Source
-from inspector_app.cursor import Cursor, SessionAddress
+from inspector_app.cursor import SessionAddress
 from inspector_app.presentation import describe
-from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_node import DatabaseInfo
-from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.values import plain_tooltip
 from inspector_app.views.actions import allow
-from inspector_app.views.main_window import MainWindow
 from inspector_app.views.pending_pane import PendingRow
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
@@ -38,26 +33,17 @@ class WindowStatus:
         forking: the next message begins a fork, which needs no writing here.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        events: EventListModel,
-        sessions: SessionTreeModel,
-        cursor: Cursor,
-        agents: AgentController,
-        browse: BrowseController,
-        run: RunController,
-    ) -> None:
-        self.window = window
-        self.events = events
-        self.sessions = sessions
+    def __init__(self, parts: Parts) -> None:
+        self.window = parts.window
+        self.events = parts.events
+        self.sessions = parts.sessions
         self.pending: dict[SessionAddress, list[PendingItem]] = {}
         self.forking = False
-        self._cursor = cursor
-        self._agents = agents
-        self._browse = browse
-        self._run = run
-        self._pending_timer = QTimer(window)
+        self._cursor = parts.cursor
+        self._agents = parts.agents
+        self._browse = parts.browse
+        self._run = parts.run
+        self._pending_timer = QTimer(self.window)
         self._pending_timer.setSingleShot(True)
         self._pending_timer.setInterval(250)
         self._pending_timer.timeout.connect(self.show_pending)

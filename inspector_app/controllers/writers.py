@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.open_session import OpenSession
+from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import SessionAddress
-from inspector_app.messages import MessageBus
 from inspector_app.presentation import short_id
-from inspector_app.tasks import Tasks
 from inspector_app.values import preview
-from inspector_app.views.main_window import MainWindow
 from inspector_app.views.writers_pane import WriterRow
 from runtime.agents.base_agent import BaseAgent
 from runtime.history.state_at import History
@@ -27,29 +23,19 @@ class WritersController(QObject):
     """Answers the state pane's question in a pane of its own.
 
     Args:
-        window: where it is asked and answered.
+        parts: of the window.
         stream: goes to an event.
-        messages, tasks, agents, browse: of the window.
     """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        stream: StreamController,
-        messages: MessageBus,
-        tasks: Tasks,
-        agents: AgentController,
-        browse: BrowseController,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._bench = window.workbench
-        self._messages = messages
-        self._tasks = tasks
-        self._agents = agents
-        self._browse = browse
+        self._bench = parts.window.workbench
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._agents = parts.agents
+        self._browse = parts.browse
         self._bench.detail.state.tree.writers_asked.connect(self.ask)
-        window.commands.who_wrote.triggered.connect(self._on_who_wrote)
+        parts.window.commands.who_wrote.triggered.connect(self._on_who_wrote)
         self._bench.writers.event_asked.connect(stream.show_event)
 
     def ask(self, name: str) -> None:

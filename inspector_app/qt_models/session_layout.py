@@ -110,7 +110,7 @@ def name_pages(user: TreeNode, order: Order) -> None:
     first = 1
     for page in user.pages:
         last = first + len(page.summaries) - 1
-        page.name, page.detail = f"{first:,}–{last:,}", f"from {order.told(page.summaries[0])}"
+        page.name, page.detail = f"{first:,}–{last:,}", order.told(page.summaries[0])
         first = last + 1
 
 

@@ -151,7 +151,7 @@ class SessionRows(QAbstractItemModel):
         if node.kind == "database":
             return f"{database.info.tooltip or database.info.title}\n{node.meaning}"
         if node.kind == "page":
-            return f"sessions {node.name}, {node.detail}"
+            return f"sessions {node.name}, from {node.detail}"
         if node.summary is None:
             return f"{node.kind} {node.name}"
         summary = node.summary

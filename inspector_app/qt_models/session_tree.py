@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 
@@ -305,14 +306,15 @@ class SessionTreeModel(MovingSessionRows):
 
     # what is asked about them
 
-    def addresses(self) -> list[tuple[str, SessionKey]]:
-        """Return every session, filtered out or not, the latest updated first."""
-        listed = [
-            (-summary.last_update_time, key, session)
-            for key, database in self._databases.items()
-            for session, summary in database.sessions.items()
-        ]
-        return [(key, session) for _, key, session in sorted(listed)]
+    def newest(self, most: int) -> list[tuple[str, SessionKey]]:
+        """Return sessions of all databases, filtered out or not, the latest updated first.
+
+        Args:
+            most: at most this many.
+        """
+        listed = ((key, summary) for key, database in self._databases.items() for summary in database.sessions.values())
+        found = heapq.nlargest(most, listed, key=lambda each: each[1].last_update_time)
+        return [(key, summary.key) for key, summary in found]
 
     def sessions_below(self, node: TreeNode) -> list[SessionKey]:
         """Return the sessions of an app or user, or of all in a database, that pass the filter: forks of others, too."""

@@ -60,7 +60,7 @@ class ComparePage(QWidget):
         self._close = self._button("compare_close", "xmark", "Back to the sessions", "Esc", self.left.emit)
         split = QSplitter(Qt.Orientation.Vertical, self)
         split.addWidget(_card(self.table))
-        split.addWidget(_card(self.aspects))
+        split.addWidget(self.aspects)
         split.setSizes([360, 300])
         split.setChildrenCollapsible(False)
         rows = QVBoxLayout(self)

@@ -80,6 +80,7 @@ class DeletionDialog(QDialog):
             line = QHBoxLayout()
             words = _label("")
             words.setText("Not changed for more than")
+            words.setWordWrap(False)
             line.addWidget(words)
             line.addWidget(self.age)
             line.addStretch(1)

@@ -41,14 +41,16 @@ class SessionDelegate(QStyledItemDelegate):
         painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
         inner = rect.adjusted(22, 0, -6, 0)
         small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
-        is_fork = node.parent is not None and node.parent.kind == "session"  # it is called by what was changed, and that begins it
+        # A fork is called by what was changed, and that begins it; a page by its numbers, of which none may be missing.
+        is_fork = node.parent is not None and node.parent.kind == "session"
+        name_first = is_fork or node.kind == "page"
         detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
         takes_up = model.size_of(node)
         # In a narrow pane the name comes first; the tooltip tells all.
         room, wanted = inner.width() - 10, normal.horizontalAdvance(node.name)
         if takes_up and wanted <= room - small.horizontalAdvance(both := f"{takes_up} · {detail}"):
             detail = both
-        elif wanted > (room := room - small.horizontalAdvance(detail)) and (is_fork or room < _LEAST_NAME):
+        elif wanted > (room := room - small.horizontalAdvance(detail)) and (name_first or room < _LEAST_NAME):
             detail = ""
         width = small.horizontalAdvance(detail)
         side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not is_fork else Qt.TextElideMode.ElideRight

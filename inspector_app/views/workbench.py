@@ -60,6 +60,8 @@ PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
 _SESSIONS_SHARE = 0.155
 _DETAIL_SHARE = 0.33
 _BOTTOM_HEIGHT = 190
+"""Pixels, at least; in a high window it is a share of it."""
+_BOTTOM_SHARE = 0.2
 _LEAST_STREAM = 130
 """Pixels of the stream, whatever cards stand above it."""
 _BOTTOM_HEIGHT_EMPTY = 88
@@ -279,7 +281,7 @@ class Workbench(QMainWindow):
             [int(self.width() * _SESSIONS_SHARE), int(self.width() * _DETAIL_SHARE)],
             Qt.Orientation.Horizontal,
         )
-        self._bottom_height, self._bottom_is_low = _BOTTOM_HEIGHT, None
+        self._bottom_height, self._bottom_is_low = max(_BOTTOM_HEIGHT, int(self.height() * _BOTTOM_SHARE)), None
         self._fit_bottom()
 
     def _place_docks(self) -> None:

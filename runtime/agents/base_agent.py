@@ -240,10 +240,7 @@ class BaseAgent(BaseModel):
                 if branch is not None and event.branch is None:
                     event.branch = branch
                 if resumed and not event.partial:
-                    walking_past = walking_past and self._mark_replayed_checkpoint(event, resumed)
-                    if not walking_past and event.author == self.name and event.actions.agent_state is not None:
-                        for below in self.descendants():
-                            resumed.forget(below.name)
+                    walking_past = self._note_checkpoint(event, resumed, walking_past)
                 is_own = shared.claim(event, ctx)
                 try:
                     yield event
@@ -251,13 +248,25 @@ class BaseAgent(BaseModel):
                     if is_own:
                         failure = shared.take_failed_commit(event)
 
-    def _mark_replayed_checkpoint(self, event: Event, resumed: Checkpoints) -> bool:
-        """Mark a checkpoint that is committed already; return whether it is: the agent still walks past finished steps then."""
-        committed = resumed.seen.get(self.name, [])
-        if event.author != self.name or event.actions.agent_state is None or event.actions.agent_state not in committed:
+    def _note_checkpoint(self, event: Event, resumed: Checkpoints, walking_past: bool) -> bool:
+        """Mark a checkpoint that is committed already; at a new one, let everything below begin anew.
+
+        Args:
+            event: of the resumed agent.
+            resumed: what was committed before.
+            walking_past: the agent has done nothing yet but walk past finished steps.
+
+        Returns:
+            `walking_past` for what comes next.
+        """
+        if event.author != self.name or event.actions.agent_state is None:
             return False
-        event.custom_metadata = {**(event.custom_metadata or {}), REPLAYED_CHECKPOINT: True}
-        return True
+        if walking_past and event.actions.agent_state in resumed.seen.get(self.name, []):
+            event.custom_metadata = {**(event.custom_metadata or {}), REPLAYED_CHECKPOINT: True}
+            return True
+        for below in self.descendants():
+            resumed.forget(below.name)
+        return False
 
     async def _callback_event(self, ctx: InvocationContext, hook: str, callbacks: Callbacks) -> Event | None:
         """Call the plugins' hook and the agent's callbacks; return the event that carries what they said and changed, if anything."""

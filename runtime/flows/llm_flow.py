@@ -53,23 +53,14 @@ class LlmFlow:
             InvocationPaused: a long-running call waits for its answer (resumable apps).
         """
         llm = self._agent.canonical_model
-        goes_on = True
+        ended = False
         if turn is not None:
-            for result in turn.to_ask:
-                for asking in requests(ctx, result, turn.calls):
-                    yield asking
-        if turn is not None and turn.to_run:
-            tools = (await build_request(self._agent, ctx, llm)).tools_dict
-            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers)) as events:
+            async with aclosing(self._complete(ctx, llm, turn)) as events:
                 async for event in events:
                     yield event
-                    goes_on = goes_on and not _ends_turn(event)
-        if turn is not None and turn.pauses and ctx.is_resumable:
-            raise InvocationPaused
-        if turn is not None and turn.set_answer is not None:
-            yield self._final_answer(ctx, turn.set_answer)
-            return
-        while goes_on and not ctx.end_invocation:
+                    ended = ended or _ends_turn(event)
+            ended = ended or turn.set_answer is not None
+        while not ended and not ctx.end_invocation:
             request = await build_request(self._agent, ctx, llm)
             said: Event | None = None
             async with aclosing(self._call_model(ctx, llm, request)) as events:
@@ -79,7 +70,7 @@ class LlmFlow:
             calls = said.get_function_calls() if said else []
             if said is None or not (calls or said.has_trailing_code_execution_result()):
                 return
-            answered = ended = False
+            answered = False
             async with aclosing(self._answer_calls(ctx, calls, request.tools_dict, {})) as events:
                 async for event in events:
                     yield event
@@ -88,7 +79,22 @@ class LlmFlow:
             if said.long_running_tool_ids and ctx.is_resumable:
                 raise InvocationPaused
             # Long-running tools that left not even a receipt give the model nothing to go on with.
-            goes_on = answered and not ended
+            ended = ended or not answered
+
+    async def _complete(self, ctx: InvocationContext, llm: BaseLlm, turn: Turn) -> AsyncGenerator[Event, None]:
+        """Do what an interrupted turn left undone (seed: resume, "Cómo funciona")."""
+        for result in turn.to_ask:
+            for asking in requests(ctx, result, turn.calls):
+                yield asking
+        if turn.to_run:
+            tools = (await build_request(self._agent, ctx, llm)).tools_dict
+            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers)) as events:
+                async for event in events:
+                    yield event
+        if turn.pauses and ctx.is_resumable:
+            raise InvocationPaused
+        if turn.set_answer is not None:
+            yield self._final_answer(ctx, turn.set_answer)
 
     async def _answer_calls(
         self,

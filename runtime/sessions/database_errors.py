@@ -65,7 +65,7 @@ def _server_error(cause: BaseException, name: str) -> StorageError:
     for beginning, sentence in _SERVER_SENTENCES.items():
         if state.startswith(beginning):
             return StorageError(_sentence(sentence.format(name=name)))
-    first_line = str(cause).strip().split("\n")[0]
+    first_line = str(cause).strip().split("\n")[0].rstrip(".") + "."
     if "too many clients" in str(cause) or "connection slots" in str(cause) or state == "53300":
         return ConnectionLostError(f"{name} has no free place for another connection. Try again later, or let it accept more.")
     if state.startswith(_LOST):

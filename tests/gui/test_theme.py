@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QColor, QGuiApplication, QIcon
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit
+from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
 from inspector_app.presentation import ICONS
@@ -31,6 +32,16 @@ def test_every_text_colour_is_readable_on_every_ground(tokens: theme.Tokens) -> 
     too_weak = [(text, ground) for text in texts for ground in grounds if contrast(text, ground) < 4.5]
     assert too_weak == []
     assert contrast(tokens.on_accent, tokens.accent) >= 4.5
+
+
+@pytest.mark.parametrize("choice", ["dark", "light"])
+def test_what_an_empty_field_says_is_as_readable(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+    look = theme.apply(qapp, choice)
+    for field in (QLineEdit(), QPlainTextEdit()):
+        qtbot.addWidget(field)
+        field.show()
+        placeholder = field.palette().color(QPalette.ColorRole.PlaceholderText)
+        assert placeholder == QColor(look.tokens.dim), "not half of it, as Qt has it below a style sheet"
 
 
 def test_the_contrast_formula_is_the_known_one() -> None:

@@ -76,11 +76,13 @@ class ServerTail(Tail):
         try:
             snapshot = self._server.snapshot()
             if snapshot == self._snapshot and not self._asked:
+                self.problem = None
                 return Changes()
             begin = time.monotonic()
             changes = self._read()
         except StorageError as error:
-            self.problem = error
+            # The first cause: what a server says while it goes and comes is the same trouble.
+            self.problem = self.problem or error
             return Changes()
         self._snapshot, self._asked, self.problem = snapshot, False, None
         self._cost = time.monotonic() - begin

@@ -22,6 +22,7 @@ class Writer(BaseAgent):
         where = dict(app_name=ctx.session.app_name, user_id=ctx.session.user_id, session_id=ctx.session.id)
         text = types.Part.from_bytes(data="Grüße & more".encode(), mime_type="text/markdown")
         await ctx.artifact_service.save_artifact(**where, filename="report.md", artifact=text)
+        await ctx.artifact_service.save_artifact(**where, filename="report.md", artifact=types.Part(text="a newer one"))
         yield Event(author=self.name, actions=EventActions(artifact_delta={"report.md": 0, "lost.bin": 3}))
 
 root_agent = Writer(name="writer")

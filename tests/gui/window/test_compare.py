@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from google.genai import types
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -153,3 +153,19 @@ def test_a_fork_is_compared_with_its_parent_from_the_list(story: Inspector, qtbo
     qtbot.waitUntil(lambda: story.window.page is page, timeout=10_000)
     assert page.table.currentIndex().row() == 7 and page.model.kind(7) == "left only", "the first 7 events are the same"
     assert page.findChild(QLineEdit) is None
+
+
+def test_of_very_many_sessions_the_newest_are_offered_and_the_parent(
+    story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = story.cursor.session
+    assert original is not None
+    ask_to_fork(story, 6, qtbot)
+    choose(story, "fork", qtbot)
+    wait_for_fork(story, original, qtbot)
+    monkeypatch.setattr("inspector_app.controllers.comparing.MOST_OFFERED", 1)
+    story.window.commands.compare.trigger()
+    picker = story.window.findChild(SessionPicker)
+    assert [picker.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(picker.list.count())] == [original]
+    assert "one of the 1 newest" in picker.findChild(QLabel).text()
+    picker.reject()

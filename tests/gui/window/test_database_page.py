@@ -143,3 +143,52 @@ def test_a_closed_database_takes_its_page_with_it(page: DatabasePage, inspector:
     inspector.window.commands.close_database.trigger()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert not page.isVisible()
+
+
+def test_who_goes_to_an_event_sees_it(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+    bench, commands = inspector.window.workbench, inspector.window.commands
+    bench.filter_bar.set_text("kind")
+    ways = [
+        commands.next_hit.trigger,
+        commands.previous_hit.trigger,
+        commands.go_to_event.trigger,
+        lambda: bench.timeline.event_chosen.emit(0),
+        lambda: bench.pending.session_asked.emit(inspector.cursor.session),
+        lambda: bench.detail.state.tree.writer_asked.emit(0),
+    ]
+    for way in ways:
+        click(inspector, "app", qtbot)
+        assert page.isVisible()
+        way()
+        qtbot.waitUntil(lambda: not inspector.tasks.running)
+        assert not page.isVisible()
+
+
+def test_reload_reads_the_table_on_show_again(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+    click(inspector, "database", qtbot)
+    page.tabs.setCurrentWidget(page.tables)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    names = [page.tables.tables.item(row, 0).text() for row in range(page.tables.tables.rowCount())]
+    page.tables.tables.setCurrentCell(names.index("notes"), 0)
+    qtbot.waitUntil(lambda: page.tables.place_text == "rows 1–100 of 250" and not inspector.tasks.running)
+    with sqlite3.connect(file) as connection:
+        connection.execute("INSERT INTO notes (text) VALUES ('one more')")
+    connection.close()
+    inspector.window.commands.reload.trigger()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert page.tables.place_text == "rows 1–100 of 251"
+
+
+def test_another_database_that_is_closed_takes_its_page_with_it(
+    page: DatabasePage, inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(story_db)
+    pane, model = inspector.window.workbench.sessions, inspector.controller.sessions
+    row = next(row for row in range(model.rowCount()) if model.node(model.index(row, 0)).database == str(story_db))
+    pane.tree.clicked.emit(model.index(row, 0))
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert page.isVisible()
+    inspector.tasks.spawn(inspector.browse.close_database(str(story_db)), "Closing")
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert not page.isVisible()
+    assert inspector.browse.session is not None, "of the database that is still open"

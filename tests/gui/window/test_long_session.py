@@ -262,7 +262,7 @@ def test_missing_rows_are_noticed_when_the_events_are_counted(
 def test_more_sessions_than_are_looked_at_one_by_one(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector_app.controllers.browse.MAX_SCANNED", 3)
+    monkeypatch.setattr("inspector_app.controllers.scanning.MAX_SCANNED", 3)
     monkeypatch.setattr("inspector_app.controllers.window_status.MOST_LISTED", 5)
     file = tmp_path / "many.db"
     write_many_sessions(file, 8, 1, 20)

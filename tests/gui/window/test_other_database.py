@@ -72,3 +72,21 @@ def test_it_is_read_again_and_what_was_open_stays(
     qtbot.mouseClick(page.findChild(QPushButton, "other_database_close"), Qt.MouseButton.LeftButton)
     assert inspector.window.page is inspector.window.workbench
     assert inspector.browse.session is not None
+    opened(file)
+    opened(story_db)
+    opened(file)
+    assert inspector.window.page is page, "it was left for something else, and is opened again"
+    assert page.tables.place_text == "rows 1–2"
+
+
+def test_sessions_that_are_there_on_reload_are_shown(
+    inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(file)
+    assert inspector.window.page is inspector.window.other_database
+    file.with_name(f"{file.name}-wal").unlink()
+    file.write_bytes(story_db.read_bytes())
+    inspector.window.commands.reload.trigger()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert inspector.window.page is inspector.window.workbench
+    assert inspector.browse.session is not None

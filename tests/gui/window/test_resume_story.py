@@ -36,7 +36,7 @@ def test_the_interrupted_session_is_on_show_and_resume_is_the_thing_to_press(sto
     bench = story.window.workbench
     assert story.cursor.session is not None
     assert story.cursor.event_index == story.controller.events.event_count - 1
-    assert "interrupted after event 10. Resume goes on" in bench.resume_hint.text
+    assert "Interrupted after event 10. Resume goes on" in bench.resume_hint.text
     assert bench.resume_hint.button.isEnabled()
     assert story.window.commands.resume.isEnabled()
     assert story.window.run_bar.button("action_resume").property("primary") is True
@@ -135,7 +135,7 @@ def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspecto
         story.window.commands.stop.trigger()
     assert ended.args[0].stopped
     assert story.window.commands.resume.isEnabled()
-    assert "interrupted" in story.window.workbench.resume_hint.text
+    assert "Interrupted" in story.window.workbench.resume_hint.text
 
 
 def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, qtbot: QtBot) -> None:
@@ -168,7 +168,7 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
     assert story.window.workbench.resume_hint.text == "", "one offer at a time"
     assert stored_ids(story_db, story) == before and story.run.phase == "idle"
     qtbot.keyClick(card, Qt.Key.Key_Escape)
-    assert card.shown is None and "interrupted" in story.window.workbench.resume_hint.text
+    assert card.shown is None and "Interrupted" in story.window.workbench.resume_hint.text
     assert stored_ids(story_db, story) == before
     assert story.run.phase == "idle"
 

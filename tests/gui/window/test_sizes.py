@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import write_many_sessions
 from inspector_app.app import Inspector
+from inspector_app.controllers.sizes import _size_of
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.qt_models.wanted_sizes import MOST_WANTED, WantedSizes
 from inspector_app.values import size
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
@@ -52,9 +54,7 @@ def test_those_in_sight_are_measured(model: SessionTreeModel, inspector: Inspect
         assert (count, words) == (3, size(in_file(many, key)))
     assert model.node(model.index(0, 0)).detail.startswith(f"{size(many.stat().st_size)} · v1")
     key = next(iter(known(model)))
-    assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(model.addresses()[0][0], key).data(
-        Qt.ItemDataRole.ToolTipRole
-    )
+    assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(model.newest(1)[0][0], key).data(Qt.ItemDataRole.ToolTipRole)
     before = len(known(model))
     bar = inspector.window.workbench.sessions.tree.verticalScrollBar()
     bar.setValue(bar.maximum())
@@ -93,3 +93,34 @@ def test_sizes_in_words() -> None:
     assert [size(count) for count in (0, 999, 1_000, 24_444, 999_499, 999_500, 10_240_000_000)] == [
         "0 B", "999 B", "1.0 kB", "24 kB", "999 kB", "1.0 MB", "10 GB",
     ]  # fmt: skip
+
+
+def test_of_what_is_looked_at_the_latest_comes_first_and_the_oldest_is_forgotten() -> None:
+    wanted = WantedSizes()
+    assert wanted.take(5) == ("", [])
+    keys = [SessionKey("a", "u", str(number)) for number in range(MOST_WANTED + 10)]
+    for key in keys:
+        wanted.add("one.db", key)
+    wanted.add("one.db", keys[50])
+    wanted.add("other.db", keys[0])
+    assert wanted.take(3) == ("other.db", [keys[0]])
+    assert wanted.take(3) == ("one.db", [keys[50], keys[-1], keys[-2]])
+    assert wanted.take(999) == ("one.db", [*reversed(keys[51:-2]), *reversed(keys[11:50])])
+
+
+def test_a_reckoned_size_says_so(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    file = tmp_path / "long.db"
+    write_many_sessions(file, 1, 400, 1_000)
+    opened(file)
+    model = inspector.controller.sessions
+    qtbot.waitUntil(lambda: len(known(model)) == 1 and not inspector.tasks.running)
+    ((_, words),) = known(model).values()
+    assert words.startswith("≈ ")
+
+
+def test_a_databases_log_is_part_of_its_size(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    assert _size_of(file) == 0
+    file.write_bytes(b"1" * 10)
+    (tmp_path / "a.db-wal").write_bytes(b"1" * 5)
+    assert _size_of(file) == 15

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from runtime.events import Event, EventActions
-from runtime.history import folds
-from runtime.history.explanation import explain, merge_patch
 from runtime.history.folds import SOMEBODY_ELSE, SharedWrite
-from runtime.history.scoped_state import differences
 from runtime.history.state_at import History
 from runtime.history.steps import StepsOfEvents
 from runtime.sessions.state import Change
@@ -132,65 +128,6 @@ def test_a_long_session_is_read_piece_by_piece_and_grows() -> None:
     assert long.state_at(10_000).session["k0"] == "new"
     assert long.state_at(10_000).temp == {"temp:t": 1}
     assert long.state_at(9_999).session["k0"] == {"n": 9999}
-
-
-def test_remembered_states_do_not_grow_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folds, "_MOST_REMEMBERED", 50)
-    history = History([event(**{f"k{number % 7}": number}) for number in range(5_000)], baseline={})
-    assert history.state_at(4_999).session == {f"k{number % 7}": number for number in range(4_993, 5_000)}
-    assert history.state_at(300).session == {f"k{number % 7}": number for number in range(294, 301)}
-    assert len(history._folds._remembered) * 7 <= 57
-
-
-def test_any_state_of_a_long_session_is_folded_from_a_near_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    history = History([event(**{f"k{number % 50}": number}) for number in range(20_000)], baseline={})
-    history.state_at(19_999)
-    folded: list[int] = []
-    apply = folds.Fold.apply
-
-    def counting(self: folds.Fold, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
-        folded.append(writer or 0)
-        apply(self, delta, writer, patched)
-
-    monkeypatch.setattr(folds.Fold, "apply", counting)
-    for index in range(0, 20_000, 1999):
-        history.state_at(index)
-        assert len(folded) <= folds._STRIDE
-        folded.clear()
-
-
-@pytest.mark.parametrize(
-    ("old", "patch", "merged"),
-    [
-        ({"a": 1}, {"b": {"c": 2}}, {"a": 1, "b": {"c": 2}}),
-        ({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"c": 2}}),
-        ([1], {"a": 1}, {"a": 1}),
-        ({"a": 1}, [2], [2]),
-    ],
-)
-def test_merge_patch(old: Any, patch: Any, merged: Any) -> None:
-    assert merge_patch(old, patch) == merged
-
-
-def test_explaining_present_values() -> None:
-    writes = {"plain": [1, 2], "merged": [{"a": 1}, {"b": 2}], "gone": [{"a": 1}, None], "odd": [1]}
-    assert explain(writes, {"plain": 2, "merged": {"a": 1, "b": 2}, "odd": 2}) == ({"merged", "gone"}, {"odd"})
-
-
-def test_two_moments_are_compared_in_either_direction() -> None:
-    history = History([event(k=1), event(k=2, new=3), event(k=1)], baseline={"k": 0}, present={"k": 1, "new": 3})
-    start, first, second, third = map(history.state_at, (-1, 0, 1, 2))
-    assert differences(first, second) == [Change("k", 1, 2, "changed"), Change("new", None, 3, "added")]
-    assert differences(second, first) == [Change("k", 2, 1, "changed"), Change("new", 3, None, "removed")]
-    assert differences(first, third) == [Change("new", None, 3, "added")]
-    assert differences(start, third) == [Change("k", 0, 1, "changed"), Change("new", None, 3, "added")]
-
-
-def test_a_comparison_guesses_nothing() -> None:
-    history = History([event(), event(k=1), event(k=2)], baseline=None, present={"k": 2})
-    first, second = map(history.state_at, (0, 1))
-    assert differences(first, second) == [Change("k", None, 1, "written")]
-    assert differences(second, first) == []
 
 
 def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> None:

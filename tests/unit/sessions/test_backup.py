@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from runtime.events import Event, EventActions
+from runtime.sessions.backup import back_up
 from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
@@ -78,3 +79,19 @@ async def test_it_is_as_it_was(layout: str, state: str, tmp_path: Path) -> None:
     await take_over(file)
     with StoredDatabase.open(str(file)) as database:
         assert len(database.events(KEY)) == 11, "it can be taken over again"
+
+
+def test_two_backups_of_one_second_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.sessions.backup.time.strftime", lambda _: ".backup-now")
+    file = tmp_path / "a.db"
+    connection = sqlite3.connect(file)
+    made = []
+    for number in range(3):
+        connection.execute(f"CREATE TABLE t{number} (a)")
+        made.append(back_up(connection, file))
+    connection.close()
+    assert [backup.name for backup in made] == ["a.db.backup-now", "a.db.backup-now-2", "a.db.backup-now-3"]
+    for number, backup in enumerate(made, 1):
+        copy = sqlite3.connect(backup)
+        assert copy.execute("SELECT count(*) FROM sqlite_master").fetchone() == (number,)
+        copy.close()

@@ -104,10 +104,26 @@ async def test_a_server_that_goes_away(tail: Tail, session: Session, url: str) -
     running.stop(gently=True)
     try:
         assert not tail.poll()
-        assert tail.problem is not None
+        first = tail.problem
+        assert first is not None
+        assert not tail.poll()
+        assert tail.problem is first, "what the server says next, or its absence, is the same trouble"
     finally:
         running.start()
     with psycopg.connect(url) as other:
         other.execute("INSERT INTO sessions SELECT app_name, user_id, 'later', state, create_time, update_time FROM sessions")
     assert [summary.key.session_id for summary in tail.poll().changed] == ["later"]
+    assert tail.problem is None
+
+
+async def test_a_connection_that_is_dropped_while_nobody_writes(tail: Tail, session: Session, url: str) -> None:
+    tail.poll()
+    assert not tail.poll()
+    server().run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()", url
+    )
+    tail.poll()
+    assert tail.problem is not None
+    assert str(tail.problem).endswith(".")
+    assert not tail.poll()
     assert tail.problem is None

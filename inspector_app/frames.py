@@ -17,8 +17,9 @@ LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
 
 _SHORTEST = 0.001
 
-SHARE = 3
-"""Between two frames, so many times as long as the last one took: showing must not eat the time of what is shown."""
+SHARE, MANY_SHARE = 1, 10
+"""Between two frames, so many times as long as the last one took: of a stream nobody can read few are enough, and showing must not eat the
+time of what is shown."""
 
 
 class Frames(QObject):
@@ -26,15 +27,13 @@ class Frames(QObject):
 
     Args:
         show: takes what has arrived since the last frame.
-        share: between two frames, so many times as long as the last one took.
     """
 
-    def __init__(self, show: Callable[[list[Any]], None], parent: QObject | None = None, *, share: int = SHARE) -> None:
+    def __init__(self, show: Callable[[list[Any]], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._show = show
         self._arrived: list[Any] = []
         self._each_ms = 0.02
-        self._share = share
         self._between = CALM_MS
         self._last = 0.0
         self._timer = QTimer(self)
@@ -66,10 +65,10 @@ class Frames(QObject):
         begun = time.perf_counter()
         self._show(arrived)
         taken = (time.perf_counter() - begun) * 1000
-        if len(arrived) >= LEAST_AT_ONCE:
+        are_many = len(arrived) >= LEAST_AT_ONCE
+        if are_many:
             self._each_ms = max((self._each_ms + taken / len(arrived)) / 2, _SHORTEST)
-        share = min(self._share, 1) if is_late else self._share
-        self._between = int(min(max(taken * share, CALM_MS), BUSY_MS))
+        self._between = int(min(max(taken * (MANY_SHARE if are_many and not is_late else SHARE), CALM_MS), BUSY_MS))
         self._last = time.perf_counter()
         if self._arrived and not self._timer.isActive():
             self._timer.start(self._between)

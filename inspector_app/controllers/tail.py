@@ -83,7 +83,7 @@ class TailController(QObject):
         self._following: Following | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
-        self._frames = Frames(self._on_frame, self, share=1)  # who writes is another process
+        self._frames = Frames(self._on_frame, self)
         self.told.connect(self._on_told)
         browse.database_listed.connect(self._on_database_listed)
         browse.database_counted.connect(self._on_database_counted)

@@ -211,14 +211,17 @@ def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]
 
 
 def _waiting(events: Sequence[Event], answered: set[str | None]) -> list[PendingItem]:
+    asking = [event for event in events if event.long_running_tool_ids]
+    if not asking:
+        return []
     calls = {call.id: call for event in events for call in event.get_function_calls()}
     receipts = {response.id: response.response for event in events for response in event.get_function_responses()}
-    items = []
-    for event in events:
-        for call in event.get_function_calls():
-            if call.id in (event.long_running_tool_ids or ()) and call.id not in answered:
-                items.append(_pending(event, call, calls, receipts.get(call.id)))
-    return items
+    return [
+        _pending(event, call, calls, receipts.get(call.id))
+        for event in asking
+        for call in event.get_function_calls()
+        if call.id in (event.long_running_tool_ids or ()) and call.id not in answered
+    ]
 
 
 def _pending(

@@ -30,8 +30,11 @@ def which_invocation(session: Session, invocation_id: str | None, message: types
         is_resumable: whether the app is.
 
     Raises:
+        TypeError: the message is something else, such as a text.
         ResumeError: there is nothing to run or to resume; the text says why.
     """
+    if message is not None and not isinstance(message, types.Content):
+        raise TypeError(f"new_message is a types.Content, such as types.UserContent('hello'), and no {type(message).__name__}.")
     answered = answered_calls(message)
     asked_by = call_event(session.events, answered)
     if answered and asked_by is None:

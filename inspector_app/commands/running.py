@@ -173,6 +173,10 @@ async def drive(
                 printer.show(event)
     except stdout.OutputClosedError:
         raise
+    except asyncio.CancelledError:  # Ctrl+C; what is stored has a name, which may have been made up for it
+        where = f", invocation {visible(invocation_id)}" if invocation_id else ""
+        sys.stderr.write(f"agent-inspector: interrupted in session {visible(key.session_id)}{where}\n" if options.db else "")
+        raise
     except Exception as error:
         failure = error
     ended = await _ended(service, key, earlier, invocation_id)

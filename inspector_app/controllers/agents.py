@@ -53,7 +53,7 @@ class AgentController(QObject):
         elif self._trust_all or is_bundled(folder) or self._settings.trusts(folder):
             await self._load(path)
         else:
-            files = await self._importer.call(_python_files, folder)
+            files = await self._importer.call(python_files, folder)
             self.trust_asked.emit(path, folder, files)
 
     async def trust_and_load(self, path: str) -> None:
@@ -86,7 +86,8 @@ def _folder_of(path: str) -> Path | None:
     return place.parent if place.is_file() else None
 
 
-def _python_files(folder: Path) -> list[str]:
+def python_files(folder: Path) -> list[str]:
+    """Return the Python files that loading an agent may run, relative to its folder."""
     found: list[str] = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)

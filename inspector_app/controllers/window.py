@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme
+from inspector_app.controllers.agent_changes import AgentChanges
 from inspector_app.controllers.artifacts import ArtifactController
 from inspector_app.controllers.comparing import CompareController
 from inspector_app.controllers.copying import CopyController
@@ -95,6 +96,7 @@ class WindowController(QObject):
         PinController(cursor, parts.settings, bench.detail.state)
         self._status = WindowStatus(parts)
         self._opening = OpeningController(parts, self._status, self)
+        AgentChanges(parts, self)
         self.other_database = OtherDatabaseController(self.window, self._opening, parts.messages, tasks, self)
         taking_over = TakingOverController(parts, self._status, self)
         resume = ResumeController(parts, taking_over, CopyController(parts, self), self)

@@ -76,7 +76,7 @@ class Workbench(QMainWindow):
         stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, writers, log: the panes.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
-            deletion_hint: that sessions were deleted, and can be put back.
+            deletion_hint: that sessions were deleted, and can be put back; agent_hint: that the agent's code was changed.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         alter_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
         problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
@@ -93,6 +93,7 @@ class Workbench(QMainWindow):
         self.resume_hint = HintBar("resume_hint")
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
+        self.agent_hint = HintBar("agent_hint")
         self.fork_hint = HintBar("fork_hint")
         self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
@@ -130,7 +131,7 @@ class Workbench(QMainWindow):
             "writers": self._dock("writers", "Who wrote", self.writers),
             "log": self._dock("log", "Log", self.log),
         }
-        hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.fork_hint)
+        hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.agent_hint, self.fork_hint)
         FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
         for answered in (self.pending.answered, self.pending.progress_given):
             answered.connect(self._on_answered)
@@ -323,7 +324,9 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.resume_hint, self.fork_hint):
+        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.agent_hint):
+            rows.addWidget(hint)
+        for hint in (self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
         for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
             rows.addWidget(card)

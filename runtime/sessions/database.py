@@ -76,6 +76,8 @@ class Database:
         self._compiled = compiled_statements(self._engine.dialect, SQL if self._is_sqlite else POSTGRESQL)
         self._not_ours = self._compiled if self._is_sqlite else compiled_statements(self._engine.dialect, POSTGRESQL_NOT_OURS)
         self._was_connected = False
+        self._identity: tuple[int, int] | None = None
+        self._replacements = 0
         self._keeps_jsonb = False
         self._connection: Connection | None = None
         self._found: Layout | None = None
@@ -204,7 +206,7 @@ class Database:
         if not self._is_sqlite:
             return None
         version: int = run("data_version").fetchone()[0]
-        return version
+        return version + (self._replacements << 40)  # each file counts for itself
 
     def has_utc_columns(self, run: Run) -> bool:
         """Return whether no event's time column is behind the event's own time, as local times can be.
@@ -233,6 +235,8 @@ class Database:
             OPEN_FILES.remove(self.file)
 
     def _connect(self, *, create: bool) -> Connection | None:
+        if self._connection is not None and self.file and self._was_replaced(self.file):
+            self._let_go_of_old_file(self.file)
         if self._connection is None:
             if self.file and not self._file_is_there(self.file, create=create):
                 return None
@@ -241,6 +245,31 @@ class Database:
             if self.file:
                 OPEN_FILES.add(self.file)
         return self._connection
+
+    def _was_replaced(self, file: Path) -> bool:
+        """Return whether the name belongs to another file by now, such as a backup that was put in its place.
+
+        What is written into a file without a name is lost when it is closed, and no error would say so.
+
+        Raises:
+            StorageError: there is no file of that name any more.
+        """
+        try:
+            found = file.stat()
+        except FileNotFoundError:
+            if self._identity is None:
+                return False  # SQLite makes it with the first statement
+            raise StorageError(
+                f"{self.name} is not there any more: it was deleted or moved while it was open, and what is written now would be lost."
+            ) from None
+        known, self._identity = self._identity, (found.st_dev, found.st_ino)
+        return known is not None and known != self._identity
+
+    def _let_go_of_old_file(self, file: Path) -> None:
+        self._disconnect()
+        OPEN_FILES.remove(file)
+        self._found, self._writable, self._seen_version = None, False, None
+        self._replacements += 1
 
     def _file_is_there(self, file: Path, *, create: bool) -> bool:
         """Return whether to connect: SQLite creates a file that does not exist."""

@@ -83,6 +83,12 @@ async def test_the_messages_delta_and_the_runs_metadata() -> None:
     assert session.events[0].actions.state_delta == session.state == {"k": 1, "user:k": 2}
 
 
+async def test_a_message_that_is_a_mere_text_is_refused_with_a_hint() -> None:
+    runner = Runner(app=app(), session_service=InMemorySessionService(), auto_create_session=True)
+    with pytest.raises(TypeError, match=r"new_message is a types\.Content, such as types\.UserContent\('hello'\), and no str"):
+        await anext(runner.run_async(user_id="u", session_id="s", new_message="hello"))  # type: ignore[arg-type]
+
+
 async def test_a_message_without_parts_is_refused_and_nothing_is_stored() -> None:
     service = InMemorySessionService()
     runner = Runner(app=app(), session_service=service, auto_create_session=True)

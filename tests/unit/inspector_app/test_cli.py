@@ -429,6 +429,17 @@ def test_an_interrupt_is_130() -> None:
     assert (process.returncode, err) == (130, "")
 
 
+def test_an_interrupted_run_that_is_stored_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = str(tmp_path / "story.db")
+    process = start("run", STORY, "--message", "x", "--db", database, "--json", delay=0.2)
+    assert process.stdout is not None
+    invocation = json.loads(process.stdout.readline())["invocation_id"]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    (stored,) = answer(capsys, "sessions", database)
+    assert (process.returncode, err) == (130, f"agent-inspector: interrupted in session {stored['id']}, invocation {invocation}\n")
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("run", STORY, "--message", "x", "--json")])
 def test_a_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
     process = start(*arguments, delay=0.1)

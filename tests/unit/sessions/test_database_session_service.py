@@ -504,3 +504,38 @@ def _append_in_local_time(file: Path, event: Event, *, more: str, hours: int = 1
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("INSERT INTO events VALUES (?, 'a', 'u', 's', 'i', ?, ?)", (event.id, column, data))
         connection.commit()
+
+
+async def test_nothing_is_written_into_a_file_that_was_deleted(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(str(file)) as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        moved = file.rename(tmp_path / "y.db")
+        with pytest.raises(StorageError, match=r"x\.db is not there any more: it was deleted or moved"):
+            await service.append_event(session, delta(k=2))
+        assert session.state == {"k": 1}
+        assert not file.exists()
+        moved.rename(file)
+        await service.append_event(session, delta(k=3))
+    assert json.loads(str(rows(file, "SELECT state FROM sessions")[0][0])) == {"k": 3}
+
+
+async def test_a_backup_that_was_put_in_its_place_is_what_is_read_and_written(tmp_path: Path) -> None:
+    file, backup = tmp_path / "x.db", tmp_path / "backup.db"
+    async with DatabaseSessionService(str(file)) as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(backup)) as copied:
+            source.backup(copied)
+        await service.append_event(session, delta(k=2))
+        backup.replace(file)
+        for companion in ("-wal", "-shm"):
+            file.with_name(file.name + companion).unlink()
+        with pytest.raises(StaleSessionError):
+            await service.append_event(session, delta(k=3))
+        restored = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert restored is not None
+        assert (restored.state, len(restored.events)) == ({"k": 1}, 1)
+        await service.append_event(restored, delta(k=4))
+    assert json.loads(str(rows(file, "SELECT state FROM sessions")[0][0])) == {"k": 4}

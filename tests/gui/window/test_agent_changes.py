@@ -1,0 +1,77 @@
+"""An agent that is mended while the window is open: that is said, and it is loaded anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from tests.gui.window.test_files import send
+from tests.unit.inspector_app.test_cli import write_agent
+
+AGENT = """
+from runtime.agents import LlmAgent
+from runtime.models import ScriptedLlm
+from .words import ANSWER
+root_agent = LlmAgent(name="helper", model=ScriptedLlm(replies=[ANSWER] * 9))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = Path(write_agent(tmp_path / "helper", AGENT))
+    (folder / "words.py").write_text("ANSWER = 'first'\n", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def loaded(inspector: Inspector, folder: Path, opened: Callable[..., None]) -> Inspector:
+    inspector.settings.trust(folder)
+    opened(folder)
+    return inspector
+
+
+def said(inspector: Inspector) -> list[str]:
+    events = inspector.browse.session.events if inspector.browse.session else []
+    return [part.text or "" for event in events for part in (event.content.parts if event.content else None) or []]
+
+
+def test_it_is_said_and_loaded_again_by_the_button(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+    hint = loaded.window.workbench.agent_hint
+    send(loaded, "hello", qtbot)
+    assert hint.isHidden()
+    (folder / "words.py").write_text("ANSWER = 'second, and longer'\n", "utf-8")
+    qtbot.waitUntil(lambda: hint.text == "The code of helper was changed since it was loaded.")
+    send(loaded, "again", qtbot)
+    qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: hint.isHidden() and not loaded.tasks.running)
+    send(loaded, "and now", qtbot)
+    assert said(loaded) == ["hello", "first", "again", "first", "and now", "second, and longer"]
+
+
+def test_a_change_that_cannot_be_loaded_is_mended_and_reloaded(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+    window, hint = loaded.window, loaded.window.workbench.agent_hint
+    (folder / "agent.py").write_text("def broken(:\n", "utf-8")
+    qtbot.waitUntil(lambda: bool(hint.text))
+    window.commands.reload.trigger()
+    qtbot.waitUntil(lambda: window.page is window.problem and not loaded.tasks.running)
+    assert "SyntaxError" in window.problem.text
+    replacement = folder / "agent.py.new"  # as editors save
+    replacement.write_text(AGENT.replace("ANSWER]", "'mended']"), "utf-8")
+    replacement.replace(folder / "agent.py")
+    qtbot.mouseClick(window.problem.findChild(object, "problem_retry"), Qt.MouseButton.LeftButton)  # type: ignore[call-overload]
+    qtbot.waitUntil(lambda: window.page is window.workbench and not loaded.tasks.running)
+    send(loaded, "hello", qtbot)
+    assert said(loaded) == ["hello", "mended"]
+
+
+def test_other_files_of_the_folder_do_not_count(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+    (folder / "notes.txt").write_text("x", "utf-8")
+    (folder / "more.py").write_text("x = 1\n", "utf-8")
+    qtbot.waitUntil(lambda: bool(loaded.window.workbench.agent_hint.text))
+    (folder / "more.py").unlink()
+    qtbot.waitUntil(lambda: loaded.window.workbench.agent_hint.isHidden())

@@ -24,6 +24,7 @@ from inspector_app.views.main_window import MainWindow
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import SessionSummary
+from runtime.sessions.stored.tail import Changes
 
 CALM_SECONDS = 1.5
 """Without a commit, until what was left open counts as waiting or interrupted."""
@@ -75,7 +76,6 @@ class TailController(QObject):
         self._run = run
         self._threads: dict[str, TailThread] = {}
         self._hints: dict[str, FileHints] = {}
-        self._known: dict[str, set[SessionKey]] = {}
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
         self._unread: dict[SessionAddress, None] = {}
@@ -103,7 +103,6 @@ class TailController(QObject):
         # A thread that begins counts all events: of a long database once somebody has done so already.
         counted = all(summary.event_count is not None for summary in sessions)
         if counted and isinstance(source, DatabaseSource) and source.target not in self._threads:
-            self._known[source.target] = {summary.key for summary in sessions}
             is_file = "://" not in source.target
             thread = self._threads[source.target] = TailThread(source.target, sessions, self.told.emit, is_hinted=is_file)
             if is_file:
@@ -174,7 +173,7 @@ class TailController(QObject):
         others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
         if others or changes.removed:
             self._last_commit[told.target] = time.monotonic()
-        self._take_sessions(source, changes.changed, changes.removed)
+        self._take_sessions(source, changes)
         key = told.following.key
         if told.following is self._following and key is not None:
             if changes.reread:
@@ -200,12 +199,9 @@ class TailController(QObject):
             self._messages.info(f"Another process changed what session {address.key.session_id} had before; it was read again.", quiet=True)
             self._tasks.spawn(self._browse.load_session(address), f"Reading session {address.key.session_id}")
 
-    def _take_sessions(self, source: Source, changed: Sequence[SessionSummary], removed: Sequence[SessionKey]) -> None:
+    def _take_sessions(self, source: Source, changes: Changes) -> None:
+        changed, removed = changes.changed, changes.removed
         self._sessions.update_sessions(source.target, changed, removed)
-        known = self._known[source.target]
-        new = [summary for summary in changed if summary.key not in known]
-        known.update(summary.key for summary in new)
-        known.difference_update(removed)
         self._deleted.difference_update(SessionAddress(source.target, summary.key) for summary in changed)
         self._deleted.update(SessionAddress(source.target, key) for key in removed)
         self._unread.update({SessionAddress(source.target, summary.key): None for summary in changed})
@@ -215,8 +211,8 @@ class TailController(QObject):
             self._browse.pending_found.emit(address, [])
             if address == self._cursor.session:
                 self._messages.warning(f"Session {key.session_id} was deleted by another process. What was read of it is still shown.")
-        if new and self._window.commands.follow_newest.isChecked():
-            self._go_to(source, max(new, key=lambda summary: (summary.last_update_time, summary.key)).key)
+        if changes.new and self._window.commands.follow_newest.isChecked():
+            self._go_to(source, max(changes.new, key=lambda summary: (summary.last_update_time, summary.key)).key)
 
     def _go_to(self, source: Source, key: SessionKey) -> None:
         selected = self._cursor.session

@@ -168,14 +168,10 @@ class FileTail(Tail):
         self._asked = look.has_more
         self._last_session, self._last_event, self._total = look.last_session, look.last_event, look.total
         self._has_orphans = look.has_orphans
-        for key in look.removed:
-            del self._known[key]
-            if self._followed is not None and key == self._followed.key:
-                self._followed = None
-        self._known.update({summary.key: summary for summary in look.changed})
+        new = self._take_sessions(look.changed, look.removed)
         events = [self._decode(row) for row in look.rows]
         self._take(look, events)
-        return Changes(look.changed, look.removed, events, look.reread)
+        return Changes(look.changed, look.removed, events, look.reread, new)
 
     def _take(self, look: _Look, events: list[Event]) -> None:
         self._take_events(events, reread=look.reread)

@@ -98,14 +98,10 @@ class ServerTail(Tail):
             self._database, self._rows = StoredDatabase(self._server, layout), ServerRows(layout)
         look = self._server.read(self._look)
         self._oldest = look.oldest
-        for key in look.removed:
-            del self._known[key]
-            if self._followed is not None and key == self._followed.key:
-                self._followed = None
-        self._known.update({summary.key: summary for summary in look.changed})
+        new = self._take_sessions(look.changed, look.removed)
         events = [self._decode(row) for row in look.rows]
         self._take_events(events, reread=look.reread)
-        return Changes(look.changed, look.removed, events, look.reread)
+        return Changes(look.changed, look.removed, events, look.reread, new)
 
     # in one transaction
 

@@ -22,6 +22,7 @@ class Changes:
 
     Attributes:
         changed: sessions that are new, longer, shorter or made anew.
+        new: those of them that were not there before.
         removed: sessions that are gone.
         events: what was added to the followed session, in commit order.
         reread: the followed session's events are not the ones that were read with something added: it has to be read again.
@@ -31,6 +32,7 @@ class Changes:
     removed: list[SessionKey] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     reread: bool = False
+    new: list[SessionSummary] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """Return whether anything is different."""
@@ -100,6 +102,16 @@ class Tail(abc.ABC):
         """Return what is changed and removed in a list of all sessions."""
         changed = [summary for key, summary in now.items() if self._known.get(key) != summary]
         return changed, [key for key in self._known if key not in now]
+
+    def _take_sessions(self, changed: Sequence[SessionSummary], removed: Sequence[SessionKey]) -> list[SessionSummary]:
+        """Take these as known; return those that are new."""
+        for key in removed:
+            del self._known[key]
+            if self._followed is not None and key == self._followed.key:
+                self._followed = None
+        new = [summary for summary in changed if summary.key not in self._known]
+        self._known.update({summary.key: summary for summary in changed})
+        return new
 
     def _take_events(self, events: Sequence[Event], *, reread: bool) -> None:
         """Count the followed session's new events as known; one that has to be read again is not followed until it is."""

@@ -250,8 +250,10 @@ class TailController(QObject):
             self._problems[source.target] = problem
         if problem == before:
             return
+        if before is not None:
+            self._window.message_bar.withdraw(_lost(before))
         if problem is not None:
-            self._messages.warning(f"{problem} What was read of it is still shown; it is looked for again and again.")
+            self._messages.warning(_lost(problem))
         else:
             self._messages.info(f"{source.title} can be read again.")
         self._show_mark()
@@ -266,6 +268,10 @@ class TailController(QObject):
             self._window.status.show_tail("live", "Another process is committing to this database.")
         else:
             self._window.status.show_tail("watching", "What other processes commit to this database appears by itself.")
+
+
+def _lost(problem: str) -> str:
+    return f"{problem} What was read of it is still shown; it is looked for again and again."
 
 
 def _timer(parent: TailController, seconds: float, work: Callable[[], None]) -> QTimer:

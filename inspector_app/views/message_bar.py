@@ -61,6 +61,12 @@ class MessageBar(QWidget):
         if shown:
             self._keyboard.take(shown[-1].first_button, (self, self.passing))
 
+    def withdraw(self, text: str) -> None:
+        """Dismiss what this says: it is not so any more."""
+        for row in self._shown():
+            if row.message.text == text:
+                self._drop(row)
+
     def clear(self) -> None:
         """Dismiss all."""
         for row in self._shown():

@@ -129,8 +129,10 @@ def test_a_file_that_is_gone_and_made_again(live: Inspector, writer: SqlWriter, 
     file.unlink()
     qtbot.waitUntil(lambda: live.window.status.text("tail") == "cannot be read")
     assert shown_ids(live) == ["e0"]
+    assert [message.severity for message in live.window.message_bar.messages] == ["warning"]
     file.write_bytes(content)
     qtbot.waitUntil(lambda: live.window.status.text("tail") != "cannot be read")
+    assert [message.severity for message in live.window.message_bar.messages] == ["info"], "the warning is not true any more"
     again = SqlWriter(file)
     again.add_event("s", "e1")
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])

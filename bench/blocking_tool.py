@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.in_window import in_window
+
 GOAL_MS = 50
 AGENT = '''
 import time
@@ -51,11 +53,6 @@ def main() -> None:
 
 
 def _measure(seconds: float) -> dict[str, list[float]]:
-    from PySide6.QtCore import QSettings
-
-    import inspector_app.app as app
-    from inspector_app.settings import Settings
-
     found: dict[str, list[float]] = {}
 
     async def live(inspector: Any) -> int:
@@ -75,8 +72,7 @@ def _measure(seconds: float) -> dict[str, list[float]]:
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "agent.py").write_text(AGENT)
-        store = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-        app._with_application(live, Settings(store), True, "dark")
+        in_window(live)
     return found
 
 

@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.in_window import in_window
+
 TEXT_BYTES = 700
 LONG_TEXT_BYTES = 9_000
 WORDS = "order 4711"
@@ -64,11 +66,6 @@ def _print(title: str, file: Path) -> None:
 
 def _measure(file: Path) -> dict[str, str]:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from PySide6.QtCore import QSettings
-
-    import inspector_app.app as app
-    from inspector_app.settings import Settings
-
     figures: dict[str, str] = {}
 
     async def live(inspector: Any) -> int:
@@ -79,10 +76,8 @@ def _measure(file: Path) -> dict[str, str]:
             controller.close()
         return 0
 
-    with tempfile.TemporaryDirectory() as folder:
-        store = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-        app._with_application(live, Settings(store), True, "dark")
-        figures["memory at the end, MB"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024:,}"
+    in_window(live)
+    figures["memory at the end, MB"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024:,}"
     return figures
 
 

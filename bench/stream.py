@@ -18,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from bench.in_window import in_window
 
 GOALS = {
     "cold start to a usable window, ms": "1,000",
@@ -135,7 +137,7 @@ def _start() -> dict[str, float]:
         figures["shown"], figures["busy"] = time.time(), time.process_time()
         return 0
 
-    _in_window(look)
+    in_window(look)
     return figures
 
 
@@ -152,17 +154,8 @@ def _measure(database: str, seconds: float) -> dict[str, float]:
             await inspector.browse.close_database(shown)
         return 0
 
-    _in_window(look)
+    in_window(look)
     return figures
-
-
-def _in_window(look: Callable[[Any], Coroutine[Any, Any, int]]) -> None:
-    from inspector_app.commands.window import load_app
-
-    app = load_app(off_screen=True)
-    with tempfile.TemporaryDirectory() as folder:
-        store = app.QSettings(f"{folder}/settings.ini", app.QSettings.Format.IniFormat)
-        app._with_application(look, app.Settings(store), True, "dark")
 
 
 class _Bench:

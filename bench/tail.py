@@ -21,6 +21,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from bench.in_window import in_window
 from inspector_app.qt_models.event_list import EventListModel
 
 IDLE_SECONDS = 5.0
@@ -51,11 +52,7 @@ def main() -> None:
 
 
 def _measure(commits: int, mode: str) -> dict[str, float]:
-    from PySide6.QtCore import QSettings
-
-    import inspector_app.app as app
     from bench.generated import write_database
-    from inspector_app.settings import Settings
 
     figures: dict[str, float] = {}
 
@@ -71,8 +68,7 @@ def _measure(commits: int, mode: str) -> dict[str, float]:
         connection = sqlite3.connect(file)
         connection.execute(f"PRAGMA journal_mode = {mode}")
         connection.close()
-        store = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-        app._with_application(live, Settings(store), True, "dark")
+        in_window(live)
     return figures
 
 

@@ -6,9 +6,10 @@ from collections import deque
 
 from PySide6.QtCore import QObject
 
+from inspector_app.controllers.arrivals import InnerEvent
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.open_session import OpenSession
-from inspector_app.controllers.run import InnerEvent, RunController
+from inspector_app.controllers.run import RunController
 from inspector_app.cursor import Cursor
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.views.event_detail import EventDetail

@@ -216,7 +216,7 @@ class OpeningController(QObject):
 
     def _on_open_failed(self, target: str, error: Exception) -> None:
         if "://" not in target and isinstance(error, OtherDatabaseError):
-            self._messages.warning(str(error), quiet=True)
+            self._messages.warning(str(error), quiet=not self._names_several)
             self.other_database_found.emit(target, str(error))
             return
         if "://" in target and isinstance(error, KnownError) and self.window.isVisible():

@@ -1,4 +1,4 @@
-"""Running: turns the tool bar's intents into debugger calls, and a run's events into signals, a frame's worth at a time."""
+"""Running: turns the tool bar's intents into debugger calls."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.controllers.agents import AgentController
+from inspector_app.controllers.arrivals import Arrivals, InnerEvent
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.obstacles import Action, Obstacles, Phase
 from inspector_app.controllers.open_session import Committed
 from inspector_app.cursor import Cursor, SessionAddress
 from inspector_app.engines.embedded import EmbeddedEngine
-from inspector_app.frames import CALM_MS, Frames
+from inspector_app.frames import CALM_MS
 from inspector_app.messages import MessageBus
 from inspector_app.tasks import Tasks
 from runtime.debugger.breakpoints import Breakpoints
@@ -55,21 +56,6 @@ class RunEnd:
     error: Exception | None
     stopped: bool
     committed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class InnerEvent:
-    """An event of an agent that runs as a tool.
-
-    Attributes:
-        address: the session of the run.
-        event: in no session that is kept.
-        call_ids: of the function calls that lead to it, the outermost first.
-    """
-
-    address: SessionAddress
-    event: Event
-    call_ids: tuple[str | None, ...]
 
 
 class RunController(QObject):
@@ -131,7 +117,10 @@ class RunController(QObject):
         self._stopped = False
         self._is_over = False
         self._end: RunEnd | None = None
-        self._frames = Frames(self._show_arrived, self)
+        self._arrivals = Arrivals(browse, self)
+        self._arrivals.partial_arrived.connect(self.partial_arrived)
+        self._arrivals.inner_arrived.connect(self.inner_arrived)
+        self._arrivals.shown.connect(self._on_arrivals_shown)
         self.address: SessionAddress | None = None
         self.pausing = False
         for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
@@ -286,7 +275,7 @@ class RunController(QObject):
         address = session.address if session is not None else await self._create_session()
         source = self._browse.source(address.database)
         assert source is not None and self._agents.loaded is not None
-        self.address = address
+        self.address = self._arrivals.address = address
         self._invocation_id = ""
         self._debugger = debugger = self._make_debugger(address, paused)
         interception = Interception(debugger)
@@ -302,7 +291,7 @@ class RunController(QObject):
             async with aclosing(debugger.run(begin(engine, address.key))) as events:
                 async for event in events:
                     if event.partial:
-                        self._take_in(event)
+                        self._arrivals.add(event)
             if self._stopped:
                 await self._cancel_open_calls(engine, address, interception.unmarked_edits)
         except Exception as failure:
@@ -310,7 +299,7 @@ class RunController(QObject):
         finally:
             self._is_over = True  # a stop that comes now has nothing to stop, and how it ended is still to be told
             watchdog.stop()
-            self._frames.flush()
+            self._arrivals.flush()
             self._debugger = self._engine = None
             self._tell_hold()
         if error is not None:
@@ -324,7 +313,7 @@ class RunController(QObject):
             breakpoints=self.breakpoints,
             on_change=self._on_debugger_changed,
             on_report=self.reported.emit,
-            on_inner_event=lambda event, call_ids: self._take_in(InnerEvent(address, event, call_ids)),
+            on_inner_event=lambda event, call_ids: self._arrivals.add(InnerEvent(address, event, call_ids)),
         )
 
     async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
@@ -362,29 +351,9 @@ class RunController(QObject):
 
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
         self._invocation_id = event.invocation_id
-        self._take_in(Committed(event, temp))
+        self._arrivals.add(Committed(event, temp))
 
-    def _take_in(self, arrival: Committed | InnerEvent | Event) -> None:
-        self._frames.add(arrival)
-
-    def _show_arrived(self, arrived: list[Committed | InnerEvent | Event]) -> None:
-        """Hand on what arrived since the last frame, in order."""
-        if self.address is None:
-            return
-        batch: list[Committed] = []
-        for arrival in arrived:
-            if isinstance(arrival, Committed):
-                batch.append(arrival)
-                continue
-            if batch:
-                self._browse.add_committed(self.address, batch)
-                batch = []
-            if isinstance(arrival, InnerEvent):
-                self.inner_arrived.emit(arrival)
-            else:
-                self.partial_arrived.emit(self.address, arrival)
-        if batch:
-            self._browse.add_committed(self.address, batch)
+    def _on_arrivals_shown(self) -> None:
         self._tell_beside()
         if self.phase == "paused":  # another branch went on meanwhile
             self.changed.emit()
@@ -392,7 +361,7 @@ class RunController(QObject):
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:
             self.pausing = False
-            self._frames.flush()  # the event is on show before the window says that the agent is held at it
+            self._arrivals.flush()  # the event is on show before the window says that the agent is held at it
             QTimer.singleShot(CALM_MS, self, self._tell_beside)  # who runs beside it may only be about to begin
         self._tell_hold()
         self.changed.emit()

@@ -47,7 +47,10 @@ class ScopeListModel(QAbstractListModel):
 
     def index_of(self, scope: Scope) -> QModelIndex:
         """Return where one stands, an invalid index if it is not shown."""
-        return self.index(self._shown.index(scope)) if scope in self._shown else QModelIndex()
+        try:
+            return self.index(self._shown.index(scope))
+        except ValueError:
+            return QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return how many there are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from inspector_app.qt_models.session_node import DatabaseInfo, ForkInfo, Summary, TreeNode
 from inspector_app.qt_models.session_order import STEP, Order, in_order, matches
@@ -11,7 +12,7 @@ from inspector_app.values import visible
 from runtime.sessions.session import SessionKey
 
 PAGE = 500
-"""Sessions in a page. A view that has a branch open goes through all its rows after each change, 6 µs each: so no branch has many."""
+"""Sessions, or users, in a page. A view goes through all rows of its open branches after each change, 6 µs each: so none has many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Layout:
         sessions: of each database, the news taken in.
         parents: of each fork that stands below its parent, that parent.
         forks: those below each parent, the oldest first.
+        count: of all sessions in it.
     """
 
     order: Order
@@ -76,6 +78,7 @@ class Layout:
     sessions: dict[str, dict[SessionKey, Summary]] = field(default_factory=dict)
     parents: dict[tuple[str, SessionKey], SessionKey] = field(default_factory=dict)
     forks: dict[tuple[str, SessionKey], list[Summary]] = field(default_factory=dict)
+    count: int = 0
 
 
 def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Order) -> Generator[None, None, Layout]:
@@ -92,25 +95,20 @@ def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Orde
         _nest_forks(laid, key, database)
         top = laid.root.add(_database_node(key, database))
         apps = yield from _by_app_and_user(laid, key, sessions)
-        looked_at = 0
         for app_name, users in sorted(apps.items()):
             app = top.add(TreeNode("app", visible(app_name), "", "cube", "dim", "app", key, (key, app_name)))
-            for user_id, found in sorted(users.items()):
-                user = app.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (*app.path, user_id)))
-                _hold(user, (yield from in_order(found, order)), order)
-                laid.users[key, app_name, user_id] = user
-                if (looked_at := looked_at + len(found)) > STEP:
-                    looked_at = 0
-                    yield
+            yield from _add_users(laid, app, users)
+        laid.count += sum(place[0] == key for place in laid.parents)
     return laid
 
 
-def name_pages(user: TreeNode, order: Order) -> None:
-    """Say of each page of a user which sessions it has, now."""
+def name_pages(branch: TreeNode, order: Order) -> None:
+    """Say of each page of a user which sessions it has now, or of an app's which users."""
     first = 1
-    for page in user.pages:
-        last = first + len(page.summaries) - 1
-        page.name, page.detail = f"{first:,}–{last:,}", order.told(page.summaries[0])
+    for page in branch.pages:
+        last = first + len(page.children) - 1
+        begin = page.children[0]
+        page.name, page.detail = f"{first:,}–{last:,}", order.told(page.summaries[0]) if page.summaries else begin.name if begin else ""
         first = last + 1
 
 
@@ -165,12 +163,33 @@ def _by_app_and_user(
     return apps
 
 
+def _add_users(laid: Layout, app: TreeNode, users: Mapping[str, list[Summary]]) -> Generator[None, None, None]:
+    """Put users below their app, many on pages, and their sessions below them."""
+    key, app_name = app.path
+    looked_at = 0
+    holder = app
+    for number, (user_id, found) in enumerate((yield from in_order(list(users.items()), itemgetter(0)))):
+        if len(users) > PAGE and number % PAGE == 0:
+            holder = app.add(_page(app, "users", number))
+        user = holder.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (*app.path, user_id)))
+        _hold(user, (yield from in_order(found, laid.order.rank)), laid.order)
+        laid.users[key, app_name, user_id] = user
+        laid.count += len(found)
+        if (looked_at := looked_at + len(found)) > STEP:
+            looked_at = 0
+            yield
+    name_pages(app, laid.order)
+
+
 def _hold(user: TreeNode, summaries: list[Summary], order: Order) -> None:
     """Put sessions below their user, many on pages."""
     if len(summaries) <= PAGE:
         user.hold(summaries)
         return
-    for number, first in enumerate(range(0, len(summaries), PAGE)):
-        page = TreeNode("page", "", "", "layer-group", "dim", "sessions", user.database, (*user.path, f"page {number}"))
-        user.add(page).hold(summaries[first : first + PAGE])
+    for first in range(0, len(summaries), PAGE):
+        user.add(_page(user, "sessions", first)).hold(summaries[first : first + PAGE])
     name_pages(user, order)
+
+
+def _page(branch: TreeNode, what: str, first: int) -> TreeNode:
+    return TreeNode("page", "", "", "layer-group", "dim", what, branch.database, (*branch.path, f"page {first // PAGE}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import ref
 
 from runtime.sessions.session import SessionKey
 
@@ -68,12 +69,12 @@ class ForkInfo:
     database: str | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class TreeNode:
     """A database, app, user, page or session.
 
     Attributes:
-        kind: `database`, `app`, `user`, `page` (some of the sessions of a user who has many) or `session`.
+        kind: `database`, `app`, `user`, `session`, or `page`: some of the users of an app, or of the sessions of a user, that has many.
         name: as shown, control characters written out.
         detail: what is secondary: badge, count or last update.
         icon, role: Font Awesome name and colour role.
@@ -93,12 +94,21 @@ class TreeNode:
     meaning: str
     database: str
     path: tuple[str, ...]
-    parent: TreeNode | None = None
     row: int = 0
     session: SessionKey | None = None
     summary: Summary | None = None
     children: list[TreeNode | None] = field(default_factory=list)
     summaries: list[Summary] = field(default_factory=list)
+    _above: ref[TreeNode] | None = None
+
+    @property
+    def parent(self) -> TreeNode | None:
+        """The node above; not held from below: a tree that is replaced shall go at once, not with a full garbage collection."""
+        return self._above() if self._above is not None else None
+
+    @parent.setter
+    def parent(self, node: TreeNode) -> None:
+        self._above = ref(node)
 
     @property
     def branches(self) -> list[TreeNode]:
@@ -107,8 +117,9 @@ class TreeNode:
 
     @property
     def pages(self) -> list[TreeNode]:
-        """The pages of a user who has many sessions; of others none."""
-        return self.branches if self.kind == "user" and not self.summaries else []
+        """The pages of an app or user that has many users or sessions; of others none."""
+        first = self.children[0] if self.children else None
+        return self.branches if first is not None and first.kind == "page" else []
 
     @property
     def count(self) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from inspector_app.qt_models.session_node import Summary
 from inspector_app.values import day, visible
 from runtime.sessions.session import SessionKey
 
+T = TypeVar("T")
 STEP = 1_000
 """Sessions that are looked at before whoever sorts gives way: a few milliseconds' worth."""
 
@@ -39,18 +40,18 @@ ORDERS: dict[str, Order] = {
 """How the sessions of a user may be sorted."""
 
 
-def in_order(summaries: Sequence[Summary], order: Order) -> Generator[None, None, list[Summary]]:
-    """Return sessions sorted; gives way after each `STEP` of them. One call of `sorted` for all would hold the window for too long."""
+def in_order(things: Sequence[T], rank: Callable[[T], Any]) -> Generator[None, None, list[T]]:
+    """Return things sorted; gives way after each `STEP` of them. One call of `sorted` for all would hold the window for too long."""
     runs = []
-    for first in range(0, len(summaries), STEP):
-        runs.append(sorted(summaries[first : first + STEP], key=order.rank))
+    for first in range(0, len(things), STEP):
+        runs.append(sorted(things[first : first + STEP], key=rank))
         if len(runs) > 1:
             yield
     if len(runs) <= 1:
         return runs[0] if runs else []
-    found: list[Summary] = []
-    for summary in heapq.merge(*runs, key=order.rank):
-        found.append(summary)
+    found: list[T] = []
+    for thing in heapq.merge(*runs, key=rank):
+        found.append(thing)
         if len(found) % STEP == 0:
             yield
     return found

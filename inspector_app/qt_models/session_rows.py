@@ -87,7 +87,8 @@ class SessionRows(QAbstractItemModel):
             summary = parent.summaries[row]
             session = summary.key
             path = (*parent.path, session.session_id)
-            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, parent, row, session, summary)
+            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, row, session, summary)
+            child.parent = parent
             child.hold(self._laid.forks.get((parent.database, session), []))
             self._dress(child)
             parent.children[row] = child
@@ -151,7 +152,7 @@ class SessionRows(QAbstractItemModel):
         if node.kind == "database":
             return f"{database.info.tooltip or database.info.title}\n{node.meaning}"
         if node.kind == "page":
-            return f"sessions {node.name}, from {node.detail}"
+            return f"{node.meaning} {node.name}, from {node.detail}"
         if node.summary is None:
             return f"{node.kind} {node.name}"
         summary = node.summary

@@ -337,7 +337,7 @@ class SessionTreeModel(MovingSessionRows):
     @property
     def shown_sessions(self) -> int:
         """How many sessions pass the filter."""
-        return sum(user.count for user in self._laid.users.values()) + len(self._laid.parents)
+        return self._laid.count
 
     @property
     def database_count(self) -> int:

@@ -84,6 +84,7 @@ class HeldCard(QWidget):
         self.setAccessibleName("Held")
         self.setProperty("card", "held")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)  # the rest is for what the agent knew
         self._kind: CallKind | None = None
         self._choice: Choice = "call"
         self._before: dict[str, Any] = {}
@@ -204,7 +205,6 @@ class HeldCard(QWidget):
         kind = self._kind
         writes = kind is not None and not (choice == "call" and kind.startswith("failed"))
         self._editor.setVisible(writes)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred if writes else QSizePolicy.Policy.Maximum)
         self._editor.set_reader({"answer": _read_answer, "raise": str, "result": parse_json_object}.get(choice, self._read_call))  # type: ignore[arg-type]
         self._editor.edit.setPlaceholderText(_PLACEHOLDERS[choice])
         self._editor.edit.setAccessibleName(_PLACEHOLDERS[choice] or ("Arguments" if kind == "tool" else "Request"))

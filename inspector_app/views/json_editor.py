@@ -6,13 +6,30 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector_app import theme
 from inspector_app.json_text import parse_json
 from inspector_app.values import visible
 from inspector_app.views.json_view import JsonHighlighter
+
+LEAST_LINES, MOST_OF_WINDOW = 5, 5
+"""Lines that a box asks room for, whatever stands in it; at most room for a fifth of the window."""
+
+
+class _Box(QPlainTextEdit):
+    """Asks room for its lines, so that a short text leaves room to what stands beside it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.blockCountChanged.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        """Return Qt's own width, and the height of its lines."""
+        line, most = self.fontMetrics().lineSpacing(), self.window().height() // MOST_OF_WINDOW
+        around = self.height() - self.viewport().height() + 2 * int(self.document().documentMargin())
+        return QSize(super().sizeHint().width(), max(min(self.blockCount() * line, most), LEAST_LINES * line) + around)
 
 
 class JsonEditor(QWidget):
@@ -31,7 +48,7 @@ class JsonEditor(QWidget):
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._read: Callable[[str], Any] = parse_json
-        self.edit = QPlainTextEdit(self)
+        self.edit = _Box(self)
         self.edit.setObjectName(name)
         self.edit.setAccessibleName(title)
         self.edit.setFont(theme.mono_font())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -12,7 +12,7 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.actions import make_actions
 from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.compare_page import ComparePage
-from inspector_app.views.enter_presses import EnterPresses
+from inspector_app.views.enter_presses import press_focused
 from inspector_app.views.message_bar import MessageBar
 from inspector_app.views.other_database_page import OtherDatabasePage
 from inspector_app.views.problem_page import ProblemPage
@@ -73,7 +73,6 @@ class MainWindow(QMainWindow):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
-        EnterPresses(self)
         self._connect_signals()
         self.show_page(self.welcome)
 
@@ -104,6 +103,11 @@ class MainWindow(QMainWindow):
             return
         event.ignore()
         self.close_asked.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the button that has the keyboard by Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files and folders."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -58,6 +58,8 @@ class MessageRow(QWidget):
         details = "\n\n".join(filter(None, (message.text if cut else None, message.details)))
         if details:
             shown = _details(details, self)
+            if message.details:
+                shown.moveCursor(QTextCursor.MoveOperation.End)  # where it broke
             toggle = _button("Details", "message_details", self)
             toggle.setCheckable(True)
             toggle.toggled.connect(shown.setVisible)

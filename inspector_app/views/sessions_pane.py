@@ -280,11 +280,11 @@ class SessionsPane(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if node.kind != "page":
-            self._add_what_it_offers(menu, index, node)
+            self._add_what_it_offers(menu, node)
         menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
         return menu
 
-    def _add_what_it_offers(self, menu: QMenu, index: QModelIndex, node: TreeNode) -> None:
+    def _add_what_it_offers(self, menu: QMenu, node: TreeNode) -> None:
         add_copy_action(menu, "Copy path" if node.kind == "database" else f"Copy {node.kind} id", node.path[-1])
         if node.session is not None:
             add_copy_action(menu, "Copy as command line", _command_line(node))
@@ -293,7 +293,7 @@ class SessionsPane(QWidget):
             self._add_comparing(menu, node)
         else:
             text = "User and app state, tables" if node.kind == "database" else f"State of this {node.kind}"
-            menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self._on_row_chosen, index))
+            menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self.row_chosen.emit, node.database, node.path[1:]))
         menu.addSeparator()
         self._add_deletion(menu, node)
 

@@ -67,6 +67,8 @@ class SharedStatePane(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(split)
         self._chosen: Scope | None = None
+        self._sought = False
+        self.scopes.verticalScrollBar().rangeChanged.connect(self._on_laid_out, Qt.ConnectionType.QueuedConnection)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.scopes.selectionModel().currentChanged.connect(self._on_current_changed)
 
@@ -124,6 +126,8 @@ class SharedStatePane(QWidget):
         scopes.setAccessibleName("Apps and users with state of their own")
         scopes.setModel(self.model)
         scopes.setUniformItemSizes(True)
+        scopes.setLayoutMode(QListView.LayoutMode.Batched)  # 100,000 users at once would hold the window
+        scopes.setBatchSize(500)
         scopes.setIconSize(QSize(13, 13))
         scopes.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         scopes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -149,7 +153,15 @@ class SharedStatePane(QWidget):
         index = self.model.index_of(self._chosen) if self._chosen is not None else QModelIndex()
         if index.isValid():
             self.scopes.setCurrentIndex(index)
-            self.scopes.scrollTo(index)
+            self._sought = True
+            self._on_laid_out()
+
+    def _on_laid_out(self) -> None:
+        """Bring the selected row into view, which in a long list has its place only now."""
+        if self._sought:
+            row = self.scopes.currentIndex()
+            self.scopes.scrollTo(row)
+            self._sought = not self.scopes.viewport().rect().intersects(self.scopes.visualRect(row))
 
     def _on_filter_changed(self, text: str) -> None:
         self.model.set_filter(text)

@@ -51,6 +51,8 @@ class StatusBar(QStatusBar):
         self._live = self._label("live")
         self.addPermanentWidget(self._live_icon)
         self.addPermanentWidget(self._live)
+        for name in self._parts:
+            self._set(name, "")  # what says nothing yet takes no room
         self.show_run("idle", "idle")
         self.show_live(None)
         self.show_tail(None)
@@ -63,7 +65,7 @@ class StatusBar(QStatusBar):
         """Show the run state."""
         self._run_icon.show_icon(*RUN_ICONS[phase])
         cut = text if len(text) <= MAX_RUN_TEXT else f"{text[: MAX_RUN_TEXT - 1]}…"
-        self._parts["run"].setText(visible(cut))
+        self._set("run", cut)
         self._parts["run"].setToolTip(plain_tooltip(text))
 
     def show_database(self, title: str, badge: str) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -28,6 +28,7 @@ from inspector_app.views.composer import Composer
 from inspector_app.views.database_page import DatabasePage
 from inspector_app.views.decision_card import DecisionCard
 from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.enter_presses import press_focused
 from inspector_app.views.event_detail import EventDetail
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
@@ -354,7 +355,7 @@ class Workbench(QMainWindow):
                 bar.deleteLater()
 
     def _dock(self, name: str, title: str, pane: QWidget) -> QDockWidget:
-        dock = QDockWidget(title, self)
+        dock = _Dock(title, self)
         dock.setObjectName(f"dock_{name}")
         dock.setAccessibleName(title)
         dock.setFeatures(
@@ -364,6 +365,15 @@ class Workbench(QMainWindow):
         )
         dock.setWidget(pane)
         return dock
+
+
+class _Dock(QDockWidget):
+    """A pane that may be a window of its own, where no key goes on to the main window."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the button that has the keyboard by Enter."""
+        if not (self.isFloating() and press_focused(self, event)):
+            super().keyPressEvent(event)
 
 
 def _entrance(pane: QWidget) -> QWidget | None:

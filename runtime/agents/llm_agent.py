@@ -53,8 +53,10 @@ class LlmAgent(BaseAgent):
         output_key: the state key its answer is written to (seed: session-state, "output_key").
         planner: how its model plans; thoughts are kept as parts of its answers.
         code_executor: `BuiltInCodeExecutor()`, by which a Gemini model runs code itself; no other is supported.
-        before_model_callback, after_model_callback, on_model_error_callback: round each model call.
-        before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call.
+        before_model_callback, after_model_callback, on_model_error_callback: round each model call; a response that one returns stands in
+            for the model's.
+        before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call; a dict that one returns stands in for the
+            tool's result.
     """
 
     model_config = ConfigDict(defer_build=True)  # see LlmResponse

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 
 import pytest
 from PySide6.QtCore import QModelIndex
@@ -39,7 +41,18 @@ def many(count: int = 40) -> list[SessionSummary]:
 
 
 def users(model: SessionTreeModel) -> list[TreeNode]:
-    return [user for database in model.node(QModelIndex()).branches for app in database.branches for user in app.branches]
+    apps = [app for database in model.node(QModelIndex()).branches for app in database.branches]
+    return [user for app in apps for holder in app.pages or [app] for user in holder.branches]
+
+
+def above(user: TreeNode) -> TreeNode:
+    """Return a user's app."""
+    node = user.parent
+    assert node is not None
+    while node.kind == "page":
+        node = node.parent
+        assert node is not None
+    return node
 
 
 def shown(model: SessionTreeModel) -> list[SessionKey]:
@@ -63,7 +76,8 @@ def shown(model: SessionTreeModel) -> list[SessionKey]:
 
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("order", list(ORDERS))
-def test_sessions_keep_their_order_across_pages_while_they_come_change_and_go(tested, order: str) -> None:
+@pytest.mark.parametrize(("user_names", "most"), [("uv", 40), ("abcdefghijklmnopqrst", 3)])
+def test_sessions_keep_their_order_across_pages_while_they_come_change_and_go(tested, order: str, user_names: str, most: int) -> None:
     chance = random.Random(11)
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_order(order)
@@ -73,7 +87,7 @@ def test_sessions_keep_their_order_across_pages_while_they_come_change_and_go(te
     for turn in range(120):
         changed = {
             name: summary(name, chance.randrange(9), float(chance.randrange(50)))
-            for name in [SessionKey("a", chance.choice("uv"), f"s{chance.randrange(40)}") for _ in range(chance.randrange(4))]
+            for name in [SessionKey("a", chance.choice(user_names), f"s{chance.randrange(most)}") for _ in range(chance.randrange(4))]
         }
         gone = chance.sample(sorted(there), min(len(there), chance.randrange(6 if turn % 40 > 30 else 2)))
         removed = [name for name in gone if name not in changed]
@@ -83,9 +97,30 @@ def test_sessions_keep_their_order_across_pages_while_they_come_change_and_go(te
         model.update_sessions("big", list(changed.values()), removed)
         expected = sorted(there.values(), key=lambda each: (each.key.user_id, ORDERS[order].rank(each)))
         assert shown(model) == [each.key for each in expected]
-        paged += any(user.pages for user in users(model))
+        branches = users(model) if most > 3 else list({user.path[1]: above(user) for user in users(model)}.values())
+        paged += any(branch.pages for branch in branches)
+        for branch in branches:
+            sizes = [len(page.children) for page in branch.pages] or [len(branch.children)]
+            assert max(sizes) <= 8
+            first = [sum(sizes[:number]) + 1 for number in range(len(sizes))]
+            named = [f"{start:,}–{start + size - 1:,}" for start, size in zip(first, sizes, strict=True)]
+            assert [page.name for page in branch.pages] in ([], named)
     assert paged > 60, "there were pages most of the time"
-    assert all(len(holder.children) <= 8 for user in users(model) for holder in user.pages or [user])
+
+
+def test_an_app_with_many_users_has_them_on_pages(qtbot, tested) -> None:
+    model = tested(SessionTreeModel(now=lambda: 1000.0))
+    pane = SessionsPane(model)
+    qtbot.addWidget(pane)
+    model.set_database("big", INFO, [summary(key(f"user-{number:03}", "s")) for number in range(700)])
+    app = model.node(model.index(0, 0, model.index(0, 0)))
+    assert [(page.name, page.detail, len(page.children)) for page in app.pages] == [
+        ("1–500", "user-000", 500),
+        ("501–700", "user-500", 200),
+    ]
+    (last,) = (user for user in users(model) if user.path == ("big", "order_desk", "user-699"))
+    assert model.sessions_below(last) == [key("user-699", "s")]
+    assert pane.select_session("big", key("user-600", "s"))
 
 
 def test_a_user_with_many_sessions_has_them_on_pages_of_which_the_first_opens(qtbot) -> None:
@@ -204,3 +239,17 @@ def test_forks_stay_below_their_parents_while_either_changes(tested) -> None:
     assert model.node(model.index_of("big", key("u", "s-03")).parent()).kind == "user"
     assert below("s-03") == ["again"]
     assert model.shown_sessions == 4
+
+
+def test_a_tree_that_is_replaced_goes_at_once(qtbot) -> None:
+    model = SessionTreeModel(now=lambda: 1000.0)
+    model.set_database("big", INFO, many(1_300))
+    model.index_of("big", key("u", "s-700"))
+    gone = [weakref.ref(node) for user in users(model) for node in (user, *user.pages, *user.pages[1].children) if node is not None]
+    assert len(gone) > 4
+    gc.disable()
+    try:
+        model.set_filter("s-1")
+        assert [node() for node in gone if node() is not None] == []
+    finally:
+        gc.enable()

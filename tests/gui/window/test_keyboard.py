@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QDockWidget, QLineEdit, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -114,6 +114,15 @@ def test_enter_presses_no_button_that_is_off_nor_again_while_it_is_held_down(sho
     assert not pressed
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert pressed == [button]
+    dock = shown.window.findChild(QDockWidget, "dock_log")
+    dock.setFloating(True)  # a window of its own
+    shown.window.workbench.raise_pane("log")
+    copy = dock.findChild(QToolButton, "log_copy")
+    shown.messages.info("said in the log", quiet=True)
+    copy.setFocus()
+    qtbot.keyClick(copy, Qt.Key.Key_Return)
+    assert "said in the log" in QApplication.clipboard().text()
+    dock.setFloating(False)
     box = QCheckBox("an answer, not a button", shown.window)
     box.show()
     box.setFocus()

@@ -34,6 +34,7 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
     assert not traceback.isVisible()
     qtbot.mouseClick(bar.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
     assert traceback.isVisible() and "RuntimeError: <b>odd</b>" in traceback.toPlainText()
+    assert traceback.textCursor().atEnd(), "where it broke is in sight"
     qtbot.mouseClick(bar.findChild(QToolButton, "message_copy"), Qt.MouseButton.LeftButton)
     assert "Traceback" in QGuiApplication.clipboard().text()
     qtbot.mouseClick(bar.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)

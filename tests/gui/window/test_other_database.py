@@ -79,6 +79,13 @@ def test_it_is_read_again_and_what_was_open_stays(
     assert page.tables.place_text == "rows 1–2"
 
 
+def test_among_several_it_is_said_what_it_is(inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None]) -> None:
+    opened(file, story_db)
+    assert inspector.window.page is inspector.window.workbench
+    (message,) = inspector.window.message_bar.messages
+    assert message.text.startswith(f"{file} is no session database: ")
+
+
 def test_sessions_that_are_there_on_reload_are_shown(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:

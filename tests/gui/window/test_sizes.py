@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import write_many_sessions
 from inspector_app.app import Inspector
-from inspector_app.controllers.sizes import _size_of
+from inspector_app.controllers.sizes import AT_ONCE, _size_of
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.qt_models.wanted_sizes import MOST_WANTED, WantedSizes
 from inspector_app.values import size
@@ -124,3 +124,14 @@ def test_a_databases_log_is_part_of_its_size(tmp_path: Path) -> None:
     file.write_bytes(b"1" * 10)
     (tmp_path / "a.db-wal").write_bytes(b"1" * 5)
     assert _size_of(file) == 15
+
+
+def test_a_click_waits_for_a_few_at_most(
+    inspector: Inspector, many: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[int] = []
+    measure = StoredDatabase.sizes
+    monkeypatch.setattr(StoredDatabase, "sizes", lambda database, counts: measured.append(len(counts)) or measure(database, counts))
+    opened(many)
+    qtbot.waitUntil(lambda: sum(measured) > AT_ONCE and not inspector.tasks.running)
+    assert max(measured) <= 10

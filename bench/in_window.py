@@ -1,0 +1,21 @@
+"""Work in a window that is loaded and built as the application's own, with settings that nobody keeps."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from inspector_app.commands.window import load_app
+
+
+def in_window(work: Callable[[Any], Coroutine[Any, Any, int]]) -> None:
+    """Run `work` on an `Inspector` in the loop of its own application; the window is not shown yet.
+
+    Args:
+        work: gets the inspector; when it returns, the application ends.
+    """
+    app = load_app(off_screen=True)
+    with tempfile.TemporaryDirectory() as folder:
+        store = app.QSettings(f"{folder}/settings.ini", app.QSettings.Format.IniFormat)
+        app._with_application(work, app.Settings(store), True, "dark")

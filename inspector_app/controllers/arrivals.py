@@ -1,0 +1,82 @@
+"""What comes from a run, on its way into the window: a frame's worth at a time, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.controllers.browse import BrowseController
+from inspector_app.controllers.open_session import Committed
+from inspector_app.cursor import SessionAddress
+from inspector_app.frames import Frames
+from runtime.events.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class InnerEvent:
+    """An event of an agent that runs as a tool.
+
+    Attributes:
+        address: the session of the run.
+        event: in no session that is kept.
+        call_ids: of the function calls that lead to it, the outermost first.
+    """
+
+    address: SessionAddress
+    event: Event
+    call_ids: tuple[str | None, ...]
+
+
+class Arrivals(QObject):
+    """Hands on what a run commits and streams. Committed events go to the session on show, what else there is to the signals.
+
+    Attributes:
+        address: the session of the run.
+
+    Signals:
+        partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+        inner_arrived(InnerEvent): an agent that runs as a tool yielded an event, partial ones too.
+        shown: a frame's worth has been handed on.
+
+    Args:
+        browse: has the session on show.
+    """
+
+    partial_arrived = Signal(object, object)
+    inner_arrived = Signal(object)
+    shown = Signal()
+
+    def __init__(self, browse: BrowseController, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._browse = browse
+        self._frames = Frames(self._show, self)
+        self.address: SessionAddress | None = None
+
+    def add(self, arrival: Committed | InnerEvent | Event) -> None:
+        """Take in an event that was committed, one of an agent that runs as a tool, or a partial one."""
+        self._frames.add(arrival)
+
+    def flush(self) -> None:
+        """Hand on now what has arrived."""
+        self._frames.flush()
+
+    def _show(self, arrived: Sequence[Committed | InnerEvent | Event]) -> None:
+        if self.address is None:
+            return
+        batch: list[Committed] = []
+        for arrival in arrived:
+            if isinstance(arrival, Committed):
+                batch.append(arrival)
+                continue
+            if batch:
+                self._browse.add_committed(self.address, batch)
+                batch = []
+            if isinstance(arrival, InnerEvent):
+                self.inner_arrived.emit(arrival)
+            else:
+                self.partial_arrived.emit(self.address, arrival)
+        if batch:
+            self._browse.add_committed(self.address, batch)
+        self.shown.emit()

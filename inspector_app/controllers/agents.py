@@ -53,7 +53,7 @@ class AgentController(QObject):
         elif self._trust_all or is_bundled(folder) or self._settings.trusts(folder):
             await self._load(path)
         else:
-            files = await self._importer.call(python_files, folder)
+            files = await self._importer.call(_python_files, folder)
             self.trust_asked.emit(path, folder, files)
 
     async def trust_and_load(self, path: str) -> None:
@@ -86,8 +86,7 @@ def _folder_of(path: str) -> Path | None:
     return place.parent if place.is_file() else None
 
 
-def python_files(folder: Path) -> list[str]:
-    """Return the Python files that loading an agent may run, relative to its folder."""
+def _python_files(folder: Path) -> list[str]:
     found: list[str] = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)

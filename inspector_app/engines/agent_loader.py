@@ -95,6 +95,20 @@ def agent_folders(path: str) -> dict[str, Path]:
     return {child.name: child for child in inside or [folder]}
 
 
+def files_of_agent(path: str) -> list[Path]:
+    """Return the files that loading an agent ran, and those that it begins with, whether they are there or not.
+
+    Args:
+        path: what it was loaded by; loading may have failed.
+    """
+    place = Path(path).expanduser().absolute()
+    folder = place if place.is_dir() else place.parent
+    package = _package_name(folder)
+    modules = [module for name, module in list(sys.modules.items()) if name == package or name.startswith(package + ".")]
+    begun = [folder / "agent.py", folder / "__init__.py", *([] if place == folder else [place])]
+    return sorted({*begun, *(Path(file) for module in modules if (file := getattr(module, "__file__", None)))})
+
+
 def _has_agent(folder: Path) -> bool:
     return (folder / "agent.py").is_file() or (folder / "agent" / "__init__.py").is_file()
 

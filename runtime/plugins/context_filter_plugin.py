@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from runtime.agents.callback_context import CallbackContext
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse
+
+_log = logging.getLogger(__name__)
 
 
 class ContextFilterPlugin(BasePlugin):
@@ -36,16 +39,16 @@ class ContextFilterPlugin(BasePlugin):
         self._filter = custom_filter
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
-        """Shorten the request's contents.
-
-        google-adk logs what `custom_filter` raises and sends everything; here it ends the run, as what any other hook raises.
-        """
+        """Shorten the request's contents; what `custom_filter` raises is logged, and all is sent, as in google-adk."""
         contents = llm_request.contents
         if self._turns is not None and self._turns > 0:
             begins = [index for index, content in enumerate(contents) if _begins_a_turn(contents, index)]
             if len(begins) > self._turns:
                 contents = contents[begins[-self._turns] :]
-        llm_request.contents = self._filter(contents) if self._filter else contents
+        try:
+            llm_request.contents = self._filter(contents) if self._filter else contents
+        except Exception:
+            _log.exception("The custom_filter of %r failed; the whole conversation is sent", self.name)
         return None
 
 

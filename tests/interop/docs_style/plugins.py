@@ -131,6 +131,16 @@ async def a_filter_of_ones_own() -> Any:
 
 
 @scenario
+async def a_filter_that_fails() -> Any:
+    def fails(contents: list[types.Content]) -> list[types.Content]:
+        raise ValueError("no")
+
+    REPLIES["brief"] = ["r1", "r2", "r3"]
+    brief = talk(LlmAgent(name="brief", model=MODEL), ContextFilterPlugin(num_invocations_to_keep=1, custom_filter=fails))
+    return [await brief.say("1"), await brief.say("2"), await brief.say("3")]
+
+
+@scenario
 async def files_become_artifacts() -> Any:
     named = types.Part(inline_data=types.Blob(data=b"PNG", mime_type="image/png", display_name="cat.png"))
     message = types.Content(role="user", parts=[types.Part(text="see"), named, types.Part.from_bytes(data=b"q", mime_type="text/plain")])

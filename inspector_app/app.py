@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import qasync
-from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app import theme as look
@@ -164,6 +164,9 @@ class Inspector(QObject):
         await asyncio.wait_for(self.browse.close(), SHUTDOWN_SECONDS)
         self.agents.close()
         logging.getLogger().removeHandler(self._log)
+        for owner in (self, self.controller, self.window):
+            for timer in owner.findChildren(QTimer):
+                timer.stop()  # what one starts would find no loop to run in
         self.window.close_now()
         self.window.deleteLater()  # Qt's own order; left to Python, models may go before the views that look at them
         self.closed.emit()

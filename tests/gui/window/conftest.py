@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from inspector_app.app import Inspector, InspectorLoop
 from inspector_app.demo import STORY, interrupted_story
@@ -63,9 +64,11 @@ def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settin
     inspector = Inspector(qapp, settings, MessageBus())
     inspector.show((1280, 800))
     yield inspector
+    timers = [timer for owner in (inspector, inspector.controller, inspector.window) for timer in owner.findChildren(QTimer)]
     with qtbot.waitSignal(inspector.closed, timeout=10_000):
         inspector.window.close()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert not [timer.parent() for timer in timers if isValid(timer) and timer.isActive()]
 
 
 @pytest.fixture

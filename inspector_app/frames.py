@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 CALM_MS, BUSY_MS = 16, 100
-FRAME_MS, LATE_MS = 4.0, 12.0
+FRAME_MS, LATE_MS = 4.0, 8.0
 """That showing one frame's things may take; the second, and with less rest, while so many wait that what is shown is long past."""
 
 LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
@@ -17,7 +17,7 @@ LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
 
 _SHORTEST = 0.001
 
-SHARE, MANY_SHARE = 1, 10
+SHARE, MANY_SHARE = 1, 6
 """Between two frames, so many times as long as the last one took: of a stream nobody can read few are enough, and showing must not eat the
 time of what is shown."""
 

@@ -230,7 +230,9 @@ class StreamController(QObject):
             self._stream.table.show_hits(self.hits)
 
     def _on_events_appended(self, count: int) -> None:
-        if self.hits is not None and self._filter is not None:
+        if self._filter is None:
+            return
+        if self.hits is not None:
             first = self._events.event_count - count
             new = self._events.committed_since(first)
             self._add_hits([index for index, event in enumerate(new, first) if self._filter.matches(event)])

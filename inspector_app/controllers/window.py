@@ -35,7 +35,7 @@ from inspector_app.controllers.search import SearchController
 from inspector_app.controllers.sizes import SizesController
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.state_edits import StateEditController
-from inspector_app.controllers.stream import StreamController
+from inspector_app.controllers.stream import MANY_AT_ONCE, StreamController
 from inspector_app.controllers.tail import TailController
 from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.controllers.timeline import TimelineController
@@ -275,6 +275,8 @@ class WindowController(QObject):
     def _on_events_added(self, added: list[Event]) -> None:
         stream = self.window.workbench.stream
         following = stream.following
+        if len(added) >= MANY_AT_ONCE:
+            stream.table.paint_later()
         self.events.append_events(added)
         self.events.set_statuses({event.invocation_id: "running" for event in added})
         if following:

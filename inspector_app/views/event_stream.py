@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,6 +31,9 @@ from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.marked_scroll_bar import MarkedScrollBar
 from inspector_app.views.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 from runtime.events import Event
+
+PAINT_LATER_MS = 2
+"""A task that slept wakes in two turns of the loop, so that none is too short."""
 
 
 class EventTable(QTableView):
@@ -121,6 +124,11 @@ class EventTable(QTableView):
         self._hits = hits
         self.bar.refresh()
         self.viewport().update()
+
+    def paint_later(self) -> None:
+        """Let others have the loop before rows are painted again: taking many in and painting them hold it one after the other."""
+        self.setUpdatesEnabled(False)
+        QTimer.singleShot(PAINT_LATER_MS, self, lambda: self.setUpdatesEnabled(True))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""

@@ -22,9 +22,10 @@ class IconLabel(QWidget):
 
     def show_icon(self, name: str, role: str) -> None:
         """Show another icon, in the colour of `role`; nothing, and no gap, for no name."""
-        self._name, self._role = name, role
         self.setVisible(bool(name))
-        self.update()
+        if (name, role) != (self._name, self._role):
+            self._name, self._role = name, role
+            self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the icon in the theme's present colours."""

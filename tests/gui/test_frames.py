@@ -57,5 +57,5 @@ def test_a_frame_is_never_too_small_to_get_on(qtbot: QtBot, clock: Clock) -> Non
 
 def test_while_too_many_wait_frames_are_larger(qtbot: QtBot, clock: Clock) -> None:
     sizes = shown_at_once(qtbot, clock, 0.02, MANY_WAITING + 1_000)
-    assert sizes[0] == pytest.approx(600, abs=30)
+    assert sizes[0] == pytest.approx(400, abs=20)
     assert sizes[-2] == pytest.approx(200, abs=10)

@@ -224,3 +224,10 @@ def test_the_tokens_column_is_there_once_somebody_counted(view: EventStreamView,
     counted.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=7)
     model.append_events([counted])
     assert not view.table.isColumnHidden(Column.TOKENS)
+
+
+def test_rows_that_are_painted_later_are_painted(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    view.table.paint_later()
+    model.append_events(turns(60))
+    assert not view.table.updatesEnabled()
+    qtbot.waitUntil(view.table.updatesEnabled)

@@ -33,7 +33,7 @@ from runtime.events.event import Event
 from runtime.events.ids import new_invocation_id
 from runtime.events.marks import RESUMED
 from runtime.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation
-from runtime.local_writes import take_back_local_writes, warn_of_lost_writes
+from runtime.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
@@ -249,7 +249,7 @@ class Runner(SessionEdits):
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
-        ctx.shared.committed_state = dict(session.state)
+        ctx.shared.committed_state = snapshot(session.state)
         if resumed_id:
             restore_invocation(ctx, self.agent)
         return ctx

@@ -22,6 +22,7 @@ from runtime.events.ids import new_function_call_id
 from runtime.flows.merge import merge
 from runtime.plugins.plugin_manager import CallFailure, NoResult
 from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.sessions.state import independent
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.json_value import as_json
 from runtime.tools.tool_confirmation import ToolConfirmation
@@ -111,7 +112,7 @@ async def _result(
 ) -> Any:
     """Call the tool with all hooks round it."""
     tool = tools.get(call.name or "")
-    args = dict(call.args or {})
+    args = independent(call.args or {})  # what a tool or callback does with them is not what the model called
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}

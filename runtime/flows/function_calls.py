@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -16,6 +17,7 @@ from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.tool_context import ToolContext
 from runtime.auth.auth_tool import as_auth_config, read_answer
 from runtime.errors.agent_exit_error import AgentExitError
+from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
@@ -150,6 +152,10 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
         return await tool.run_async(args=args, tool_context=context)
     except SystemExit as error:
         raise AgentExitError(f"The tool {tool.name!r}", error) from error
+    except asyncio.CancelledError as error:
+        if is_being_cancelled():
+            raise
+        raise SelfCancelledError(f"The tool {tool.name!r}") from error
 
 
 async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from runtime.events.event import Event
+from runtime.worker_threads import run_in_thread
 
 _END = object()
 
@@ -36,7 +37,7 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
         assert task is not None
         pumping.put(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
         async with aclosing(events):
-            while await asyncio.to_thread(wanted.get):
+            while await run_in_thread(wanted.get):  # a thread that does not hold the end of the program
                 items.put(await anext(events, _END))
 
     def work() -> None:

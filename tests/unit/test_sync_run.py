@@ -1,11 +1,14 @@
-"""Leaving a synchronous run by Ctrl-C."""
+"""Leaving a synchronous run: by Ctrl-C, and by the end of the program."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,8 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.events import Event
 from tests.agent_specs import message
 from tests.seeds.running import runner_for, said, scripted
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -45,3 +50,26 @@ def test_ctrl_c_stops_an_agent_that_works_and_waits_for_nothing_else() -> None:
     assert texts == ["one"]
     assert ended == ["cancelled"]
     assert not [thread for thread in set(threading.enumerate()) - before if thread.name == "Runner.run"]
+
+
+LEFT_OPEN = """
+from runtime.runners import InMemoryRunner
+from runtime.agents import BaseAgent
+from runtime.events import Event
+from tests.agent_specs import message
+
+class Agent(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(author="agent")
+        yield Event(author="agent")
+
+runner = InMemoryRunner(agent=Agent(name="agent"))
+runner.auto_create_session = True
+events = runner.run(user_id="u", session_id="s", new_message=message("go"))
+print(next(events).author)
+"""
+
+
+def test_a_program_ends_though_it_left_a_run_open() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT_OPEN], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout == "agent\n"

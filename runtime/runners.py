@@ -187,12 +187,12 @@ class Runner(SessionEdits):
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
         """Append an event to the session. The only place that does."""
         shared = ctx.shared
-        if not shared.has_resumed_mark:
-            event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
-            shared.has_resumed_mark = True
         delta = dict(event.actions.state_delta)
         async with shared.committing:
+            if not shared.has_resumed_mark:
+                event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
             await self.session_service.append_event(ctx.session, event)
+            shared.has_resumed_mark = True
             if delta:
                 apply_delta(shared.committed_state, delta)  # what is `temp:` too: the service took it out of the event
                 apply_delta(shared.committed_state, event.actions.state_delta)  # the other values as stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import AsyncGenerator
 from copy import deepcopy
@@ -11,10 +12,11 @@ import pytest
 
 from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent, ToolContext
 from runtime.events import Event, EventActions
+from runtime.history.in_memory import history_in_memory
 from runtime.history.state_at import History
 from runtime.models import LlmRequest
 from runtime.models.scripted_llm import Reply, ScriptedLlm
-from tests.seeds.running import Recording, run, runner_for, said, scripted, stored
+from tests.seeds.running import Recording, resume, run, runner_for, said, scripted, stored
 
 
 async def test_a_list_that_grows_in_place_has_its_own_length_in_each_event() -> None:
@@ -106,3 +108,22 @@ async def test_a_callback_that_hides_something_from_the_model_hides_it_there_onl
     assert asked == [{"card": "hidden"}]
     assert [call.args for event in events for call in event.get_function_calls()] == [{"who": {"name": "Ada"}}]
     assert [answer.response for event in events for answer in event.get_function_responses()] == [{"card": "4000"}]
+
+
+async def test_a_resumed_runs_first_event_says_so_also_after_one_that_could_not_be_committed() -> None:
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        if ctx.shared.resumed is None:
+            yield Event(author=agent.name, actions=EventActions(state_delta={"temp:draft": 1}))
+            raise RuntimeError("the power went")
+        with contextlib.suppress(OSError):
+            yield said(agent, "fails")
+        yield said(agent, "on we go")
+
+    service = Recording()
+    runner = runner_for(scripted(body), service, resumable=True)
+    with pytest.raises(RuntimeError, match="the power went"):
+        await run(runner)
+    service.fails = {"fails"}
+    await resume(runner)
+    history = history_in_memory(service, (await stored(runner)).key)
+    assert [history.state_at(index).temp for index in (1, 2)] == [{"temp:draft": 1}, {}]

@@ -162,7 +162,10 @@ class Inspector(QObject):
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
         # Only waited for: a commit that waits for another process's lock does not let itself be cancelled.
-        await asyncio.wait([self.tasks.spawn(self.browse.close(), "Closing the databases")], timeout=SHUTDOWN_SECONDS)
+        closing = self.tasks.spawn(self.browse.close(), "Closing the databases")
+        await asyncio.wait([closing], timeout=SHUTDOWN_SECONDS)
+        if not closing.done():
+            logging.getLogger(__name__).warning("The databases were not closed in time")
         self.agents.close()
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):

@@ -31,6 +31,17 @@ def test_with_a_baseline_nothing_is_unknown() -> None:
     assert [history.state_at(index).unknown for index in (-1, 0, 1)] == [[], [], []]
 
 
+def test_all_that_a_scope_had_replaces_what_was_known_of_it() -> None:
+    history = History(
+        [event(), event(), event(**{"app:b": 3})],
+        baseline={},
+        shared=[SharedWrite(-1, {"app:a": 1, "user:a": 1}), SharedWrite(1, {"app:b": 2}, "app")],
+        present={"app:b": 3, "user:a": 1},
+    )
+    assert [history.state_at(index).app for index in (0, 1, 2)] == [{"app:a": 1}, {"app:b": 2}, {"app:b": 3}], "others removed app:a"
+    assert history.state_at(1).user == {"user:a": 1}, "the other scope is left alone"
+
+
 def test_without_a_baseline_only_what_is_certain_is_said() -> None:
     history = History([event(k=1), event(other=2)], baseline=None, present={"k": 1, "other": 2, "never_written": 3})
     start = history.state_at(-1)

@@ -17,7 +17,7 @@ from runtime.sessions.event_codec import check_storable
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import PLAIN, State, apply_delta, independent, storable
+from runtime.sessions.state import State, apply_delta, checked_text, independent, is_plain, storable
 
 
 class GetSessionConfig(BaseModel):
@@ -212,7 +212,7 @@ def check_actions(event: Event) -> dict[str, Any]:
     temp: dict[str, Any] = {}
     delta: dict[str, Any] = {}
     for key, value in actions.state_delta.items():
-        if type(value) in PLAIN and type(key) is str and ":" not in key:
+        if is_plain(value) and type(key) is str and key.isascii() and ":" not in key:
             continue  # the common case needs neither a copy nor a check
         if _checked_key(key).startswith(State.TEMP_PREFIX):
             temp[key] = value
@@ -232,4 +232,4 @@ def check_actions(event: Event) -> dict[str, Any]:
 def _checked_key(key: Any) -> str:
     if not isinstance(key, str):
         raise UnstorableValueError(f"state[{key!r}]", f"the key is a {type(key).__name__}; keys are strings")
-    return key
+    return checked_text(key, f"state[{key!r}]")

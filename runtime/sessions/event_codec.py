@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
-from runtime.sessions.state import storable
+from runtime.sessions.state import checked_text, storable
 
 _LONGEST_TRACE = 10_000
 
@@ -26,6 +26,8 @@ def check_storable(event: Event) -> None:
         _check_number(event.avg_logprobs, "avg_logprobs")
     if event.content is not None:
         for index, part in enumerate(event.content.parts or ()):
+            if part.text is not None:
+                checked_text(part.text, f"content.parts[{index}].text")
             if part.function_call is not None:
                 storable(part.function_call.args, f"content.parts[{index}].function_call.args")
             if part.function_response is not None:

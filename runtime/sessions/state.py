@@ -23,7 +23,7 @@ MAX_DEPTH = 100
 
 _NOTHING = object()
 PLAIN = frozenset({str, int, bool, type(None)})
-"""Types whose values are always stored as they are."""
+"""Types whose values are stored as they are, if a text is one."""
 
 _UNCHANGING = PLAIN | {float}
 Path = str | tuple["Path", Any]
@@ -215,6 +215,8 @@ def storable(value: Any, path: Path) -> Any:
 
 def _storable(value: Any, path: Path, depth: int) -> Any:
     kind = type(value)
+    if kind is str:
+        return checked_text(value, path)
     if kind in PLAIN:
         return value
     if kind is float:
@@ -225,12 +227,13 @@ def _storable(value: Any, path: Path, depth: int) -> Any:
         if depth == 0:
             raise UnstorableValueError(_shown(path), f"it is nested deeper than {MAX_DEPTH} levels")
         if kind is list:
-            return [item if type(item) in PLAIN else _storable(item, (path, index), depth - 1) for index, item in enumerate(value)]
+            return [item if is_plain(item) else _storable(item, (path, index), depth - 1) for index, item in enumerate(value)]
         copy = {}
         for key, item in value.items():
             if not isinstance(key, str):
                 raise UnstorableValueError(_shown(path), f"the key {key!r} is a {type(key).__name__}; JSON keys are strings")
-            copy[str(key)] = item if type(item) in PLAIN else _storable(item, (path, key), depth - 1)
+            checked_text(key, path)
+            copy[str(key)] = item if is_plain(item) else _storable(item, (path, key), depth - 1)
         return copy
     if isinstance(value, Enum) and isinstance(value, (str, int, float)):
         return _storable(value.value, path, depth)
@@ -238,6 +241,31 @@ def _storable(value: Any, path: Path, depth: int) -> Any:
         if isinstance(value, plain):
             return _storable(cast(Any, plain)(value), path, depth)
     raise UnstorableValueError(_shown(path), f"a {kind.__module__}.{kind.__qualname__} is no JSON value{_hint(value)}")
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether a value is surely stored as it is; of others `storable` has to tell."""
+    return type(value) in PLAIN and (type(value) is not str or value.isascii())
+
+
+def checked_text(text: str, path: Path) -> str:
+    """Return a text, or refuse it: half a surrogate pair, as Python has it for what a file's name does not spell, is in no encoding.
+
+    Args:
+        text: any.
+        path: as `storable` takes it.
+
+    Raises:
+        UnstorableValueError: it is no text.
+    """
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UnstorableValueError(
+                _shown(path), f"it contains half a surrogate pair, {text[error.start]!r}, which is no text"
+            ) from None
+    return text
 
 
 def _shown(path: Path) -> str:

@@ -41,6 +41,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a newer writer's field": ({"mood": {"a": float("nan")}}, r"mood\['a'\].*nan"),
     "a newer writer's action": ({"actions": {"sound": {"a": object()}}}, r"sound\['a'\].*no JSON value"),
     "a time": ({"timestamp": float("nan")}, "timestamp.*nan"),
+    "no text": ({"content": types.Content(parts=[types.Part(text="bad\udcff")])}, r"content.parts\[0\].text.*half a surrogate pair"),
+    "a file's name in a response": (
+        responds({"files": ["a", {"name": "bad\udcff"}]}),
+        r"response\['files'\]\[1\]\['name'\].*half a surrog",
+    ),
+    "a key in a call": (calls({"a": {"bad\udcff": 1}}), r"function_call.args\['a'\].*half a surrogate pair"),
     "a probability": ({"avg_logprobs": float("-inf")}, "avg_logprobs.*-inf"),
 }
 

@@ -25,6 +25,7 @@ _NOTHING = object()
 PLAIN = frozenset({str, int, bool, type(None)})
 """Types whose values are stored as they are, if a text is one."""
 
+_NO_TEXT = PLAIN - {str}
 _UNCHANGING = PLAIN | {float}
 Path = str | tuple["Path", Any]
 """What to call a value in an error, and below that, keys and indices; made into text only when there is an error."""
@@ -227,13 +228,19 @@ def _storable(value: Any, path: Path, depth: int) -> Any:
         if depth == 0:
             raise UnstorableValueError(_shown(path), f"it is nested deeper than {MAX_DEPTH} levels")
         if kind is list:
-            return [item if is_plain(item) else _storable(item, (path, index), depth - 1) for index, item in enumerate(value)]
+            return [
+                item if (type(item) is str and item.isascii()) or type(item) in _NO_TEXT else _storable(item, (path, index), depth - 1)
+                for index, item in enumerate(value)
+            ]
         copy = {}
         for key, item in value.items():
             if not isinstance(key, str):
                 raise UnstorableValueError(_shown(path), f"the key {key!r} is a {type(key).__name__}; JSON keys are strings")
-            checked_text(key, path)
-            copy[str(key)] = item if is_plain(item) else _storable(item, (path, key), depth - 1)
+            if not key.isascii():
+                checked_text(key, path)
+            # As `is_plain`, without the call.
+            as_it_is = (type(item) is str and item.isascii()) or type(item) in _NO_TEXT
+            copy[str(key)] = item if as_it_is else _storable(item, (path, key), depth - 1)
         return copy
     if isinstance(value, Enum) and isinstance(value, (str, int, float)):
         return _storable(value.value, path, depth)

@@ -75,6 +75,7 @@ class DecisionCard(QWidget):
         self._buttons: list[QPushButton] = []
         self._icon = IconLabel(16, self)
         self._title = _text(self, f"{name}_title")
+        self._title.setProperty("role", "name")
         self._head = QHBoxLayout()
         self._head.setSpacing(9)
         self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)

@@ -220,7 +220,8 @@ class EventStreamView(QWidget):
         self._kept: tuple[int | None, bool, int | None] | None = None
         self.table = EventTable(model)
         self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
-        self._nothing_found = EmptyState("No event matches the filter", "Esc in the filter takes it away.")
+        self._nothing_found = EmptyState()
+        self.show_searching(False)
         self._tail_button = QPushButton(self.table)
         self._tail_button.setObjectName("follow_tail")
         self._tail_button.setProperty("pill", "true")
@@ -308,6 +309,11 @@ class EventStreamView(QWidget):
     def set_empty_text(self, title: str, hint: str) -> None:
         """Say why there are no events and what to do next."""
         self._empty.set_text(title, hint)
+
+    def show_searching(self, searching: bool) -> None:
+        """Say, while no event is shown, whether one that meets the filter is still looked for."""
+        said = "No event so far: still searching…" if searching else "No event matches the filter"
+        self._nothing_found.set_text(said, "Esc in the filter takes it away.")
 
     # what happens
 

@@ -221,7 +221,7 @@ class _Chart(QWidget):
             painter.fillRect(QRectF(left + 1, _AXIS_HEIGHT, right - left - 2, self.height()), theme.color("raised"))
             painter.setPen(theme.color("dim"))
             area = QRectF(left, 0, right - left, _AXIS_HEIGHT - 4)
-            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), f"⫽ {duration(pause.end - pause.start)}")
+            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), f"… {duration(pause.end - pause.start)} …")
 
     def _paint_row(self, painter: QPainter, row: int, line: TimelineRow) -> None:
         is_agent = line.bars[0].kind == "agent" if line.bars else False

@@ -26,6 +26,9 @@ from inspector_app.views.empty_state import EmptyState
 _ROW = Qt.ItemDataRole.UserRole
 _ICONS = {"write": ("pen", "text"), "parallel": ("code-fork", "warn"), "reading": ("eye", "dim")}
 
+_COLUMNS = ((140, 0.3), (60, 0.1), (80, 0.1), (110, 0.2))
+"""Of all but the last: its least width in pixels, and the share of the whole that it may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class WriterRow:
@@ -97,31 +100,42 @@ class WritersPane(QWidget):
         """Which key it is about, and what is not known."""
         return self._title.text()
 
-    def show_writers(self, title: str, rows: Sequence[WriterRow]) -> None:
-        """Show who wrote a key, the last write selected.
+    def show_writers(self, title: str, rows: Sequence[WriterRow], in_force: int | None = None) -> None:
+        """Show who wrote a key.
 
         Args:
             title: which key, and what is not known of it.
             rows: in order.
+            in_force: number of the row to select: the write whose value is looked at; None: the last write.
         """
         self._title.setText(visible(title))
         self._rows = list(rows)
         self.tree.blockSignals(True)
         self.tree.clear()
-        last_write = None
-        for row in rows:
+        last_write = selected = None
+        for number, row in enumerate(rows):
             item = self._item(row)
             if row.kind == "reading" and last_write is not None:
                 last_write.addChild(item)
             else:
                 self.tree.addTopLevelItem(item)
                 last_write = item if row.kind != "reading" else last_write
+            if in_force in (number, None):
+                selected = last_write
         self.tree.expandAll()
-        if last_write is not None:
-            self.tree.setCurrentItem(last_write)
+        self._fit_columns()
+        if selected is not None:
+            self.tree.setCurrentItem(selected)
         self.tree.blockSignals(False)
         self._stack.setCurrentIndex(1)
         self.tree.setFocus()
+
+    def _fit_columns(self) -> None:
+        """Give each column what it needs, the first and the place up to a share of the width; the value has the rest."""
+        width = self.tree.viewport().width()
+        for column, (least, share) in enumerate(_COLUMNS):
+            wanted = self.tree.sizeHintForColumn(column) + 8
+            self.tree.header().resizeSection(column, max(least, min(wanted, int(width * share))))
 
     def _make_tree(self) -> QTreeWidget:
         tree = QTreeWidget(self)
@@ -134,8 +148,7 @@ class WritersPane(QWidget):
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = tree.header()
         header.setStretchLastSection(True)
-        for column, width in enumerate((230, 60, 80, 210)):
-            header.resizeSection(column, width)
+        for column in range(len(_COLUMNS)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         tree.itemClicked.connect(self._on_chosen)
         tree.itemActivated.connect(self._on_chosen)

@@ -41,6 +41,7 @@ class EventTable(QTableView):
 
     Attributes:
         bar: its scroll bar, with marks.
+        keeps_tail: the last row stays in sight when the height changes, not the selected one.
 
     Signals:
         breakpoint_asked (Event): the gutter was clicked at this event.
@@ -57,6 +58,7 @@ class EventTable(QTableView):
         self._row_painter = StreamPainter(self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
         self._hits: Hits | None = None
+        self.keeps_tail = True
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
         self.setVerticalScrollBar(self.bar)
         for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
@@ -148,6 +150,15 @@ class EventTable(QTableView):
             top = self.rowViewportPosition(row)
             self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
         painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep in sight what was, when a card comes above: the selected row, or the tail that is followed."""
+        current = self.currentIndex()
+        place = self.visualRect(current)
+        was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
+        super().resizeEvent(event)
+        if was_seen and not self.keeps_tail:
+            self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""
@@ -301,7 +312,7 @@ class EventStreamView(QWidget):
             self._unseen = 0
             self.table.scrollToBottom()
         changed = following != self._following
-        self._following = following
+        self._following = self.table.keeps_tail = following
         self._show_tail_button()
         if changed:
             self.follow_changed.emit(following)

@@ -14,6 +14,9 @@ from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.value_delegate import ValueDelegate
 
+_LEAST_KEYS = 160
+"""Pixels of the keys where nobody wrote the values: so the column seldom moves from one event to the next."""
+
 
 class ValueTreeView(QTreeView):
     """Shows a `ValueTreeModel`.
@@ -54,7 +57,7 @@ class ValueTreeView(QTreeView):
         columns.setStretchLastSection(True)
         columns.setMinimumSectionSize(60)
         columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, 160)
+        columns.resizeSection(0, _LEAST_KEYS)
         self._current: tuple[str, ...] = ()
         model.modelAboutToBeReset.connect(self._on_model_about_to_reset)
         model.modelReset.connect(self._on_model_reset)
@@ -66,10 +69,10 @@ class ValueTreeView(QTreeView):
 
     def fit_columns(self) -> None:
         """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
-        columns = self.header()
+        columns, width = self.header(), self.viewport().width()
         if columns.count() != 3:
+            columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), _LEAST_KEYS))
             return
-        width = self.viewport().width()
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
@@ -99,6 +102,7 @@ class ValueTreeView(QTreeView):
         self._open_branches(QModelIndex(), 0)
         self._restoring = False
         self._select_again()
+        self.fit_columns()
         bar.setValue(position)
 
     def _select_again(self) -> None:

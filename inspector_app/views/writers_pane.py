@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -123,22 +124,15 @@ class WritersPane(QWidget):
             if in_force in (number, None):
                 selected = last_write
         self.tree.expandAll()
-        self._fit_columns()
+        self.tree.fit_columns()
         if selected is not None:
             self.tree.setCurrentItem(selected)
         self.tree.blockSignals(False)
         self._stack.setCurrentIndex(1)
         self.tree.setFocus()
 
-    def _fit_columns(self) -> None:
-        """Give each column what it needs, the first and the place up to a share of the width; the value has the rest."""
-        width = self.tree.viewport().width()
-        for column, (least, share) in enumerate(_COLUMNS):
-            wanted = self.tree.sizeHintForColumn(column) + 8
-            self.tree.header().resizeSection(column, max(least, min(wanted, int(width * share))))
-
-    def _make_tree(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
+    def _make_tree(self) -> _Writes:
+        tree = _Writes(self)
         tree.setObjectName("writers_list")
         tree.setAccessibleName("Who wrote this key")
         tree.setHeaderLabels(["written by", "event", "time", "branch · session", "value"])
@@ -171,3 +165,19 @@ class WritersPane(QWidget):
         row: WriterRow = item.data(0, _ROW)
         if row.event_id is not None:
             self.event_asked.emit(row.address, row.event_id)
+
+
+class _Writes(QTreeWidget):
+    """The list; each column has what it needs, up to a share of the width, and the value the rest."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Share the width out."""
+        width = self.viewport().width()
+        for column, (least, share) in enumerate(_COLUMNS):
+            wanted = max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) + 8
+            self.header().resizeSection(column, max(least, min(wanted, int(width * share))))

@@ -235,3 +235,18 @@ def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
 def test_the_pane_can_be_narrow_whatever_the_author_is_called(detail: EventDetail) -> None:
     detail.show_event(0, said("x", author="a" * 500))
     assert detail.minimumSizeHint().width() < 420
+
+
+def test_a_short_text_leaves_its_room_to_the_calls_below(qtbot, detail: EventDetail) -> None:
+    detail.resize(600, 700)
+    detail.tabs.setCurrentIndex(CONTENT)
+    event = call_event()
+    assert event.content is not None and event.content.parts is not None
+    event.content.parts.insert(0, types.Part(text="I pay."))
+    detail.show_event(0, event)
+    content = detail.content
+    qtbot.waitUntil(lambda: content.browser.height() < 100)
+    assert content.tree.height() > 400
+    event.content.parts[0] = types.Part(text="I pay.\n\n" * 100)
+    detail.show_event(0, event)
+    qtbot.waitUntil(lambda: abs(content.browser.height() - content.tree.height()) < 20)

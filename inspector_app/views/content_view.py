@@ -156,7 +156,7 @@ class ContentView(QWidget):
         return "\n\n".join((heading.format(title) if title else "") + text for title, text in self._sections.items())
 
     def _on_open_full(self) -> None:
-        TextDialog("Text of the event", self._whole_text("{}:\n"), self).open()
+        TextDialog("Text of the event", self._whole_text("{}:\n"), self, prose=True).open()
 
 
 def _sections(event: Event) -> dict[str, str]:

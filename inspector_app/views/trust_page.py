@@ -71,7 +71,7 @@ class TrustPage(QWidget):
         if len(files) > _MAX_FILES:
             self._files.addItem(f"… and {len(files) - _MAX_FILES} more")
         lines = min(max(self._files.count(), 2), _SHOWN_FILES)
-        self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 8 if files else 0)
+        self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 12 if files else 0)
         self._decline.setFocus()  # Enter must not be the dangerous answer
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:

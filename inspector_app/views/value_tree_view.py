@@ -143,7 +143,7 @@ class ValueTreeView(QTreeView):
 
     def _open_full(self, node: ValueNode) -> None:
         text = node.value if isinstance(node.value, str) else as_json(node.value)
-        TextDialog(node.shown_key, text, self).open()
+        TextDialog(node.shown_key, text, self, prose=isinstance(node.value, str)).open()
 
     def _on_context_menu(self, position: QPoint) -> None:
         menu = self.context_menu(self.indexAt(position))
@@ -169,7 +169,7 @@ class ValueTreeView(QTreeView):
             menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
         if node.parent is not None and node.parent.lane not in ("", FILES):
             pinned = node.parent.lane == PINNED
-            menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
+            menu.addAction(theme.icon("thumbtack", "dim"), "Unpin\tP" if pinned else "Pin\tP").triggered.connect(self._on_pin)
         if self.selected_key(index) is not None:
             menu.addAction(theme.icon("user-pen", "dim"), "Who wrote this key\tCtrl+Shift+W").triggered.connect(self._on_who_wrote)
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)

@@ -161,7 +161,10 @@ class Inspector(QObject):
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
-        await asyncio.wait_for(self.browse.close(), SHUTDOWN_SECONDS)
+        try:
+            await asyncio.wait_for(self.browse.close(), SHUTDOWN_SECONDS)
+        except TimeoutError:  # a disk that does not answer must not hold the window, either
+            logging.getLogger(__name__).warning("The databases were not closed in time")
         self.agents.close()
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):

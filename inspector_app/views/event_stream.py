@@ -118,11 +118,6 @@ class EventTable(QTableView):
             self.setColumnWidth(column, width)
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show how long each event took where there is room for it."""
-        super().resizeEvent(event)
-        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
-
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
@@ -160,11 +155,15 @@ class EventTable(QTableView):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep in sight what was, when a card comes above: the selected row, or the tail that is followed."""
+        """Show how long each event took where there is room for it; keep in sight what was, when a card comes above.
+
+        That is the tail while it is followed, else the selected row.
+        """
         current = self.currentIndex()
         place = self.visualRect(current)
         was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
         super().resizeEvent(event)
+        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
         if was_seen and not self.keeps_tail:
             self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
 

@@ -101,6 +101,12 @@ class RawTablesPane(QWidget):
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(split)
+        theme.current().changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        for row in range(self.tables.rowCount()):
+            if (count := self.tables.item(row, 1)) is not None:
+                count.setForeground(theme.color("dim"))
 
     @property
     def place_text(self) -> str:

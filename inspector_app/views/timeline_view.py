@@ -229,7 +229,7 @@ class _Chart(QWidget):
         for pause in shown.scale.pauses:
             text = f"… {duration(pause.end - pause.start)} …"
             middle = (self._x(pause.start) + self._x(pause.end)) / 2
-            wanted.append((middle - metrics.horizontalAdvance(text) / 2, text))
+            wanted.append((max(middle - metrics.horizontalAdvance(text) / 2, _NAMES_WIDTH + 4), text))
         wanted += [(self._x(time) + 4, duration(time - shown.start)) for time in shown.scale.ticks(self._most_ticks)]
         kept: list[tuple[float, float, str]] = []
         for left, text in wanted:

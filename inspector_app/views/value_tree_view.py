@@ -70,13 +70,14 @@ class ValueTreeView(QTreeView):
     def fit_columns(self) -> None:
         """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
         columns, width = self.header(), self.viewport().width()
+        keys = min(max(self.sizeHintForColumn(0), columns.sectionSizeHint(0)), int(width * 0.4))
         if columns.count() != 3:
-            columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), _LEAST_KEYS))
+            columns.resizeSection(0, max(keys, _LEAST_KEYS))
             return
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), 110))
+        columns.resizeSection(0, max(keys, 110))
         columns.resizeSection(2, min(max(self.sizeHintForColumn(2), 150), int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

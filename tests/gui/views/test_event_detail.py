@@ -250,3 +250,12 @@ def test_a_short_text_leaves_its_room_to_the_calls_below(qtbot, detail: EventDet
     event.content.parts[0] = types.Part(text="I pay.\n\n" * 100)
     detail.show_event(0, event)
     qtbot.waitUntil(lambda: abs(content.browser.height() - content.tree.height()) < 20)
+
+
+def test_the_heading_of_the_state_is_whole_in_a_long_session(qtbot, detail: EventDetail) -> None:
+    detail.resize(600, 700)
+    detail.show_event(999_999, said("done"))
+    detail.set_state(ScopedState(session={"n": 1}), [], {"n": (0, "#1 writer")})
+    header = detail.state.tree.header()
+    assert header.model().headerData(0, Qt.Orientation.Horizontal) == "state at 1,000,000"
+    qtbot.waitUntil(lambda: header.sectionSize(0) >= header.sectionSizeHint(0))

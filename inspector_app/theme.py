@@ -338,5 +338,5 @@ def style_sheet(tokens: Tokens) -> str:
     template = Template(files("resources").joinpath("style.qss").read_text("utf-8"))
     names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
     shade = "dark" if QColor(tokens.window).lightness() < 128 else "light"
-    arrows = {way: Path(str(files("resources"))).joinpath(f"{way}_{shade}.svg").as_posix() for way in ("up", "down")}
-    return template.substitute(names, **arrows, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")
+    drawings = {what: Path(str(files("resources"))).joinpath(f"{what}_{shade}.svg").as_posix() for what in ("up", "down", "check")}
+    return template.substitute(names, **drawings, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")

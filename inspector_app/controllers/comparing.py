@@ -10,6 +10,7 @@ from inspector_app.controllers.pair_aspects import aspects_of
 from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import SessionAddress
+from inspector_app.presentation import short_id
 from inspector_app.values import duration, visible
 from inspector_app.views.session_picker import PickableSession, SessionPicker
 from runtime.compare.comparison import Comparison, Totals, compare
@@ -94,7 +95,7 @@ class CompareController(QObject):
         of_all = (
             "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest (any other: by its menu in the list of sessions)"
         )
-        picker = SessionPicker(f"Compare {here.key.session_id} with{of_all}", pickable, self._window)
+        picker = SessionPicker(f"Compare {self._name(here)} with{of_all}", pickable, self._window)
         picker.picked.connect(self._on_picked)
         picker.open()
 
@@ -110,10 +111,16 @@ class CompareController(QObject):
         elif self._cursor.session is not None:
             self.compare(self._cursor.session, address)
 
+    def _name(self, address: SessionAddress) -> str:
+        """Return a session's name as the list of sessions has it: that of a fork begins with what it is."""
+        fork = self._sessions.fork_info(address.database, address.key)
+        return address.key.session_id if fork is None else f"{fork.text} ({short_id(address.key.session_id)})"
+
     def _title(self, address: SessionAddress) -> str:
         source = self._browse.source(address.database)
         key = address.key
-        return visible(f"{key.session_id} · {key.app_name} · {key.user_id} · {source.title if source is not None else address.database}")
+        database = source.title if source is not None else address.database
+        return visible(f"{self._name(address)} · {key.app_name} · {key.user_id} · {database}")
 
     def _on_pair_selected(self, row: int) -> None:
         if self._shown is not None and row >= 0:

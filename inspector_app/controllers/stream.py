@@ -243,6 +243,7 @@ class StreamController(QObject):
         return self._events.shown_count if self.hits is None else len(self.hits)
 
     def _show_hits(self) -> None:
+        self._stream.show_searching(self._progress is not None)
         filtered = self._events.is_filtered or self.hits is not None
         if filtered or self._filter is None:
             self._bar.show_hits(self._found_count if filtered else None, self._events.event_count, progress=self._progress)

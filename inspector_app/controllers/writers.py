@@ -33,6 +33,7 @@ class WritersController(QObject):
         self._messages = parts.messages
         self._tasks = parts.tasks
         self._agents = parts.agents
+        self._cursor = parts.cursor
         self._browse = parts.browse
         self._bench.detail.state.tree.writers_asked.connect(self.ask)
         parts.window.commands.who_wrote.triggered.connect(self._on_who_wrote)
@@ -61,11 +62,12 @@ class WritersController(QObject):
         root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None
         writes = await session.source.writes(key, name)
         history = await session.source.history(key)
+        at = self._cursor.event_index
         rows = await run_in_thread(_rows, session.address, history, root, name, writes)
         count = f"{len(writes):,} write{'' if len(writes) == 1 else 's'}"
         prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
         self._bench.raise_pane("writers")
-        self._bench.writers.show_writers(f"{name}: {count}.{prompts}", rows)
+        self._bench.writers.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
 
 
 def _rows(address: SessionAddress, history: History, root: BaseAgent | None, name: str, writes: Sequence[Write]) -> list[WriterRow]:
@@ -77,6 +79,21 @@ def _rows(address: SessionAddress, history: History, root: BaseAgent | None, nam
         rows.append(_write(address, write, places, numbers))
         rows += [_reading(address, reading, history) for reading in readings if reading.write == number]
     return rows
+
+
+def _in_force(rows: Sequence[WriterRow], history: History, at: int | None) -> int | None:
+    """Return the number of the write whose value the state after the event at this place has; None: that of the last one."""
+    if at is None or not 0 <= at < len(history.events):
+        return None
+    selected = history.events[at]
+    places = {event.id: index for index, event in enumerate(history.events)}
+
+    def is_done(row: WriterRow) -> bool:
+        place = places.get(row.event_id or "")
+        return row.timestamp <= selected.timestamp if place is None else place <= at
+
+    done = [number for number, row in enumerate(rows) if row.kind != "reading" and is_done(row)]
+    return done[-1] if done else None
 
 
 def _write(address: SessionAddress, write: Write, places: dict[str, int], numbers: dict[str | None, int]) -> WriterRow:

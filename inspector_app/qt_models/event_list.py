@@ -262,7 +262,8 @@ class EventListModel(GrowingRows):
         before = group.tokens
         group.add(event)
         self.total_tokens += group.tokens - before
-        self._meet(event)
+        if self._meet(event):
+            self._columns_changed.start()  # where a growing row becomes this event, no row is inserted
         self._places.events.append(event)
 
     # agents that run as tools

@@ -58,6 +58,7 @@ class AspectView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(split)
         self._scroll_together()
+        theme.current().changed.connect(self._on_theme_changed)
 
     @property
     def aspects(self) -> list[Aspect]:
@@ -91,6 +92,9 @@ class AspectView(QWidget):
         gone, come = _marked_lines(left.split("\n"), right.split("\n")) if aspect.differs else ([], [])
         _mark(self.left, gone if left else [], "removed")  # one empty line is nothing, not something removed
         _mark(self.right, come if right else [], "added")
+
+    def _on_theme_changed(self) -> None:
+        self._on_row_changed(self.names.currentRow())
 
     def _scroll_together(self) -> None:
         for one, other in ((self.left, self.right), (self.right, self.left)):

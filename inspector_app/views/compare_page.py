@@ -108,17 +108,22 @@ class ComparePage(QWidget):
 
     def _head(self) -> QHBoxLayout:
         head = QHBoxLayout()
-        head.setSpacing(8)
+        head.setContentsMargins(8, 0, 0, 0)
+        halves = []
         for title, totals in zip(self._titles, self._totals, strict=True):
-            side = QVBoxLayout()
-            side.setSpacing(0)
-            side.addWidget(title)
-            side.addWidget(totals)
+            words = QVBoxLayout()
+            words.setSpacing(0)
+            words.addWidget(title)
+            words.addWidget(totals)
+            title.setProperty("role", "name")
             totals.setProperty("role", "secondary")
-            head.addLayout(side, 1)
-        head.addWidget(self._count)
-        for button in (self._previous, self._next, self._close):
-            head.addWidget(button)
+            half = QHBoxLayout()
+            half.setSpacing(8)
+            half.addLayout(words, 1)
+            head.addLayout(half, 1)  # as wide as its half of the table
+            halves.append(half)
+        for part in (self._count, self._previous, self._next, self._close):
+            halves[-1].addWidget(part)
         return head
 
     def _make_table(self) -> QTableView:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -26,6 +28,9 @@ MAX_MARKDOWN = 16_000
 MAX_PLAIN = 100_000
 """Most characters of plain text in the pane; the rest is behind *Open full*."""
 
+_SHORT = 3_000
+"""Characters of a text whose height may be asked for at once."""
+
 
 class ContentView(QWidget):
     """Shows an event's content.
@@ -40,6 +45,7 @@ class ContentView(QWidget):
         super().__init__(parent)
         self.setObjectName("content_view")
         self._sections: dict[str, str] = {}
+        self._by_hand = False
         self._error = QLabel()
         self._error.setObjectName("content_error")
         self._error.setTextFormat(Qt.TextFormat.PlainText)
@@ -61,6 +67,8 @@ class ContentView(QWidget):
         self._split.addWidget(self.browser)
         self._split.addWidget(self.tree)
         self._split.setChildrenCollapsible(False)
+        self._split.splitterMoved.connect(self._on_split_moved)
+        self.browser.document().documentLayout().documentSizeChanged.connect(self._share_out)
         self._bar = self._make_bar()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -113,6 +121,23 @@ class ContentView(QWidget):
         self._bar.setVisible(said)
         self._show_text()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height out again."""
+        super().resizeEvent(event)
+        self._share_out()
+
+    def _on_split_moved(self) -> None:
+        self._by_hand = True
+
+    def _share_out(self) -> None:
+        """Give a short text what it needs above the tree, a long one half; unless somebody has shared it out already."""
+        if self._by_hand or self.browser.isHidden() or self.tree.isHidden():
+            return
+        document, whole = self.browser.document(), self._split.height()
+        wanted = math.ceil(document.size().height()) + 2 * self.browser.frameWidth() if document.characterCount() < _SHORT else whole
+        text = max(min(wanted, whole // 2), self.browser.minimumSizeHint().height())
+        self._split.setSizes([text, whole - text])
+
     def _show_text(self) -> None:
         markdown = self._markdown.isChecked()
         text = self._whole_text("**{}**\n\n" if markdown else "{}:\n")
@@ -123,6 +148,7 @@ class ContentView(QWidget):
             self.browser.set_markdown(shown)
         else:
             self.browser.set_plain(shown)
+        self._share_out()
 
     def _whole_text(self, heading: str) -> str:
         if list(self._sections) == ["Answer"]:
@@ -130,7 +156,7 @@ class ContentView(QWidget):
         return "\n\n".join((heading.format(title) if title else "") + text for title, text in self._sections.items())
 
     def _on_open_full(self) -> None:
-        TextDialog("Text of the event", self._whole_text("{}:\n"), self).open()
+        TextDialog("Text of the event", self._whole_text("{}:\n"), self, prose=True).open()
 
 
 def _sections(event: Event) -> dict[str, str]:

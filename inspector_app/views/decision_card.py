@@ -132,6 +132,9 @@ class DecisionCard(QWidget):
             old.setParent(None)
             old.deleteLater()
         few = len(choices) <= 2
+        self._title.setProperty("role", "" if few else "name")  # a title alone on its line stands out; a sentence beside buttons need not
+        self._title.style().unpolish(self._title)
+        self._title.style().polish(self._title)
         self._buttons = []
         for choice in choices:
             button = QPushButton(choice.text, self)

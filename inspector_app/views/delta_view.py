@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
 
 from inspector_app.qt_models.delta import DeltaModel
@@ -14,6 +15,12 @@ from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.hint_bar import HintBar
 from inspector_app.views.value_delegate import ROW_HEIGHT, ValueDelegate
 from runtime.sessions.state import Change
+
+_KEYS_SHARE = 0.34
+"""Of the width, at most, for the keys."""
+
+_DOT = 30
+"""Pixels before a key."""
 
 
 class DeltaView(QWidget):
@@ -59,6 +66,7 @@ class DeltaView(QWidget):
         columns.setHighlightSections(False)
         columns.setSectionsClickable(False)
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self._empty = EmptyState("No key changed")
         self._empty.setProperty("card", "false")
         self._comparing = HintBar("comparing")
@@ -86,7 +94,18 @@ class DeltaView(QWidget):
             changes, title: as `DeltaModel.set_changes` takes them.
         """
         self.model.set_changes(changes, title)
+        self._fit_columns()
         self._stack.setCurrentWidget(self.table if changes else self._empty)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give the keys what they need, if that is not too much; the values share the rest."""
+        wanted = max(self.table.sizeHintForColumn(0) + _DOT, self.table.horizontalHeader().sectionSizeHint(0) + 16)
+        self.table.setColumnWidth(0, max(min(wanted, int(self.table.viewport().width() * _KEYS_SHARE)), 100))
 
     def set_empty_text(self, title: str, hint: str = "") -> None:
         """Say why there are no changes."""

@@ -43,6 +43,7 @@ class EventTable(QTableView):
 
     Attributes:
         bar: its scroll bar, with marks.
+        keeps_tail: the last row stays in sight when the height changes, not the selected one.
 
     Signals:
         breakpoint_asked (Event): the gutter was clicked at this event.
@@ -59,6 +60,7 @@ class EventTable(QTableView):
         self._row_painter = StreamPainter(self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
         self._hits: Hits | None = None
+        self.keeps_tail = True
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
         self.setVerticalScrollBar(self.bar)
         for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
@@ -116,11 +118,6 @@ class EventTable(QTableView):
             self.setColumnWidth(column, width)
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show how long each event took where there is room for it."""
-        super().resizeEvent(event)
-        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
-
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
@@ -156,6 +153,19 @@ class EventTable(QTableView):
             top = self.rowViewportPosition(row)
             self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
         painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show how long each event took where there is room for it; keep in sight what was, when a card comes above.
+
+        That is the tail while it is followed, else the selected row.
+        """
+        current = self.currentIndex()
+        place = self.visualRect(current)
+        was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
+        super().resizeEvent(event)
+        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
+        if was_seen and not self.keeps_tail:
+            self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, keeping the selection out of what disappears."""
@@ -228,7 +238,8 @@ class EventStreamView(QWidget):
         self._kept: tuple[int | None, bool, int | None] | None = None
         self.table = EventTable(model)
         self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
-        self._nothing_found = EmptyState("No event matches the filter", "Esc in the filter takes it away.")
+        self._nothing_found = EmptyState()
+        self.show_searching(False)
         self._tail_button = QPushButton(self.table)
         self._tail_button.setObjectName("follow_tail")
         self._tail_button.setProperty("pill", "true")
@@ -308,7 +319,7 @@ class EventStreamView(QWidget):
             self._unseen = 0
             self.table.scrollToBottom()
         changed = following != self._following
-        self._following = following
+        self._following = self.table.keeps_tail = following
         self._show_tail_button()
         if changed:
             self.follow_changed.emit(following)
@@ -316,6 +327,11 @@ class EventStreamView(QWidget):
     def set_empty_text(self, title: str, hint: str) -> None:
         """Say why there are no events and what to do next."""
         self._empty.set_text(title, hint)
+
+    def show_searching(self, searching: bool) -> None:
+        """Say, while no event is shown, whether one that meets the filter is still looked for."""
+        said = "No event so far: still searching…" if searching else "No event matches the filter"
+        self._nothing_found.set_text(said, "Esc in the filter takes it away.")
 
     # what happens
 

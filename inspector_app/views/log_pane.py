@@ -80,6 +80,7 @@ class LogPane(QWidget):
             button = QToolButton(self)
             button.setObjectName(name)
             button.setText(text)
+            button.setProperty("button", "true")
             button.setAccessibleName(f"{text} the log")
             button.clicked.connect(slot)
             line.addWidget(button)

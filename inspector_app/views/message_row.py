@@ -19,6 +19,9 @@ MAX_DETAILS = 100_000
 LONGEST = 500
 """Characters of a message that are shown; the whole of a longer one is among its details."""
 
+_DETAILS_HEIGHT, _DETAILS_MARGIN = 160, 26
+"""Pixels of the details, at most, and of what is round their lines: a border, and a scroll bar for long ones."""
+
 _ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
 _CARDS = {"info": "said", "warning": "held", "error": "failed"}
 _ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
@@ -99,7 +102,7 @@ def _details(text: str, parent: QWidget) -> QPlainTextEdit:
     view.setReadOnly(True)
     view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     view.setFont(theme.mono_font())
-    view.setFixedHeight(160)
+    view.setFixedHeight(min(view.blockCount() * view.fontMetrics().lineSpacing() + _DETAILS_MARGIN, _DETAILS_HEIGHT))
     view.hide()
     return view
 

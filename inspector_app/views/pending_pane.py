@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -38,6 +38,8 @@ _ICONS = {
     "interrupted": ("triangle-exclamation", "bad"),
 }
 _ROW = Qt.ItemDataRole.UserRole
+_LEAST_SESSION, _SLACK = 90, 8
+"""Pixels: of the column that says where something waits, and what columns take beyond their hints."""
 _TAKES_ROOM = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 _TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 """Of a page that is not on show: a stack is as high as its highest page, shown or not."""
@@ -206,7 +208,7 @@ class _UnfinishedList(QTreeWidget):
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionsMovable(False)
-        for column, mode in enumerate(("Stretch", "ResizeToContents", "ResizeToContents", "ResizeToContents")):
+        for column, mode in enumerate(("Stretch", "Interactive", "ResizeToContents", "ResizeToContents")):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
         self._clock = QTimer(self)
         self._clock.setInterval(30_000)
@@ -219,7 +221,19 @@ class _UnfinishedList(QTreeWidget):
         self.clear()
         for row in rows:
             self._add(row)
+        self._fit_columns()
         self.blockSignals(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give the session what it needs, and less where what waits would be cut for it."""
+        what, where, point, last = (max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) for column in range(4))
+        room = self.viewport().width() - what - point - last - _SLACK
+        self.header().resizeSection(1, max(min(where, room), _LEAST_SESSION))
 
     def _add(self, row: PendingRow) -> None:
         checkpoint = row.item.checkpoint

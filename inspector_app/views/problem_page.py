@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
 from inspector_app import theme
 from inspector_app.views.icon_label import IconLabel
+from inspector_app.views.page_card import PageCard
 
-_WIDTH = 640
+_WIDTH = 860
+_MOST_LINES = 24
+"""Of the details that are in sight at once."""
 
 
 class ProblemPage(QWidget):
@@ -26,11 +29,9 @@ class ProblemPage(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        column = QWidget(self)
-        column.setMaximumWidth(_WIDTH)
-        rows = QVBoxLayout(column)
-        rows.setSpacing(10)
-        rows.addWidget(IconLabel(26, column, name="triangle-exclamation", role="bad"))
+        column = PageCard(self, _WIDTH)
+        rows = column.rows
+        rows.addWidget(IconLabel(32, column, name="triangle-exclamation", role="bad"))
         self._title = QLabel(column)
         self._title.setObjectName("problem_title")
         self._title.setProperty("role", "heading")
@@ -41,19 +42,14 @@ class ProblemPage(QWidget):
             label.setWordWrap(True)
             rows.addWidget(label)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
-        self._details = QPlainTextEdit(column)
+        self._details = _Details(column)
         self._details.setObjectName("problem_details")
         self._details.setAccessibleName("Details")
         self._details.setReadOnly(True)
         self._details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._details.setFont(theme.mono_font())
-        self._details.setMinimumHeight(180)
         rows.addWidget(self._details)
         rows.addLayout(self._buttons(column))
-        outer = QHBoxLayout(self)
-        outer.addStretch(1)
-        outer.addWidget(column, 10, Qt.AlignmentFlag.AlignVCenter)
-        outer.addStretch(1)
 
     def show_problem(self, title: str, text: str, details: str | None = None) -> None:
         """Say what failed.
@@ -66,6 +62,7 @@ class ProblemPage(QWidget):
         self._title.setText(title)
         self._text.setText(text)
         self._details.setPlainText(details or "")
+        self._details.updateGeometry()
         self._details.setVisible(bool(details))
         self._retry.setFocus()
 
@@ -91,6 +88,23 @@ class ProblemPage(QWidget):
     def _on_copy(self) -> None:
         parts = (self._title.text(), self._text.text(), self._details.toPlainText())
         QGuiApplication.clipboard().setText("\n\n".join(filter(None, parts)))
+
+
+class _Details(QPlainTextEdit):
+    """As high as its lines, up to a limit; lower where the window is."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the lines, and of a scroll bar below them."""
+        lines = min(self.document().blockCount() + 1, _MOST_LINES)
+        return QSize(super().sizeHint().width(), lines * self.fontMetrics().lineSpacing() + 24)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return what is left of it in a low window."""
+        return QSize(super().minimumSizeHint().width(), 4 * self.fontMetrics().lineSpacing())
 
 
 def _button(text: str, name: str, parent: QWidget) -> QPushButton:

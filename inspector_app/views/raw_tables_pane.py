@@ -32,6 +32,8 @@ from inspector_app.views.empty_state import EmptyState
 _ROW_HEIGHT = 24
 _WIDTHS = (60, 240)
 """Pixels of a column, at least and at most; a person can make it wider."""
+_NAMES, _NAMES_MOST = 170, 280
+"""Pixels of the tables' names at first, and the most that is always left to them."""
 _PAGES = {
     "first": ("angles-left", "First page"),
     "previous": ("angle-left", "Previous page"),
@@ -94,11 +96,17 @@ class RawTablesPane(QWidget):
         holder = QWidget()
         holder.setLayout(self._stack)
         split.addWidget(holder)
-        split.setSizes([170, 500])
+        split.setSizes([_NAMES, 500])
         split.setStretchFactor(1, 1)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(split)
+        theme.current().changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        for row in range(self.tables.rowCount()):
+            if (count := self.tables.item(row, 1)) is not None:
+                count.setForeground(theme.color("dim"))
 
     @property
     def place_text(self) -> str:
@@ -122,6 +130,8 @@ class RawTablesPane(QWidget):
                     cell.setForeground(theme.color("dim"))
                     cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.tables.setItem(row, column, cell)
+        wanted = self.tables.sizeHintForColumn(0) + self.tables.sizeHintForColumn(1) + 16
+        self.tables.setMinimumWidth(min(wanted, _NAMES_MOST))
         self.tables.setCurrentCell(chosen, 0)
         self.tables.blockSignals(False)
 
@@ -142,8 +152,10 @@ class RawTablesPane(QWidget):
             button.setEnabled(name in possible)
         self._stack.setCurrentIndex(1)
         self.rows.resizeColumnsToContents()
+        least, most = _WIDTHS
+        most = max(most, self.rows.viewport().width() // max(self.model.columnCount(), 1))  # in a wide window each may have its share
         for column in range(self.model.columnCount()):
-            self.rows.setColumnWidth(column, min(max(self.rows.columnWidth(column), _WIDTHS[0]), _WIDTHS[1]))
+            self.rows.setColumnWidth(column, min(max(self.rows.columnWidth(column), least), most))
         self.rows.scrollToTop()
         if self.model.rowCount():
             self.rows.setCurrentIndex(self.model.index(0, 0))
@@ -173,6 +185,7 @@ class RawTablesPane(QWidget):
         rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         rows.horizontalHeader().setResizeContentsPrecision(20)
         rows.horizontalHeader().setHighlightSections(False)
+        rows.horizontalHeader().setStretchLastSection(True)
         rows.verticalHeader().setHighlightSections(False)
         rows.activated.connect(self._on_activated)
         rows.customContextMenuRequested.connect(self._on_context_menu)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -49,7 +49,8 @@ class SearchDialog(QDialog):
         self.setObjectName("search_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Search all sessions of {visible(title)}")
-        self.resize(820, 480)
+        room = parent.size() if parent is not None else QSize()
+        self.resize(max(820, room.width() * 2 // 5), max(480, room.height() // 2))
         self.words = QLineEdit()
         self.words.setObjectName("search_words")
         self.words.setAccessibleName("Words to look for")

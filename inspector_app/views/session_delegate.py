@@ -43,11 +43,11 @@ class SessionDelegate(QStyledItemDelegate):
         small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
         # A fork is called by what was changed, and that begins it; a page by its numbers, of which none may be missing.
         is_fork = node.parent is not None and node.parent.kind == "session"
-        name_first = is_fork or node.kind == "page"
-        detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, inner.width() // 2)
+        name_first = is_fork or node.kind in ("page", "database")
         takes_up = model.size_of(node)
         # In a narrow pane the name comes first; the tooltip tells all.
         room, wanted = inner.width() - 10, normal.horizontalAdvance(node.name)
+        detail = small.elidedText(node.detail, Qt.TextElideMode.ElideRight, max(inner.width() // 2, room - wanted))
         if takes_up and wanted <= room - small.horizontalAdvance(both := f"{takes_up} · {detail}"):
             detail = both
         elif wanted > (room := room - small.horizontalAdvance(detail)) and (name_first or room < _LEAST_NAME):

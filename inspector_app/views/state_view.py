@@ -76,7 +76,6 @@ class StateView(QWidget):
             state, changes, title, writers, changed_since: as `StateTreeModel.set_state` takes them.
         """
         self.model.set_state(state, changes, title, writers, changed_since)
-        self.tree.fit_columns()
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 
     def set_empty_text(self, title: str, hint: str) -> None:

@@ -15,11 +15,20 @@ LINE_LENGTH = 1000
 MAX_SHOWN = 5_000_000
 """Most characters shown; Copy takes them all."""
 
+MOST_WRAPPED = 60_000
+"""Characters of prose that are broken between words; of more the lines stay as they are, which is quicker."""
+
 
 class TextDialog(QDialog):
-    """Shows a text and copies it whole. Open it with `open()`."""
+    """Shows a text and copies it whole. Open it with `open()`.
 
-    def __init__(self, title: str, text: str, parent: QWidget | None = None) -> None:
+    Args:
+        title: what it is.
+        text: as long as it may be.
+        prose: its lines may be broken between words; else, as in code and JSON, they stay as they are.
+    """
+
+    def __init__(self, title: str, text: str, parent: QWidget | None = None, *, prose: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName("text_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -30,7 +39,8 @@ class TextDialog(QDialog):
         shown.setObjectName("full_text")
         shown.setAccessibleName(title)
         shown.setReadOnly(True)
-        shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        wraps = prose and len(text) <= MOST_WRAPPED
+        shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         shown.setFont(theme.mono_font())
         facts = QLabel(_facts(text))
         facts.setTextFormat(Qt.TextFormat.PlainText)

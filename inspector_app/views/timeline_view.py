@@ -17,6 +17,7 @@ _NAMES_WIDTH = 150
 _RIGHT = 90
 """Room after the last event, for what has not ended yet and its label."""
 _NARROWEST = 3
+_LABEL_GAP = 12
 _ROLES = {"model": "author3", "tool": "ok", "wait": "warn"}
 
 
@@ -206,22 +207,36 @@ class _Chart(QWidget):
         painter.end()
 
     def _paint_axis(self, painter: QPainter, shown: Timeline) -> None:
-        painter.setFont(self._small)
-        free = 0.0
-        for time in shown.scale.ticks(max(2, (self.width() - _NAMES_WIDTH) // 110)):
-            x = self._x(time)
-            painter.setPen(theme.color("line"))
-            painter.drawLine(QPointF(x, _AXIS_HEIGHT - 4), QPointF(x, self.height()))
-            if x >= free:
-                painter.setPen(theme.color("dim"))
-                painter.drawText(QPointF(x + 4, _AXIS_HEIGHT - 8), text := duration(time - shown.start))
-                free = x + QFontMetrics(self._small).horizontalAdvance(text) + 16
         for pause in shown.scale.pauses:
             left, right = self._x(pause.start), self._x(pause.end)
             painter.fillRect(QRectF(left + 1, _AXIS_HEIGHT, right - left - 2, self.height()), theme.color("raised"))
-            painter.setPen(theme.color("dim"))
-            area = QRectF(left, 0, right - left, _AXIS_HEIGHT - 4)
-            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), f"⫽ {duration(pause.end - pause.start)}")
+        painter.setPen(theme.color("line"))
+        for time in shown.scale.ticks(self._most_ticks):
+            painter.drawLine(QPointF(self._x(time), _AXIS_HEIGHT - 4), QPointF(self._x(time), self.height()))
+        painter.setFont(self._small)
+        painter.setPen(theme.color("dim"))
+        for left, _, text in self.axis_labels(shown):
+            painter.drawText(QPointF(left, _AXIS_HEIGHT - 8), text)
+
+    @property
+    def _most_ticks(self) -> int:
+        return max(2, (self.width() - _NAMES_WIDTH) // 110)
+
+    def axis_labels(self, shown: Timeline) -> list[tuple[float, float, str]]:
+        """Return left edge, right edge and text of what stands on the axis: how long pauses are, and times where there is room."""
+        metrics = QFontMetrics(self._small)
+        wanted: list[tuple[float, str]] = []
+        for pause in shown.scale.pauses:
+            text = f"… {duration(pause.end - pause.start)} …"
+            middle = (self._x(pause.start) + self._x(pause.end)) / 2
+            wanted.append((max(middle - metrics.horizontalAdvance(text) / 2, _NAMES_WIDTH + 4), text))
+        wanted += [(self._x(time) + 4, duration(time - shown.start)) for time in shown.scale.ticks(self._most_ticks)]
+        kept: list[tuple[float, float, str]] = []
+        for left, text in wanted:
+            right = left + metrics.horizontalAdvance(text)
+            if all(right + _LABEL_GAP <= other_left or left >= other_right + _LABEL_GAP for other_left, other_right, _ in kept):
+                kept.append((left, right, text))
+        return kept
 
     def _paint_row(self, painter: QPainter, row: int, line: TimelineRow) -> None:
         is_agent = line.bars[0].kind == "agent" if line.bars else False

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QWidget
 
 from inspector_app import theme
 from inspector_app.views.icon_label import IconLabel
+from inspector_app.views.page_card import PageCard
 
-_WIDTH = 640
+_WIDTH = 760
 _MAX_FILES = 200
 _SHOWN_FILES = 10
 
@@ -30,11 +31,9 @@ class TrustPage(QWidget):
         super().__init__(parent)
         self.setObjectName("trust_page")
         self._path = ""
-        column = QWidget(self)
-        column.setMaximumWidth(_WIDTH)
-        rows = QVBoxLayout(column)
-        rows.setSpacing(10)
-        rows.addWidget(IconLabel(28, column, name="shield-halved", role="warn"))
+        column = PageCard(self, _WIDTH)
+        rows = column.rows
+        rows.addWidget(IconLabel(32, column, name="shield-halved", role="warn"))
         title = QLabel("Do you trust the code in this folder?", column)
         title.setProperty("role", "heading")
         rows.addWidget(title)
@@ -56,10 +55,6 @@ class TrustPage(QWidget):
         self._files.setFont(theme.mono_font())
         rows.addWidget(self._files)
         rows.addLayout(self._buttons(column))
-        outer = QHBoxLayout(self)
-        outer.addStretch(1)
-        outer.addWidget(column, 10, Qt.AlignmentFlag.AlignVCenter)
-        outer.addStretch(1)
 
     def ask(self, path: str, folder: Path, files: list[str]) -> None:
         """Ask about a folder.
@@ -76,7 +71,7 @@ class TrustPage(QWidget):
         if len(files) > _MAX_FILES:
             self._files.addItem(f"… and {len(files) - _MAX_FILES} more")
         lines = min(max(self._files.count(), 2), _SHOWN_FILES)
-        self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 8 if files else 0)
+        self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 12 if files else 0)
         self._decline.setFocus()  # Enter must not be the dangerous answer
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:

@@ -104,9 +104,11 @@ class ValueDelegate(QStyledItemDelegate):
         for text, different in pieces:
             font = self._different if different else self._mono
             painter.setFont(font)
-            painter.drawText(
-                QRect(x, rect.top(), 4000, rect.height()), int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text
-            )
+            room = QRect(x, rect.top(), rect.right() - _MARGIN - x, rect.height())
+            cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+            if cut != text:
+                break
             x += QFontMetrics(font).horizontalAdvance(text)
 
     def _dot(self, painter: QPainter, rect: QRect, scope: str) -> None:

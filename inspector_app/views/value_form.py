@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.form_fields import FormField, fields_of_schema, fields_of_value, read
 from inspector_app.json_text import parse_json
@@ -123,9 +123,10 @@ class ValueForm(QWidget):
         self._stack.setCurrentIndex(0)
 
     def _page(self, fields: Sequence[FormField]) -> QWidget:
-        page = QWidget(self)
+        """Return the fields one below the other; they scroll where there is no room for all of them."""
+        page = QWidget()
         form = QFormLayout(page)
-        form.setContentsMargins(0, 0, 0, 0)
+        form.setContentsMargins(0, 0, 4, 0)
         form.setVerticalSpacing(5)
         for field in fields:
             title = visible((field.label or field.key)[:80])
@@ -139,7 +140,14 @@ class ValueForm(QWidget):
             control.setToolTip(plain_tooltip(field.hint))
             self._fields.append((field, control))
             form.addRow(label, control)
-        return page
+            control.ensurePolished()
+            label.setMinimumHeight(control.sizeHint().height())  # in the middle of its row
+        shown = QScrollArea(self)
+        shown.setWidgetResizable(True)
+        shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        shown.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        shown.setWidget(page)
+        return shown
 
     def _control(self, field: FormField, page: QWidget) -> Control:
         if field.kind == "yes or no":

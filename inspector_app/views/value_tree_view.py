@@ -14,6 +14,9 @@ from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.value_delegate import ValueDelegate
 
+_LEAST_KEYS = 160
+"""Pixels of the keys where nobody wrote the values: so the column seldom moves from one event to the next."""
+
 
 class ValueTreeView(QTreeView):
     """Shows a `ValueTreeModel`.
@@ -54,7 +57,7 @@ class ValueTreeView(QTreeView):
         columns.setStretchLastSection(True)
         columns.setMinimumSectionSize(60)
         columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, 160)
+        columns.resizeSection(0, _LEAST_KEYS)
         self._current: tuple[str, ...] = ()
         model.modelAboutToBeReset.connect(self._on_model_about_to_reset)
         model.modelReset.connect(self._on_model_reset)
@@ -66,15 +69,16 @@ class ValueTreeView(QTreeView):
 
     def fit_columns(self) -> None:
         """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
-        columns = self.header()
+        columns, width = self.header(), self.viewport().width()
+        keys = min(max(self.sizeHintForColumn(0), columns.sectionSizeHint(0)), int(width * 0.4))
         if columns.count() != 3:
+            columns.resizeSection(0, max(keys, _LEAST_KEYS))
             return
-        width = self.viewport().width()
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        columns.resizeSection(0, max(min(self.sizeHintForColumn(0), int(width * 0.4)), 110))
-        columns.resizeSection(2, min(150, int(width * 0.28)))
+        columns.resizeSection(0, max(keys, 110))
+        columns.resizeSection(2, min(max(self.sizeHintForColumn(2), 150), int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width out again."""
@@ -99,6 +103,7 @@ class ValueTreeView(QTreeView):
         self._open_branches(QModelIndex(), 0)
         self._restoring = False
         self._select_again()
+        self.fit_columns()
         bar.setValue(position)
 
     def _select_again(self) -> None:
@@ -139,7 +144,7 @@ class ValueTreeView(QTreeView):
 
     def _open_full(self, node: ValueNode) -> None:
         text = node.value if isinstance(node.value, str) else as_json(node.value)
-        TextDialog(node.shown_key, text, self).open()
+        TextDialog(node.shown_key, text, self, prose=isinstance(node.value, str)).open()
 
     def _on_context_menu(self, position: QPoint) -> None:
         menu = self.context_menu(self.indexAt(position))
@@ -165,7 +170,7 @@ class ValueTreeView(QTreeView):
             menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
         if node.parent is not None and node.parent.lane not in ("", FILES):
             pinned = node.parent.lane == PINNED
-            menu.addAction(theme.icon("thumbtack", "dim"), "Unpin (P)" if pinned else "Pin (P)").triggered.connect(self._on_pin)
+            menu.addAction(theme.icon("thumbtack", "dim"), "Unpin\tP" if pinned else "Pin\tP").triggered.connect(self._on_pin)
         if self.selected_key(index) is not None:
             menu.addAction(theme.icon("user-pen", "dim"), "Who wrote this key\tCtrl+Shift+W").triggered.connect(self._on_who_wrote)
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)

@@ -17,7 +17,7 @@ from inspector_app.views.actions import Actions
 from inspector_app.views.icon_label import IconLabel
 from inspector_app.views.tile import Tile
 
-_WIDTH = 1040
+_WIDTH = 1160
 _GAP = 28
 _TWO_COLUMNS = 900
 """Pixels from which the ways in and the samples stand side by side."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -25,6 +26,9 @@ from inspector_app.views.empty_state import EmptyState
 
 _ROW = Qt.ItemDataRole.UserRole
 _ICONS = {"write": ("pen", "text"), "parallel": ("code-fork", "warn"), "reading": ("eye", "dim")}
+
+_COLUMNS = ((140, 0.3), (60, 0.1), (80, 0.1), (110, 0.2))
+"""Of all but the last: its least width in pixels, and the share of the whole that it may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,34 +101,38 @@ class WritersPane(QWidget):
         """Which key it is about, and what is not known."""
         return self._title.text()
 
-    def show_writers(self, title: str, rows: Sequence[WriterRow]) -> None:
-        """Show who wrote a key, the last write selected.
+    def show_writers(self, title: str, rows: Sequence[WriterRow], in_force: int | None = None) -> None:
+        """Show who wrote a key.
 
         Args:
             title: which key, and what is not known of it.
             rows: in order.
+            in_force: number of the row to select: the write whose value is looked at; None: the last write.
         """
         self._title.setText(visible(title))
         self._rows = list(rows)
         self.tree.blockSignals(True)
         self.tree.clear()
-        last_write = None
-        for row in rows:
+        last_write = selected = None
+        for number, row in enumerate(rows):
             item = self._item(row)
             if row.kind == "reading" and last_write is not None:
                 last_write.addChild(item)
             else:
                 self.tree.addTopLevelItem(item)
                 last_write = item if row.kind != "reading" else last_write
+            if in_force in (number, None):
+                selected = last_write
         self.tree.expandAll()
-        if last_write is not None:
-            self.tree.setCurrentItem(last_write)
+        self.tree.fit_columns()
+        if selected is not None:
+            self.tree.setCurrentItem(selected)
         self.tree.blockSignals(False)
         self._stack.setCurrentIndex(1)
         self.tree.setFocus()
 
-    def _make_tree(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
+    def _make_tree(self) -> _Writes:
+        tree = _Writes(self)
         tree.setObjectName("writers_list")
         tree.setAccessibleName("Who wrote this key")
         tree.setHeaderLabels(["written by", "event", "time", "branch · session", "value"])
@@ -134,8 +142,7 @@ class WritersPane(QWidget):
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = tree.header()
         header.setStretchLastSection(True)
-        for column, width in enumerate((230, 60, 80, 210)):
-            header.resizeSection(column, width)
+        for column in range(len(_COLUMNS)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         tree.itemClicked.connect(self._on_chosen)
         tree.itemActivated.connect(self._on_chosen)
@@ -158,3 +165,19 @@ class WritersPane(QWidget):
         row: WriterRow = item.data(0, _ROW)
         if row.event_id is not None:
             self.event_asked.emit(row.address, row.event_id)
+
+
+class _Writes(QTreeWidget):
+    """The list; each column has what it needs, up to a share of the width, and the value the rest."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Share the width out."""
+        width = self.viewport().width()
+        for column, (least, share) in enumerate(_COLUMNS):
+            wanted = max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) + 8
+            self.header().resizeSection(column, max(least, min(wanted, int(width * share))))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
@@ -104,3 +104,17 @@ def test_the_style_sheet_reaches_widgets(qtbot) -> None:
     qtbot.addWidget(label)
     label.ensurePolished()
     assert label.palette().windowText().color() == QColor(theme.DARK.warn)
+
+
+@pytest.mark.parametrize("choice", ["dark", "light"])
+def test_a_tick_stands_in_a_box_that_can_be_seen(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+    look = theme.apply(qapp, choice)
+    box = QCheckBox("Markdown")
+    qtbot.addWidget(box)
+    box.show()
+    for checked, colour in ((True, look.tokens.accent), (False, look.tokens.dim)):
+        box.setChecked(checked)
+        picture = box.grab().toImage()
+        height, width = picture.height(), 16
+        pixels = [picture.pixelColor(x, y).name() for x in range(width) for y in range(height)]
+        assert pixels.count(colour) > 20, "its ground, or its border"

@@ -235,3 +235,27 @@ def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
 def test_the_pane_can_be_narrow_whatever_the_author_is_called(detail: EventDetail) -> None:
     detail.show_event(0, said("x", author="a" * 500))
     assert detail.minimumSizeHint().width() < 420
+
+
+def test_a_short_text_leaves_its_room_to_the_calls_below(qtbot, detail: EventDetail) -> None:
+    detail.resize(600, 700)
+    detail.tabs.setCurrentIndex(CONTENT)
+    event = call_event()
+    assert event.content is not None and event.content.parts is not None
+    event.content.parts.insert(0, types.Part(text="I pay."))
+    detail.show_event(0, event)
+    content = detail.content
+    qtbot.waitUntil(lambda: content.browser.height() < 100)
+    assert content.tree.height() > 400
+    event.content.parts[0] = types.Part(text="I pay.\n\n" * 100)
+    detail.show_event(0, event)
+    qtbot.waitUntil(lambda: abs(content.browser.height() - content.tree.height()) < 20)
+
+
+def test_the_heading_of_the_state_is_whole_in_a_long_session(qtbot, detail: EventDetail) -> None:
+    detail.resize(600, 700)
+    detail.show_event(999_999, said("done"))
+    detail.set_state(ScopedState(session={"n": 1}), [], {"n": (0, "#1 writer")})
+    header = detail.state.tree.header()
+    assert header.model().headerData(0, Qt.Orientation.Horizontal) == "state at 1,000,000"
+    qtbot.waitUntil(lambda: header.sectionSize(0) >= header.sectionSizeHint(0))

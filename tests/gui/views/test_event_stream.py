@@ -231,3 +231,32 @@ def test_rows_that_are_painted_later_are_painted(qtbot, view: EventStreamView, m
     model.append_events(turns(60))
     assert not view.table.updatesEnabled()
     qtbot.waitUntil(view.table.updatesEnabled)
+
+
+def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with_tokens(
+    qtbot, view: EventStreamView, model: EventListModel
+) -> None:
+    model.set_events([said("hello", author="user")])
+    model.show_partial(partial("gro"))
+    assert view.table.isColumnHidden(Column.TOKENS)
+    model.append_events([said("grown", usage_metadata=types.GenerateContentResponseUsageMetadata(total_token_count=144))])
+    qtbot.waitUntil(lambda: not view.table.isColumnHidden(Column.TOKENS))
+
+
+def test_the_selected_row_stays_in_sight_when_a_card_takes_the_room(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(30))
+    row = model.row_of_index(25)
+    assert row is not None
+    click_row(qtbot, view, row)
+    view.resize(700, 140)
+    seen = view.table.visualRect(model.index(row, Column.EVENT))
+    assert view.table.viewport().rect().contains(seen)
+
+
+def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(3))
+    model.set_filter(lambda event: False)
+    view.show_searching(True)
+    assert "still searching" in view._nothing_found.text[0]
+    view.show_searching(False)
+    assert view._nothing_found.text[0] == "No event matches the filter"

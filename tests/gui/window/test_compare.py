@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from google.genai import types
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from inspector_app import theme
 from inspector_app.app import Inspector
 from inspector_app.cursor import SessionAddress
 from inspector_app.qt_models.comparison import LEFT, RIGHT
@@ -153,6 +154,10 @@ def test_a_fork_is_compared_with_its_parent_from_the_list(story: Inspector, qtbo
     qtbot.waitUntil(lambda: story.window.page is page, timeout=10_000)
     assert page.table.currentIndex().row() == 7 and page.model.kind(7) == "left only", "the first 7 events are the same"
     assert page.findChild(QLineEdit) is None
+    titles = [
+        label.text() for label in (page.findChild(QLabel, f"compare_{side}_title") for side in ("left", "right")) if label is not None
+    ]
+    assert titles[0].startswith("story-1 · ") and titles[1].startswith("fork at 7 ("), "named as in the list of sessions"
 
 
 def test_of_very_many_sessions_the_newest_are_offered_and_the_parent(
@@ -169,3 +174,10 @@ def test_of_very_many_sessions_the_newest_are_offered_and_the_parent(
     assert [picker.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(picker.list.count())] == [original]
     assert "one of the 1 newest" in picker.findChild(QLabel).text()
     picker.reject()
+
+
+def test_differences_are_marked_in_the_colours_of_another_theme(compared: Inspector, qapp: QApplication, qtbot: QtBot) -> None:
+    pane = compared.window.compare.aspects.right
+    qtbot.waitUntil(lambda: bool(pane.extraSelections()))
+    theme.apply(qapp, "light")
+    assert [mark.format.background().color().name() for mark in pane.extraSelections()] == [theme.LIGHT.added]

@@ -6,9 +6,14 @@ import asyncio
 import gc
 from collections.abc import AsyncGenerator
 
+import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector_app.app import InspectorLoop
+from inspector_app import app
+from inspector_app.app import Inspector, InspectorLoop
+from inspector_app.messages import MessageBus
+from inspector_app.settings import Settings
 
 
 def test_an_abandoned_generators_finally_runs_to_its_end(running: InspectorLoop, qtbot: QtBot) -> None:
@@ -31,3 +36,17 @@ def test_an_abandoned_generators_finally_runs_to_its_end(running: InspectorLoop,
     qtbot.waitUntil(task.done)
     gc.collect()
     qtbot.waitUntil(lambda: steps == ["finally begins", "finally ends"])
+
+
+def test_a_database_that_does_not_let_itself_be_closed_does_not_hold_the_window(
+    running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer_never() -> None:
+        await asyncio.Event().wait()
+
+    inspector = Inspector(qapp, settings, MessageBus())
+    inspector.show((1280, 800))
+    monkeypatch.setattr(app, "SHUTDOWN_SECONDS", 0.05)
+    monkeypatch.setattr(inspector.browse, "close", answer_never)
+    with qtbot.waitSignal(inspector.closed, timeout=5_000):
+        inspector.window.close()

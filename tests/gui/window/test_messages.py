@@ -83,7 +83,7 @@ def test_passing_messages_stay_at_the_bottom_edge(inspector: Inspector, qtbot: Q
     assert passing.geometry().right() < 1000 and 690 < passing.geometry().bottom() < 700
     assert passing.height() >= lines
     qtbot.mouseClick(passing.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: passing.height() > lines + 100)
+    qtbot.waitUntil(lambda: passing.height() > lines + 30)
     assert 690 < passing.geometry().bottom() < 700
 
 

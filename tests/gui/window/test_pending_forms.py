@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QTreeWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QScrollArea, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.cursor import MEMORY
+from inspector_app.cursor import MEMORY, SessionAddress
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.settings import Settings
+from inspector_app.views.pending_pane import PendingPane, PendingRow
 from inspector_app.views.value_form import ValueForm
+from runtime.history.invocations import PendingItem
+from runtime.sessions.session import SessionKey
 from tests.gui.window.test_debugging import results, write
 from tests.gui.window.test_held_branches import agent  # noqa: F401
 
@@ -122,6 +126,31 @@ def test_a_form_keeps_the_kinds_of_its_values(qtbot: QtBot) -> None:
     assert form.problem == "" and form.value == {"count": 3, "name": "3", "free": "three", "ok": True, "share": 0.5}
     form.set_value([1, {"deep": []}])
     assert form.value == [1, {"deep": []}]
+
+
+def test_fields_keep_their_height_where_there_is_little_room_and_scroll(qtbot: QtBot) -> None:
+    form = ValueForm("form", "A form")
+    qtbot.addWidget(form)
+    form.set_value(dict.fromkeys(("one", "two", "three", "four", "five"), "x"))
+    form.resize(400, 70)
+    form.show()
+    fields = [form.findChild(QLineEdit, f"form_{name}") for name in ("one", "two", "three", "four", "five")]
+    assert all(field.height() >= field.sizeHint().height() for field in fields)
+    assert all(above.geometry().bottom() < below.geometry().top() for above, below in pairwise(fields))
+    assert form.findChild(QScrollArea).verticalScrollBar().maximum() > 0
+
+
+def test_what_waits_is_not_cut_for_the_name_of_its_database(qtbot: QtBot) -> None:
+    pane = PendingPane()
+    qtbot.addWidget(pane)
+    pane.resize(1260, 180)
+    pane.show()
+    address = SessionAddress("/long.db", SessionKey("app", "user", "s-1"))
+    item = PendingItem("confirmation", "e-1", call_id="c-1", name="transfer_money")
+    pane.set_rows([PendingRow(address, item, "a_database_with_quite_a_long_name_as_exports_have_them.db")], address)
+    waiting = pane.findChild(QTreeWidget, "pending_list")
+    assert waiting.columnWidth(0) >= waiting.sizeHintForColumn(0)
+    assert sum(waiting.columnWidth(column) for column in range(4)) <= waiting.viewport().width()
 
 
 PRINTER = '''

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import PER_INVOCATION, write_database
 from inspector_app.app import Inspector
+from inspector_app.timeline import timeline
+from tests.gui.events import said
 
 
 @pytest.fixture
@@ -55,3 +58,16 @@ def test_of_a_long_session_only_the_selected_invocation_is_drawn(
     places = [bar.index for row in chart._shown.rows for bar in row.bars]
     assert min(places) >= 1_230
     assert max(places) < 1_230 + PER_INVOCATION
+
+
+def test_what_stands_on_the_axis_does_not_overlap(story: Inspector, qtbot: QtBot) -> None:
+    """Also where a pause, cut short, is narrower than the words that say how long it was."""
+    chart = story.window.workbench.timeline.chart
+    drawn = timeline([said("word", number=seconds) for seconds in (0, 1, 2, 4_000, 4_001, 90_000)])
+    assert len(drawn.scale.pauses) == 2
+    chart.set_timeline(drawn, {})
+    for width in (400, 900, 2400):
+        chart.resize(width, 200)
+        edges = sorted((left, right) for left, right, _ in chart.axis_labels(drawn))
+        assert len(edges) >= 2
+        assert all(right < left for (_, right), (left, _) in pairwise(edges))

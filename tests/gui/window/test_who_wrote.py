@@ -51,6 +51,21 @@ def test_every_writer_and_every_prompt_that_read_it(story: Inspector, story_db: 
     qtbot.waitUntil(lambda: story.cursor.event_index == place)
 
 
+def test_the_write_whose_value_is_looked_at_is_the_selected_one(story: Inspector, qtbot: QtBot) -> None:
+    bench = story.window.workbench
+    bench.stream.select_event(4)
+    qtbot.waitUntil(lambda: story.cursor.event_index == 4)
+    assert "StoryGenerator" in bench.detail.state.model.node(index_of(story, "current_story")).writer
+    bench.detail.state.tree.setCurrentIndex(index_of(story, "current_story"))
+    bench.detail.state.tree.setFocus()
+    qtbot.keyClick(story.window, *WHO_WROTE)
+    pane = bench.writers
+    qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
+    selected = pane.tree.currentItem()
+    assert selected is not None and selected.text(0) == "StoryGenerator" and selected.text(1) == "3"
+    assert [row.who for row in pane.rows if row.kind == "write"][-1] == "Reviser", "who wrote it later"
+
+
 def test_parallel_overwrites_are_flagged(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
     events = [
         Event(invocation_id="e-1", author=name, branch=f"fan.{name}", actions=EventActions(state_delta={"best": name}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -149,6 +150,12 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
         return await tool.run_async(args=args, tool_context=context)
     except SystemExit as error:
         raise AgentExitError(f"The tool {tool.name!r}", error) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        # Nobody cancelled this run: something that the tool waited for was. Let through, it would end the run without a word.
+        raise RuntimeError(f"The tool {tool.name!r} waited for something that was cancelled.") from error
 
 
 async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:

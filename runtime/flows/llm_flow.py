@@ -215,12 +215,15 @@ def _id_inside(ctx: InvocationContext, agent_name: str, call: types.FunctionCall
 
 
 def _number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseTool]) -> None:
-    """Give each call an id, and list those whose answers come later."""
+    """Give each call an id of its own, and list those whose answers come later."""
     calls = event.get_function_calls()
     if not calls:
         return
+    given: set[str | None] = set()
     for call in calls:
         if ctx.shared.outer is not None:
             call.id = _id_inside(ctx, event.author, call)
-        call.id = call.id or new_function_call_id()
+        if not call.id or call.id in given:  # some models number every call alike; a result could not be told from another's
+            call.id = new_function_call_id()
+        given.add(call.id)
     event.long_running_tool_ids = {call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running}

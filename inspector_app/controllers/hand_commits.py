@@ -40,6 +40,13 @@ class HandCommits:
             return "The agent is running: pause it first (F6)."
         return None
 
+    def blocked_between_runs(self) -> str | None:
+        """As `blocked`, for what a run cannot go on behind: nor while its agent is held."""
+        session = self._browse.session
+        if session is not None and self._run.phase != "idle" and self._run.address == session.address:
+            return "A run is going on: stop it first (Shift+F5)."
+        return self.blocked()
+
     def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
         """Commit an event, unless that is blocked.
 

@@ -81,7 +81,7 @@ class RewindController(QObject):
         if self._browse.session is not session:
             return
         self.plan = plan
-        blocked = self._commits.blocked()
+        blocked = self._commits.blocked_between_runs()
         self._bench.resume_hint.hide()  # one offer at a time
         self._bench.rewind_card.show_decision(
             rewind_title(plan),
@@ -104,6 +104,8 @@ class RewindController(QObject):
             return
         if choice == FORK:
             self._tasks.spawn(self._forks.fork(session, Cut(before=plan.first_event_id)), "Forking")
+        elif blocked := self._commits.blocked_between_runs():  # a run may have begun since
+            self._messages.info(blocked)
         elif choice == REWIND:
             self._tasks.spawn(self._rewind(session, plan), "Rewinding")
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from runtime.agents.invocation_context import InvocationContext
-from runtime.sessions.state import State
+from runtime.sessions.state import State, independent
 
 logger = logging.getLogger(__name__)
 
 
+def snapshot(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a session's state that changes of its values in place do not reach.
+
+    What `temp:` keys hold may be any objects, such as ones that cannot be copied: they stay the same.
+    """
+    temp = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
+    return {**independent({key: value for key, value in state.items() if key not in temp}), **temp}
+
+
 def take_back_local_writes(ctx: InvocationContext) -> None:
     """Make the state what was committed last (seed-readings: "local writes included")."""
+    committed = snapshot(ctx.shared.committed_state)
     ctx.session.state.clear()
-    ctx.session.state.update(ctx.shared.committed_state)
+    ctx.session.state.update(committed)
 
 
 def warn_of_lost_writes(ctx: InvocationContext) -> None:

@@ -35,7 +35,7 @@ from runtime.events.event import Event
 from runtime.events.ids import new_invocation_id
 from runtime.events.marks import RESUMED
 from runtime.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation
-from runtime.local_writes import take_back_local_writes, warn_of_lost_writes
+from runtime.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
@@ -196,12 +196,12 @@ class Runner(SessionEdits):
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
         """Append an event to the session. The only place that does."""
         shared = ctx.shared
-        if not shared.has_resumed_mark:
-            event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
-            shared.has_resumed_mark = True
         delta = dict(event.actions.state_delta)
         async with shared.committing:
+            if not shared.has_resumed_mark:
+                event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
             await self.session_service.append_event(ctx.session, event)
+            shared.has_resumed_mark = True
             if delta:
                 apply_delta(shared.committed_state, delta)  # what is `temp:` too: the service took it out of the event
                 apply_delta(shared.committed_state, event.actions.state_delta)  # the other values as stored
@@ -258,7 +258,7 @@ class Runner(SessionEdits):
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
-        ctx.shared.committed_state = dict(session.state)
+        ctx.shared.committed_state = snapshot(session.state)
         if resumed_id:
             restore_invocation(ctx, self.agent)
         return ctx

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing, suppress
+from functools import partial
 from typing import Any
 
 from runtime.events.event import Event
+from runtime.worker_threads import run_in_thread
 
 _END = object()
 
@@ -28,10 +30,14 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
     """
     items: queue.SimpleQueue[Any] = queue.SimpleQueue()
     wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    pumping: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
 
     async def pump() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        pumping.put(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
         async with aclosing(events):
-            while await asyncio.to_thread(wanted.get):
+            while await run_in_thread(wanted.get):  # a thread that does not hold the end of the program
                 items.put(await anext(events, _END))
 
     def work() -> None:
@@ -45,7 +51,12 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
     try:
         while True:
             wanted.put(True)
-            item = items.get()
+            try:
+                item = items.get()
+            except BaseException:  # Ctrl-C: the agent is at work, and may be for long
+                with suppress(RuntimeError):  # it has just ended
+                    pumping.get()()
+                raise
             if item is _END:
                 return
             if isinstance(item, BaseException):

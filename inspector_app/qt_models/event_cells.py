@@ -19,15 +19,16 @@ class Column(IntEnum):
     AUTHOR = 3
     EVENT = 4
     DELTA = 5
-    TOKENS = 6
+    TOOK = 6
+    TOKENS = 7
 
 
-HEADINGS = ("", "#", "time", "author", "event", "Δ", "tokens")
+HEADINGS = ("", "#", "time", "author", "event", "Δ", "took", "tokens")
 
 
 def alignment(column: int) -> Qt.AlignmentFlag:
     """Return how a column's cells are aligned: numbers to the right."""
-    right = column in (Column.NUMBER, Column.TOKENS)
+    right = column in (Column.NUMBER, Column.TOOK, Column.TOKENS)
     return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -35,7 +36,7 @@ def cell_text(row: StreamRow, column: int) -> str:
     """Return a cell's text; an invocation's header has one text only, in the widest column."""
     if row.kind == "invocation":
         return "   ".join(filter(None, [row.summary, row.event_kind, row.tokens])) if column == Column.EVENT else ""
-    texts = ("", row.number, row.time, row.author, row.summary, row.delta, row.tokens)
+    texts = ("", row.number, row.time, row.author, row.summary, row.delta, row.took, row.tokens)
     return texts[column]
 
 
@@ -62,8 +63,11 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
         )
     if row.kind not in ("event", "inner event"):
         return None
+    took = f"{row.took} after the event that it followed" if row.took else ""
+    if column == Column.TOOK:
+        return plain_tooltip(took) if took else None
     if column == Column.TIME:
-        return plain_tooltip(full_time(timestamp)) if timestamp is not None else None
+        return plain_tooltip("\n".join(filter(None, (full_time(timestamp), took)))) if timestamp is not None else None
     if column == Column.EVENT:
         edited = "\nChanged by hand: see custom metadata under Content." if row.edited else ""
         return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}")

@@ -101,6 +101,7 @@ class EventListModel(GrowingRows):
         Args:
             first, end: their places.
         """
+        self._cache.pop(end, None)  # it knows now what it followed
         low, high = self._places.position_after(first - 1), self._places.position_after(end - 1) - 1
         if low <= high:
             top, last = self._places.starts[self._places.group_of(low)], self._places.group_of(high)

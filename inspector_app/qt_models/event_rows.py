@@ -29,7 +29,7 @@ class StreamRow:
     Attributes:
         kind: what sort of row: an invocation's header, a committed event, what goes on inside a call of an agent as a tool (a header, and
             events that are stored nowhere), text still streaming, or what is waited for.
-        number, time, author, summary, delta, tokens: the cells' texts.
+        number, time, author, summary, delta, took, tokens: the cells' texts.
         icon: Font Awesome name.
         role: colour role of the summary (of the status word in a header).
         author_role: colour role of the author and the icon.
@@ -48,6 +48,7 @@ class StreamRow:
     time: str = ""
     author: str = ""
     delta: str = ""
+    took: str = ""
     tokens: str = ""
     icon: str = ""
     role: str = "text"
@@ -156,7 +157,14 @@ def unread_row(index: int) -> StreamRow:
 
 
 def event_row(
-    event: Event, index: int, author_role: str, held: bool, temp_keys: int, author_sign: int = 0, breakpoint_mark: str = ""
+    event: Event,
+    index: int,
+    author_role: str,
+    held: bool,
+    temp_keys: int,
+    author_sign: int = 0,
+    breakpoint_mark: str = "",
+    took: float | None = None,
 ) -> StreamRow:
     """Return a committed event's row.
 
@@ -168,6 +176,7 @@ def event_row(
         temp_keys: how many `temp:` keys it set, which the stored event does not carry.
         author_sign: how often the colours had been given out before its author got one.
         breakpoint_mark: see `StreamRow.breakpoint`.
+        took: seconds since the event that it followed; None where that is not known.
     """
     shown = describe(event)
     changed = len(event.actions.state_delta) + temp_keys
@@ -181,6 +190,7 @@ def event_row(
         time=clock(event.timestamp),
         author=visible(event.author[:80]),
         delta=f"Δ{changed}" if changed else "",
+        took=duration(took) if took is not None else "",
         tokens=f"{tokens:,}" if tokens else "",
         icon=shown.icon,
         role=shown.role,

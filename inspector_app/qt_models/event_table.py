@@ -23,11 +23,14 @@ from inspector_app.qt_models.event_rows import (
 )
 from inspector_app.qt_models.inner_runs import InnerRun
 from runtime.events import Event
+from runtime.history.writers import are_parallel
 
 Index = QModelIndex | QPersistentModelIndex
 _ROW_CACHE_SIZE = 4096
 _LONGEST_COUNTED = 64
 """Events of a group that are looked at for its header."""
+_MOST_BETWEEN = 32
+"""Events of parallel branches between two that followed each other."""
 
 # Put together once: Qt's enums are slow, and views ask for each cell.
 _ENABLED = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
@@ -148,11 +151,20 @@ class EventTable(QAbstractTableModel):
             mark = self._breakpoint_mark(event) if self._breakpoint_mark is not None else ""
             if self._meet(event):
                 self._columns_changed.start()
-            made = event_row(
-                event, index, self._colours.role(event.author), event.id == self._held, temp_keys, self._colours.sign(event.author), mark
-            )
+            role, sign = self._colours.role(event.author), self._colours.sign(event.author)
+            made = event_row(event, index, role, event.id == self._held, temp_keys, sign, mark, self._took(event, index))
             self._cache[index] = made
         return made
+
+    def _took(self, event: Event, index: int) -> float | None:
+        """Return the seconds since the event that this one followed: the last of its invocation that is on no other, parallel branch."""
+        for place in range(index - 1, max(index - 1 - _MOST_BETWEEN, -1), -1):
+            before = self._places.events.peek(place, ask=False)
+            if before is None or before.invocation_id != event.invocation_id:
+                return None
+            if not are_parallel(before.branch, event.branch):
+                return event.timestamp - before.timestamp
+        return None
 
     def _inner_row(self, run: InnerRun, number: int) -> StreamRow:
         if number == 0:

@@ -32,6 +32,8 @@ from inspector_app.views.marked_scroll_bar import MarkedScrollBar
 from inspector_app.views.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 from runtime.events import Event
 
+WIDE = 760
+"""Pixels from which on there is room for more than the summary needs."""
 PAINT_LATER_MS = 2
 """A task that slept wakes in two turns of the loop, so that none is too short."""
 
@@ -87,7 +89,7 @@ class EventTable(QTableView):
         columns.setMinimumSectionSize(20)
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         columns.setSectionResizeMode(Column.EVENT, QHeaderView.ResizeMode.Stretch)
-        for fixed in (Column.GUTTER, Column.NUMBER, Column.TIME, Column.DELTA, Column.TOKENS):
+        for fixed in (Column.GUTTER, Column.NUMBER, Column.TIME, Column.DELTA, Column.TOOK, Column.TOKENS):
             columns.setSectionResizeMode(fixed, QHeaderView.ResizeMode.Fixed)
         self.fit_columns()
 
@@ -108,10 +110,16 @@ class EventTable(QTableView):
             Column.TIME: small.horizontalAdvance("00:00:00") + 14,
             Column.AUTHOR: min(max(authors), 150) + 16,
             Column.DELTA: normal.horizontalAdvance("Δ99") + 14,
+            Column.TOOK: small.horizontalAdvance("59 min 59 s") + 14,
             Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
         }.items():
             self.setColumnWidth(column, width)
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show how long each event took where there is room for it."""
+        super().resizeEvent(event)
+        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):

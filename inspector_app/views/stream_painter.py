@@ -85,6 +85,8 @@ class StreamPainter:
                 self._text(painter, left, top, width, row.author, row.author_role, self._author_fonts[min(row.author_sign, 2)])
             elif column == Column.DELTA:
                 self._text(painter, left, top, width, row.delta, "accent", self._font)
+            elif column == Column.TOOK:
+                self._text(painter, left, top, width, row.took, lit, self._small, _RIGHT)
             elif column == Column.TOKENS:
                 self._text(painter, left, top, width, row.tokens, "dim", self._small, _RIGHT)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -17,6 +18,7 @@ from runtime.agents.callbacks import first_answer
 from runtime.agents.invocation_context import InvocationContext, InvocationPaused
 from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.resume_error import ResumeError
+from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import CALLBACK
@@ -219,6 +221,10 @@ class BaseAgent(BaseModel):
                 raise
         except SystemExit as error:
             raise AgentExitError(f"The agent {self.name!r}", error) from error
+        except asyncio.CancelledError as error:
+            if is_being_cancelled():
+                raise
+            raise SelfCancelledError(f"The agent {self.name!r}") from error
         finally:
             await ctx.close_runs()
 

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from runtime.compaction import with_summaries
 from runtime.events.event import Event
 from runtime.resume import REQUEST_CALLS
 from runtime.rewind import without_rewound
+from runtime.sessions.state import independent
 from runtime.trusted import changed, trusted
 
 _CLIENT_ID = "adk-"
@@ -125,8 +127,19 @@ class Conversation:
 def copied(contents: Sequence[types.Content]) -> list[types.Content]:
     """Return contents whose parts may be changed without changing the session's events."""
     return [
-        changed(content, parts=[changed(part) for part in content.parts] if content.parts is not None else None) for content in contents
+        changed(content, parts=[_copied_part(part) for part in content.parts] if content.parts is not None else None)
+        for content in contents
     ]
+
+
+def _copied_part(part: types.Part) -> types.Part:
+    own: dict[str, Any] = {name: changed(value) for name, value in part.__dict__.items() if isinstance(value, BaseModel)}
+    call, response = part.function_call, part.function_response
+    if call and call.args:
+        own["function_call"] = changed(call, args=independent(call.args))
+    if response and response.response:
+        own["function_response"] = changed(response, response=independent(response.response))
+    return changed(part, **own)
 
 
 def _is_said(event: Event) -> bool:

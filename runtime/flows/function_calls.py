@@ -17,12 +17,14 @@ from runtime.agents.invocation_context import InvocationContext
 from runtime.agents.tool_context import ToolContext
 from runtime.auth.auth_tool import as_auth_config, read_answer
 from runtime.errors.agent_exit_error import AgentExitError
+from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.ids import new_function_call_id
 from runtime.flows.merge import merge
 from runtime.plugins.plugin_manager import CallFailure, NoResult
 from runtime.resume import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.sessions.state import independent
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.json_value import as_json
 from runtime.tools.tool_confirmation import ToolConfirmation
@@ -112,7 +114,7 @@ async def _result(
 ) -> Any:
     """Call the tool with all hooks round it."""
     tool = tools.get(call.name or "")
-    args = dict(call.args or {})
+    args = independent(call.args or {})  # what a tool or callback does with them is not what the model called
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
@@ -151,11 +153,9 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
     except SystemExit as error:
         raise AgentExitError(f"The tool {tool.name!r}", error) from error
     except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if is_being_cancelled():
             raise
-        # Nobody cancelled this run: something that the tool waited for was. Let through, it would end the run without a word.
-        raise RuntimeError(f"The tool {tool.name!r} waited for something that was cancelled.") from error
+        raise SelfCancelledError(f"The tool {tool.name!r}") from error
 
 
 async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:

@@ -31,9 +31,7 @@ async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T,
                     consumed = asyncio.Event()
                     arrived.put_nowait((item, consumed))
                     await consumed.wait()
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:
+        except BaseException as error:  # a cancellation too: it may be the source's own, and somebody waits for the next item
             arrived.put_nowait(error)
         else:
             arrived.put_nowait(None)

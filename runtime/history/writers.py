@@ -125,14 +125,14 @@ def with_parallel(writes: Sequence[Write]) -> list[Write]:
         if write.branch is not None:
             by_invocation.setdefault((write.session, write.invocation_id), []).append(write)
     return [
-        replace(write, parallel=tuple(other.event_id or "" for other in together if _blind(write.branch, other.branch)))
+        replace(write, parallel=tuple(other.event_id or "" for other in together if are_parallel(write.branch, other.branch)))
         if (together := by_invocation.get((write.session, write.invocation_id))) and write.branch is not None
         else write
         for write in writes
     ]
 
 
-def _blind(branch: str | None, other: str | None) -> bool:
+def are_parallel(branch: str | None, other: str | None) -> bool:
     """Return whether agents on two branches of one invocation do not see each other's events."""
     if branch is None or other is None or branch == other:
         return False

@@ -17,7 +17,7 @@ from runtime.sessions.event_codec import check_storable
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import PLAIN, State, apply_delta, storable
+from runtime.sessions.state import PLAIN, State, apply_delta, independent, storable
 
 
 class GetSessionConfig(BaseModel):
@@ -135,7 +135,8 @@ class BaseSessionService(abc.ABC):
         check_storable(event)
         temp = check_actions(event)
         await self._commit(session, event, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
-        apply_delta(session.state, event.actions.state_delta)
+        # Copies: an agent that changes a value in place (`state["cart"].append(…)`) must not change the past.
+        apply_delta(session.state, independent(event.actions.state_delta))
         if temp:
             apply_delta(session.state, temp)
         if isinstance(session.events, EventList):

@@ -31,8 +31,16 @@ def to_epoch(micros: int) -> float:
 
 
 def as_datetime(micros: int) -> datetime:
-    """Return the UTC time without a zone, as PostgreSQL's columns hold it."""
-    return _EPOCH + timedelta(microseconds=micros)
+    """Return the UTC time without a zone, as PostgreSQL's columns hold it.
+
+    Raises:
+        UnstorableValueError: it is before the year 1 or after 9999.
+    """
+    try:
+        return _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        hint = "; are these milliseconds? Times are epoch seconds" if micros > 0 else ""
+        raise UnstorableValueError("timestamp", f"{to_epoch(micros):.0f} is no time of the years 1 to 9999{hint}") from None
 
 
 def as_text(micros: int) -> str:

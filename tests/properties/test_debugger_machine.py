@@ -95,9 +95,9 @@ def told(events: list[Event]) -> dict[tuple[str, str | None], list[Any]]:
     by_agent: dict[tuple[str, str | None], list[Any]] = defaultdict(list)
     for event in events:
         calls = [(call.name, call.args) for call in event.get_function_calls()]
-        names = sorted(response.name or "" for response in event.get_function_responses())
+        results = len(event.get_function_responses())  # whose comes first, of tools that run at once, is a matter of time
         texts = [part.text for part in (event.content.parts if event.content else None) or [] if part.text]
-        by_agent[event.author, event.branch].append((kind_of(event), calls, names, texts))
+        by_agent[event.author, event.branch].append((kind_of(event), calls, results, texts))
     return by_agent
 
 

@@ -75,6 +75,19 @@ async def values_are_replaced_and_not_merged(service: BaseSessionService) -> Non
 
 
 @clause()
+async def a_value_of_the_held_session_changed_in_place_changes_nothing_stored(service: BaseSessionService) -> None:
+    session = await new_session(service)
+    event = await service.append_event(session, delta(cart=["a"], **{"user:likes": {"colours": ["red"]}}))
+    session.state["cart"].append("b")
+    session.state["user:likes"]["colours"].append("blue")
+    assert event.actions.state_delta == {"cart": ["a"], "user:likes": {"colours": ["red"]}}
+    await service.append_event(session, delta(other=1, **{"user:other": 1}))
+    again = await stored(service)
+    assert again.state == {"cart": ["a"], "other": 1, "user:likes": {"colours": ["red"]}, "user:other": 1}
+    assert again.events[0].actions.state_delta == {"cart": ["a"], "user:likes": {"colours": ["red"]}}
+
+
+@clause()
 async def only_the_prefix_of_the_key_itself_counts(service: BaseSessionService) -> None:
     session = await new_session(service)
     odd = {"user:app:x": 1, "APP:x": 2, "nested": {"app:x": 3}, "app:": 4, ":": 5, "": 6}

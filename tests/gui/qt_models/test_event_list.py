@@ -59,6 +59,17 @@ def test_cells_of_a_row(model: EventListModel) -> None:
     assert text(model, 1, Column.DELTA) == "Δ3"
 
 
+def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventListModel) -> None:
+    fork, left, right, joined = "fan", "fan.left", "fan.right", None
+    branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))
+    events = [said("x", branch=branch, number=number) for branch, number in branches]
+    model.set_events([*events, said("later", invocation="e-2", number=20)])
+    rows = [row for row in range(model.rowCount()) if not model.is_header(row)]
+    assert [text(model, row, Column.TOOK) for row in rows] == ["", "1.0 s", "3.0 s", "3.0 s", "6.0 s", "3.0 s", ""]
+    tooltip = model.index(rows[2], Column.TIME).data(Qt.ItemDataRole.ToolTipRole)
+    assert "3.0 s after the event that it followed" in tooltip
+
+
 def test_a_header_tells_status_count_time_and_tokens(model: EventListModel) -> None:
     model.set_events(turns(4))
     model.set_statuses({"e-0": "paused"})

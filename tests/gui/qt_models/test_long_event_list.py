@@ -46,6 +46,18 @@ def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventList
     assert model.stream_row(0).tokens == "4 events   3.0 s"
 
 
+def test_what_an_event_followed_may_be_read_later(model: EventListModel) -> None:
+    stored = turns(2 * PAGE, per_invocation=2 * PAGE)
+    events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], ask=lambda: None)
+    events.put(PAGE, [(event.id, event) for event in stored[PAGE:]])
+    model.set_long(events, [InvocationGroup("e-0", 0, False, count=len(stored), counted=False)])
+    row = model.row_of_index(PAGE)
+    assert model.stream_row(row).took == ""
+    events.put(0, [(event.id, event) for event in stored[:PAGE]])
+    model.refresh(0, PAGE)
+    assert model.stream_row(row).took == "1.0 s"
+
+
 def test_a_header_of_events_that_are_not_here_only_counts_them(model: EventListModel) -> None:
     model.set_long(session(), groups())
     assert model.stream_row(0).tokens == "4 events"

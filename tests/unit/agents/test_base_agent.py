@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import logging
 import sys
 from collections.abc import AsyncGenerator
@@ -127,18 +126,6 @@ def _caller(*tools: Any, **more: Any) -> LlmAgent:
 async def test_code_that_exits_fails_its_run_and_no_more(agent: Any, who: str, resumable: bool) -> None:
     with pytest.raises(AgentExitError, match=f"The {who} tried to end the program"):
         await run(runner_for(agent(), resumable=resumable))
-
-
-async def _waits_for_what_is_cancelled() -> str:
-    """Wait."""
-    waiting = asyncio.get_running_loop().create_future()
-    waiting.cancel()
-    return str(await waiting)
-
-
-async def test_a_tool_that_something_else_cancelled_fails_its_run_and_says_so() -> None:
-    with pytest.raises(RuntimeError, match="The tool '_waits_for_what_is_cancelled' waited for something that was cancelled"):
-        await run(runner_for(_caller(_waits_for_what_is_cancelled)))
 
 
 async def test_a_tool_that_exits_is_an_error_to_callbacks() -> None:

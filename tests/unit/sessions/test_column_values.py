@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.sessions.column_values import as_text, load_json_object, read_epoch, read_time, to_epoch
+from runtime.errors import UnstorableValueError
+from runtime.sessions.column_values import as_text, load_json_object, read_epoch, read_time, to_epoch, to_micros
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(exclude_categories=["Cs"])),
@@ -55,3 +56,9 @@ def test_any_form_of_a_time_is_read(value: Any) -> None:
 def test_what_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(ValueError):
         read_epoch(value)
+
+
+@pytest.mark.parametrize(("epoch", "hint"), [(1.8e12, "milliseconds"), (-1e12, "years 1 to 9999")])
+def test_a_time_that_no_column_holds_is_refused_with_a_hint(epoch: float, hint: str) -> None:
+    with pytest.raises(UnstorableValueError, match=hint):
+        as_text(to_micros(epoch))

@@ -1,0 +1,70 @@
+"""A tool or an agent that is cancelled by its own doing: the run fails and says so; it neither hangs nor looks stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, ToolContext
+from runtime.errors.self_cancelled_error import SelfCancelledError
+from runtime.events import Event
+from runtime.flows.merge import merge
+from runtime.models.scripted_llm import Reply, ScriptedLlm
+from tests.seeds.running import run, runner_for, said, scripted, texts
+
+
+async def gives_up() -> str:
+    """Waits for something that is cancelled, as a client library's timeout may be."""
+    waited_for = asyncio.get_running_loop().create_future()
+    waited_for.cancel()
+    await waited_for
+    return "never"
+
+
+async def returns() -> str:
+    return "ok"
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+@pytest.mark.parametrize("beside", [[], [("returns", {})]], ids=["alone", "beside another"])
+async def test_a_tool(resumable: bool, beside: list[Any]) -> None:
+    calls = Reply(calls=[("gives_up", {}), *beside])
+    agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[calls, "done"]), tools=[gives_up, returns])
+    with pytest.raises(SelfCancelledError, match="The tool 'gives_up' raised CancelledError"):
+        await asyncio.wait_for(run(runner_for(agent, resumable=resumable)), 20)
+
+
+async def test_a_tools_cancellation_is_an_error_that_its_callback_may_answer() -> None:
+    def answers(tool: Any, args: dict[str, Any], tool_context: ToolContext, error: Exception) -> dict[str, Any]:
+        return {"error": str(error)}
+
+    model = ScriptedLlm(replies=[Reply(calls=[("gives_up", {})]), "done"])
+    events = await run(runner_for(LlmAgent(name="agent", model=model, tools=[gives_up], on_tool_error_callback=answers)))
+    assert texts(events) == ["done"]
+
+
+async def test_a_merge_hands_on_the_cancellation_of_one_of_its_sources() -> None:
+    async def source(work: Any) -> AsyncGenerator[str, None]:
+        yield await work()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(_all(merge([source(gives_up), source(returns)])), 20)
+
+
+async def _all(items: AsyncGenerator[str, None]) -> list[str]:
+    return [item async for item in items]
+
+
+async def test_an_agent_beside_others() -> None:
+    async def cancelled(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(agent, await gives_up())
+
+    async def speaks(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        yield said(agent, "hello")
+
+    agents: list[Any] = [scripted(cancelled, "cancelled"), scripted(speaks, "speaks")]
+    with pytest.raises(SelfCancelledError, match="The agent 'cancelled'"):
+        await asyncio.wait_for(run(runner_for(ParallelAgent(name="both", sub_agents=agents))), 20)

@@ -161,12 +161,16 @@ class Inspector(QObject):
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
-        await asyncio.wait_for(self.browse.close(), SHUTDOWN_SECONDS)
+        # Only waited for: a commit that waits for another process's lock does not let itself be cancelled.
+        await asyncio.wait([self.tasks.spawn(self.browse.close(), "Closing the databases")], timeout=SHUTDOWN_SECONDS)
         self.agents.close()
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):
             for timer in owner.findChildren(QTimer):
                 timer.stop()  # what one starts would find no loop to run in
+        # Nor may what did not end in time reach views that are gone.
+        for part in (self.messages, *self.findChildren(QObject)):
+            part.blockSignals(True)
         self.window.close_now()
         self.window.deleteLater()  # Qt's own order; left to Python, models may go before the views that look at them
         self.closed.emit()

@@ -36,6 +36,7 @@ class CrashHooks:
 
     def __init__(self, bus: MessageBus) -> None:
         self._bus = bus
+        self._telling: set[int] = set()  # threads
 
     def install(self) -> None:
         """Take the process-wide hooks."""
@@ -57,18 +58,30 @@ class CrashHooks:
         if error is None:
             _log.warning("asyncio: %s", context.get("message"))
         else:
-            self._bus.error("A background step", error)
+            self._tell("A background step", error)
 
     def _on_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        self._bus.error("A step of the window", error)
+        self._tell("A step of the window", error)
 
     def _on_unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
         if unraisable.exc_value is not None:
-            self._bus.error("Cleaning up", unraisable.exc_value)
+            self._tell("Cleaning up", unraisable.exc_value)
 
     def _on_thread(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
-            self._bus.error("A background thread", args.exc_value)
+            self._tell("A background thread", args.exc_value)
+
+    def _tell(self, doing: str, error: BaseException) -> None:
+        """Report an error; one that comes of showing an error goes to the terminal, or it would be reported for ever."""
+        thread = threading.get_ident()
+        if thread in self._telling:
+            sys.__excepthook__(type(error), error, error.__traceback__)
+            return
+        self._telling.add(thread)
+        try:
+            self._bus.error(doing, error)
+        finally:
+            self._telling.discard(thread)
 
     def _on_qt_message(self, kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
         if text not in _HARMLESS_QT:

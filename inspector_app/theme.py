@@ -19,7 +19,6 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication
 from inspector_app.glyphs import paint_glyph
 
 Choice = Literal["light", "dark", "system"]
-AUTHOR_COLOURS = 4
 BASE_SIZE = 13
 SMALL_SIZE = 11
 

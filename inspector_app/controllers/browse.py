@@ -82,6 +82,7 @@ class BrowseController(QObject):
         self._sources: dict[str, Source] = {}
         self._listed: dict[str, list[SessionSummary]] = {}
         self._arrived_while_loading: list[Committed] = []
+        self._reads = 0  # of sessions, that are going on
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
@@ -177,6 +178,13 @@ class BrowseController(QObject):
         if source is None:
             return
         self._arrived_while_loading.clear()
+        self._reads += 1
+        try:
+            await self._read_session(address, source, assume=assume)
+        finally:
+            self._reads -= 1
+
+    async def _read_session(self, address: SessionAddress, source: Source, *, assume: bool) -> None:
         self.session_loading.emit(address)
         try:
             if await source.is_long(address.key):
@@ -195,8 +203,7 @@ class BrowseController(QObject):
 
     def _show(self, session: OpenSession) -> None:
         self.session = session
-        for committed in self._arrived_while_loading:
-            session.append(committed)
+        session.take_arrived(self._arrived_while_loading)
         self._arrived_while_loading.clear()
         if session.long is None and session.events:
             self.pending_found.emit(session.address, _pending(session.invocations))
@@ -274,8 +281,9 @@ class BrowseController(QObject):
         """Take in events that a run has just committed."""
         if self._cursor.session != address:
             return
-        if self.session is None:
+        if self._reads:  # what was committed a moment ago may not be in what is read; nor what is on show stay there
             self._arrived_while_loading.extend(batch)
+        if self.session is None:
             return
         if len(self.session.events.at_hand) // FREEZE_EVERY != (len(self.session.events.at_hand) + len(batch)) // FREEZE_EVERY:
             # Events have no cycles and stay: left to the collector, it would walk over all of them again and again, for 100 ms each time.

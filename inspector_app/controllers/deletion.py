@@ -89,9 +89,11 @@ class DeletionController(QObject):
         copy = await run_in_thread(keep_copy, Path(source.target), keys) if _is_file(source) else None
         if self._cursor.session is not None and self._cursor.session.database == source.target and self._cursor.session.key in keys:
             self._cursor.select_session(None)
-        hint, total = self._window.workbench.deletion_hint, len(keys)
+        hint, total, gone = self._window.workbench.deletion_hint, len(keys), 0
 
         def on_progress(done: int) -> None:
+            nonlocal gone
+            gone = done
             if done % EVERY == 0:
                 hint.suggest(f"Deleting sessions: {done:,} of {total:,}", "", "trash-can", "accent")
 
@@ -99,10 +101,12 @@ class DeletionController(QObject):
             await delete_sessions(await source.service(), keys, on_progress)
         finally:
             await self._show_list(source)
-            what = f"{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
-            kept = f" A copy is in {copy.name}." if copy else ""
-            hint.suggest(f"{what} deleted from {source.title}.{kept}", "Undo" if copy else "", "trash-can", "accent")
-            self._last = (source.target, copy) if copy else None
+            if gone:
+                of_all = "" if gone == total else f"{gone:,} of "  # what was in its way is said beside it
+                what = f"{of_all}{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
+                kept = f" A copy is in {copy.name}." if copy else ""
+                hint.suggest(f"{what} deleted from {source.title}.{kept}", "Undo" if copy else "", "trash-can", "accent")
+                self._last = (source.target, copy) if copy else None
 
     def _on_undo(self) -> None:
         last, self._last = self._last, None

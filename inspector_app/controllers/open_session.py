@@ -16,6 +16,9 @@ from runtime.events.event import Event
 from runtime.history.invocations import Invocation
 from runtime.history.state_at import History
 
+RECENT = 1_000
+"""Last events of a session that was just read, among which those that arrived meanwhile are looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Committed:
@@ -77,6 +80,13 @@ class OpenSession:
         if history is not None and len(history) < len(self.events):
             history.append(committed.event, committed.temp)
         return True
+
+    def take_arrived(self, arrived: Sequence[Committed]) -> None:
+        """Add what was committed while it was read, as far as it is not among what was read."""
+        there = set(self.events.last_ids(len(arrived) + RECENT))
+        for committed in arrived:
+            if committed.event.id not in there:
+                self.append(committed)
 
     @property
     def past(self) -> History | None:

@@ -13,8 +13,6 @@ from inspector_app.values import clock, duration, visible
 from runtime.events import Event
 from runtime.events.marks import EDITED
 
-InvocationStatus = Literal["running", "finished", "paused", "interrupted", "rewound"]
-
 USER_ROLE = "author0"
 MOST_LANES = 6
 _SHOWN_OF_GROWING = 160

@@ -105,11 +105,6 @@ class RawTablesPane(QWidget):
         """Which rows are shown, of how many."""
         return self._place.text()
 
-    @property
-    def empty_text(self) -> tuple[str, str]:
-        """Why there are no rows, if there are none."""
-        return self._empty.text
-
     def set_tables(self, tables: Sequence[tuple[str, str, str]], *, chosen: int = -1) -> None:
         """List tables.
 

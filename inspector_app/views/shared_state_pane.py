@@ -82,11 +82,6 @@ class SharedStatePane(QWidget):
         """What else is known of it."""
         return self._facts.text()
 
-    @property
-    def empty_text(self) -> tuple[str, str]:
-        """Why no state is shown, if none is."""
-        return self._empty.text
-
     def set_scopes(self, scopes: Sequence[Scope]) -> None:
         """List apps and users."""
         self.model.set_scopes(scopes)

@@ -15,7 +15,7 @@ class SelfCancelledError(RuntimeError):
     """
 
     def __init__(self, whose: str) -> None:
-        super().__init__(f"{whose} raised CancelledError, but nobody cancels this run: something it waited for was cancelled.")
+        super().__init__(f"{whose} waited for something that was cancelled. (CancelledError; nobody cancelled its run.)")
 
 
 def is_being_cancelled() -> bool:

@@ -88,17 +88,17 @@ def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: st
 
 
 def put_back(file: Path, copy: Path) -> int:
-    """Put deleted sessions back, with all that belonged to them.
+    """Put deleted sessions back, with all that belonged to them; those of the copy that were not deleted stay as they are.
 
     Args:
         file: the database.
         copy: as `keep_copy` wrote it.
 
     Returns:
-        How many sessions.
+        How many sessions were put back.
 
     Raises:
-        StorageError: a session of one of their names is there again, or the database cannot be written; nothing was put back.
+        StorageError: a session of one of their names was made anew, or the database cannot be written; nothing was put back.
     """
     if not copy.is_file():
         raise StorageError(f"There is no file {copy}.")
@@ -123,13 +123,18 @@ def put_back(file: Path, copy: Path) -> int:
 def _put_back(database: sqlite3.Connection, file: Path) -> int:
     again = database.execute(
         "SELECT s.id FROM copy.sessions AS c JOIN main.sessions AS s ON s.app_name = c.app_name AND s.user_id = c.user_id AND s.id = c.id"
+        " WHERE s.create_time IS NOT c.create_time"
     ).fetchone()
     if again:
         raise StorageError(f"{file} has a session {again[0]} again: it would be overwritten. Nothing was put back.")
     tables = [name for (name,) in database.execute("SELECT name FROM copy.sqlite_master WHERE type = 'table'")]
-    for table in sorted(tables, key=["sessions", "events", COMMITS].index):
+    count = 0
+    for table in sorted(tables, key=[COMMITS, "events", "sessions"].index):  # last the sessions: by those that are there, the rest is told
         columns = ", ".join(quoted_name(row[1]) for row in database.execute(f"PRAGMA copy.table_info({table})"))
         # What a deleted session wrote for others is still recorded, without its name: it gets it back.
         insert = "INSERT OR REPLACE" if table == COMMITS else "INSERT"
-        database.execute(f"{insert} INTO main.{table} ({columns}) SELECT {columns} FROM copy.{table} ORDER BY rowid")
-    return int(database.execute("SELECT count(*) FROM copy.sessions").fetchone()[0])
+        count = database.execute(
+            f"{insert} INTO main.{table} ({columns}) SELECT {columns} FROM copy.{table}"
+            f" WHERE (app_name, user_id, {_ID_COLUMN[table]}) NOT IN (SELECT app_name, user_id, id FROM main.sessions) ORDER BY rowid"
+        ).rowcount
+    return count

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
@@ -15,6 +16,8 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.qt_models.session_node import TreeNode
 from inspector_app.views.deletion_dialog import DeletionDialog
+from runtime.errors import StorageError
+from runtime.sessions import deletion
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 
@@ -71,6 +74,36 @@ def test_a_session_is_named_deleted_and_put_back(story_open: Inspector, story_db
     qtbot.waitUntil(lambda: not story_open.tasks.running)
     assert keys(story_db) == before
     assert hint.text == ""
+
+
+def test_a_deletion_that_fails_half_way_says_how_many_are_gone_and_brings_these_back(
+    story_open: Inspector, story_db: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = story_open.browse.sources[0]
+    (summary,) = keys(story_db)
+
+    async def deletes_once(service: Any, chosen: Any, progress: Any) -> int:
+        await deletion.delete_sessions(service, chosen[:1], progress)
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr("inspector_app.controllers.deletion.delete_sessions", deletes_once)
+    other = story_open.tasks.spawn(_create(source, summary), "Creating")
+    qtbot.waitUntil(other.done)
+    before = keys(story_db)
+    hint = story_open.window.workbench.deletion_hint
+    story_open.window.workbench.sessions.delete_asked.emit(source.target, sorted(before))
+    qtbot.waitUntil(lambda: not story_open.tasks.running)
+    qtbot.mouseClick(dialog(story_open).delete_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: hint.button.text() == "Undo")
+    assert hint.text.startswith("1 of 2 sessions were deleted from story.db.")
+    assert len(keys(story_db)) == 1
+    qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not story_open.tasks.running)
+    assert keys(story_db) == before
+
+
+async def _create(source: Any, like: Any) -> None:
+    await (await source.service()).create_session(app_name=like.app_name, user_id=like.user_id, session_id="zzz")
 
 
 def test_nothing_goes_without_the_button(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:

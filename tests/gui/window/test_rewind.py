@@ -71,3 +71,17 @@ def test_escape_does_nothing(asked: Inspector, story_db: Path, qtbot: QtBot) -> 
     before = ids(story_db, asked.cursor.session.key)
     qtbot.keyClick(asked.window.workbench.rewind_card, Qt.Key.Key_Escape)
     assert asked.window.workbench.rewind_card.title == "" and ids(story_db, asked.cursor.session.key) == before
+
+
+def test_a_session_whose_agent_is_held_is_not_rewound_under_it(story: Inspector, qtbot: QtBot) -> None:
+    story.run.send("a story about a ferry", paused=True)
+    qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=20_000)
+    bench = story.window.workbench
+    bench.stream.select_event(4)
+    qtbot.keyClick(story.window, *REWIND_KEY)
+    qtbot.waitUntil(lambda: bench.rewind_card.title != "", timeout=10_000)
+    rewind = bench.rewind_card.button("rewind")
+    assert rewind is not None and not rewind.isEnabled()
+    assert "A run is going on: stop it first (Shift+F5)." in rewind.toolTip()
+    story.run.stop()
+    qtbot.waitUntil(lambda: story.run.phase == "idle")

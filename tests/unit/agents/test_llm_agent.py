@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from runtime.agents import LlmAgent, RunConfig, SequentialAgent
 from runtime.errors import UnknownLlmError
-from runtime.models import Gemini, LlmRequest
+from runtime.models import Gemini, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from tests.seeds.running import run, runner_for, stored
 
@@ -130,3 +131,24 @@ async def test_thoughts_are_kept_as_parts_and_are_no_part_of_the_output() -> Non
     (event,) = await run(runner)
     assert [(part.text, bool(part.thought)) for part in event.content.parts] == [("Hm.", True), ("Yes.", False)]
     assert event.actions.state_delta == {"said": "Yes."}
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_calls_that_a_model_gives_one_id_each_get_their_own_result(resumable: bool) -> None:
+    class Careless(ScriptedLlm):
+        async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
+            async for response in super().generate_content_async(llm_request, stream):
+                for part in (response.content.parts if response.content else None) or []:
+                    if part.function_call:
+                        part.function_call.id = "call_0"
+                yield response
+
+    def double(number: int) -> int:
+        return 2 * number
+
+    model = Careless(replies=[Reply(calls=[("double", {"number": 1}), ("double", {"number": 2})]), "done"])
+    events = await run(runner_for(LlmAgent(name="agent", model=model, tools=[double]), resumable=resumable))
+    calls = {call.id: call.args for event in events for call in event.get_function_calls()}
+    results = {answer.id: answer.response for event in events for answer in event.get_function_responses()}
+    assert [calls[call_id] for call_id in calls] == [{"number": 1}, {"number": 2}]
+    assert [results[call_id] for call_id in calls] == [{"result": 2}, {"result": 4}]

@@ -95,6 +95,23 @@ async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) 
     assert everything(file) == before
 
 
+async def test_after_a_deletion_that_was_broken_off_what_is_gone_comes_back(tmp_path: Path) -> None:
+    file = tmp_path / "own.db"
+    await write(file)
+    before = everything(file)
+    copy = keep_copy(file, list(before))
+    async with open_session_service(str(file)) as service:
+        await delete_sessions(service, list(before)[:1])
+        session = await service.get_session(app_name="a", user_id="u", session_id="s3")
+        assert session is not None
+        await service.append_event(session, Event(id="since", author="me"))
+    assert put_back(file, copy) == 1
+    after = everything(file)
+    assert after.keys() == before.keys()
+    assert [after[key][:3] for key in list(before)[:2]] == [before[key][:3] for key in list(before)[:2]]
+    assert after[SessionKey("a", "u", "s3")][1][-1].id == "since"
+
+
 async def test_without_room_for_a_copy_nothing_is_deleted(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     await write(file)

@@ -1,0 +1,94 @@
+"""A session that is read again while its agent runs has what was committed meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.controllers.long_session import LongSession
+from inspector_app.controllers.sources import Source
+from runtime.sessions.session import SessionKey
+
+
+def shown(inspector: Inspector) -> list[str]:
+    session = inspector.browse.session
+    assert session is not None
+    return session.events.last_ids(1_000)
+
+
+def hold(inspector: Inspector, qtbot: QtBot) -> Source:
+    inspector.run.send("a story about a ferry", paused=True)
+    qtbot.waitUntil(lambda: inspector.run.phase == "paused", timeout=20_000)
+    session = inspector.browse.session
+    assert session is not None
+    return session.source
+
+
+def step(inspector: Inspector, qtbot: QtBot) -> None:
+    before = inspector.run.held
+    inspector.run.step()
+    qtbot.waitUntil(lambda: inspector.run.phase == "paused" and inspector.run.held is not before, timeout=20_000)
+
+
+@pytest.mark.parametrize("where", ["database", "memory"])
+def test_nothing_is_missing(story: Inspector, where: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    if where == "memory":
+        story.cursor.select_session(None)
+        qtbot.waitUntil(lambda: not story.tasks.running)
+        monkeypatch.setattr(story.run._obstacles, "new_session_source", lambda: None)
+    source = hold(story, qtbot)
+    assert (source.title == "in memory") == (where == "memory")
+    read, gate, history = asyncio.Event(), asyncio.Event(), source.history
+
+    async def slow_history(key: SessionKey) -> Any:
+        found = await history(key)
+        read.set()
+        await gate.wait()
+        return found
+
+    monkeypatch.setattr(source, "history", slow_history)
+    address = story.cursor.session
+    assert address is not None
+    again = story.tasks.spawn(story.browse.load_session(address), "Reading again")
+    qtbot.waitUntil(read.is_set)
+    step(story, qtbot)
+    gate.set()
+    qtbot.waitUntil(again.done)
+    step(story, qtbot)
+    stored = story.tasks.spawn(source.events(address.key), "Looking")
+    qtbot.waitUntil(stored.done)
+    assert shown(story) == [event.id for event in stored.result()]
+    story.run.stop()
+    qtbot.waitUntil(lambda: story.run.phase == "idle")
+
+
+def test_nothing_is_there_twice_in_a_long_session(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector_app.controllers.sources.LONG", 3)
+    source, opened, begun, gate = hold(story, qtbot), LongSession.open, asyncio.Event(), asyncio.Event()
+
+    async def slow_open(long: LongSession, *more: Any) -> Any:
+        begun.set()
+        await gate.wait()
+        return await opened(long, *more)
+
+    monkeypatch.setattr(LongSession, "open", slow_open)
+    address = story.cursor.session
+    assert address is not None
+    again = story.tasks.spawn(story.browse.load_session(address, assume=False), "Reading again")
+    qtbot.waitUntil(begun.is_set)
+    step(story, qtbot)
+    gate.set()
+    qtbot.waitUntil(again.done)
+    step(story, qtbot)
+    stored = story.tasks.spawn(source.events(address.key), "Looking")
+    qtbot.waitUntil(stored.done)
+    session = story.browse.session
+    assert session is not None and session.long is not None
+    assert len(session.events) == len(stored.result())
+    assert shown(story) == [event.id for event in stored.result()]
+    story.run.stop()
+    qtbot.waitUntil(lambda: story.run.phase == "idle")

@@ -10,6 +10,7 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.values import error_text
 from runtime.errors.known_error import KnownError
 
 Severity = Literal["info", "warning", "error"]
@@ -61,8 +62,7 @@ class MessageBus(QObject):
         if isinstance(error, KnownError):
             self.posted.emit(Message("error", str(error), getattr(error, "traceback", None)))
             return
-        reason = str(error) or type(error).__name__
-        self.posted.emit(Message("error", f"{doing} failed: {reason}", format_traceback(error)))
+        self.posted.emit(Message("error", f"{doing} failed: {error_text(error)}", format_traceback(error)))
 
 
 def format_traceback(error: BaseException) -> str:

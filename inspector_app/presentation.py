@@ -180,14 +180,14 @@ def _request(call: types.FunctionCall) -> str:
 
 
 def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]) -> Presentation:
-    if all(response.name == TRANSFER_TOOL for response in responses):
+    if all(response.name == TRANSFER_TOOL for response in responses) and not is_failure(event):
         return _present(kind, f"transfer → {event.actions.transfer_to_agent or 'done'}")
     if kind == "waiting":
         return _present(kind, "   ·   ".join(f"{response.name} waits for an answer" for response in responses), "warn")
     text = "   ·   ".join(_response(response, asks_a_person(event, response)) for response in responses)
     if kind == "escalate":
         return _present(kind, f"{text}   ·   escalate: the loop ends")
-    if kind == "transfer":
+    if event.actions.transfer_to_agent:
         return _present(kind, f"{text}   ·   transfer → {event.actions.transfer_to_agent}")
     if is_failure(event):
         return _present(kind, text, "bad", ICONS["error"])

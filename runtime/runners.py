@@ -15,7 +15,9 @@ What agents do between two events is in `agents/base_agent.py` and `flows/llm_fl
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from typing import Any, Literal
@@ -47,6 +49,9 @@ from runtime.sync_run import in_own_loop
 from runtime.transcript import transcript, write_lines
 
 logger = logging.getLogger(__name__)
+
+_LONGEST_TURN = 0.01
+"""Seconds that a run may have the event loop without a pause for whatever else is on it."""
 
 
 class Runner(SessionEdits):
@@ -161,6 +166,7 @@ class Runner(SessionEdits):
             await self._commit(ctx, event)
             yield event
         else:
+            last_turn = time.monotonic()
             async with aclosing(ctx.agent.run_async(ctx)) as events:
                 async for event in events:
                     try:
@@ -169,6 +175,9 @@ class Runner(SessionEdits):
                         self._refuse(ctx, event, error)
                     else:
                         yield shown
+                    if time.monotonic() - last_turn > _LONGEST_TURN:
+                        await asyncio.sleep(0)  # an agent that never waits would hold the loop: no window, no Ctrl+C, no other run
+                        last_turn = time.monotonic()
         await self._finish(ctx)
 
     async def _process(self, ctx: InvocationContext, event: Event) -> Event:

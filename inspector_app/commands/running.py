@@ -20,7 +20,7 @@ from inspector_app.commands.reading import existing_key, opened
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.presentation import text_of
 from inspector_app.session_files import files_folder, files_of
-from inspector_app.values import visible, visible_lines
+from inspector_app.values import error_text, visible, visible_lines
 from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
@@ -200,7 +200,7 @@ def _status(failure: Exception | None, ended: Invocation | None) -> int:
         raise failure
     if failure is not None:
         sys.stderr.write("".join(traceback.format_exception(failure)))
-        sys.stderr.write(f"agent-inspector: the agent failed with {type(failure).__name__}: {visible_lines(str(failure))}\n")
+        sys.stderr.write(f"agent-inspector: the agent failed with {visible_lines(error_text(failure))}\n")
         return FAILED
     if ended is None or ended.status == "finished":
         return FINISHED

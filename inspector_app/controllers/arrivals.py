@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,8 +11,11 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.open_session import Committed
 from inspector_app.cursor import SessionAddress
-from inspector_app.frames import Frames
+from inspector_app.frames import MANY_WAITING, Frames
 from runtime.events.event import Event
+
+MOST_WAITING = 4 * MANY_WAITING
+"""Things, from which on whoever streams is kept waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +56,25 @@ class Arrivals(QObject):
         super().__init__(parent)
         self._browse = browse
         self._frames = Frames(self._show, self)
+        self._frame_shown = asyncio.Event()
         self.address: SessionAddress | None = None
 
     def add(self, arrival: Committed | InnerEvent | Event) -> None:
         """Take in an event that was committed, one of an agent that runs as a tool, or a partial one."""
         self._frames.add(arrival)
 
+    async def room(self) -> None:
+        """Wait while more than enough waits to be shown: what an agent streams faster than that would only fill the memory."""
+        while self._frames.waiting > MOST_WAITING:
+            self._frame_shown.clear()
+            await self._frame_shown.wait()
+
     def flush(self) -> None:
         """Hand on now what has arrived."""
         self._frames.flush()
 
     def _show(self, arrived: Sequence[Committed | InnerEvent | Event]) -> None:
+        self._frame_shown.set()
         if self.address is None:
             return
         batch: list[Committed] = []

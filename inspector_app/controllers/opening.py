@@ -14,6 +14,7 @@ from inspector_app.engines import embedded
 from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.messages import Message, format_traceback
 from inspector_app.samples import is_bundled, samples
+from inspector_app.values import error_text
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import OtherDatabaseError
@@ -230,7 +231,7 @@ class OpeningController(QObject):
         if "://" not in target and not Path(target).exists():
             self._settings.remove_recent(target)
             self.window.welcome.set_recent(self._settings.recent)
-        text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
+        text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target
         self.window.problem.show_problem(f"{name} could not be opened", text, details)

@@ -292,6 +292,7 @@ class RunController(QObject):
                 async for event in events:
                     if event.partial:
                         self._arrivals.add(event)
+                        await self._arrivals.room()
             if self._stopped:
                 await self._cancel_open_calls(engine, address, interception.unmarked_edits)
         except Exception as failure:

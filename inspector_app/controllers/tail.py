@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +28,7 @@ from runtime.sessions.stored.reader import SessionSummary
 from runtime.sessions.stored.tail import Changes
 
 CALM_SECONDS = 1.5
-"""Without a commit, until what was left open counts as waiting or interrupted."""
+"""Without a commit to a session, until what was left open in it counts as waiting or interrupted."""
 
 LIVE_SECONDS = 4.0
 """Since the last commit, in which a database is called live."""
@@ -78,7 +79,7 @@ class TailController(QObject):
         self._hints: dict[str, FileHints] = {}
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
-        self._unread: dict[SessionAddress, None] = {}
+        self._unread: dict[SessionAddress, float] = {}  # those that others wrote to, and when; the longest calm first
         self._deleted: set[SessionAddress] = set()
         self._following: Following | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
@@ -180,7 +181,7 @@ class TailController(QObject):
                 self._read_again(SessionAddress(told.target, key))
             for event in () if changes.reread else changes.events:
                 self._frames.add((told.following, event))
-        self._calm.start()
+        self._await_calm()
         self._fading.start()
         self._show_mark()
 
@@ -204,7 +205,10 @@ class TailController(QObject):
         self._sessions.update_sessions(source.target, changed, removed)
         self._deleted.difference_update(SessionAddress(source.target, summary.key) for summary in changed)
         self._deleted.update(SessionAddress(source.target, key) for key in removed)
-        self._unread.update({SessionAddress(source.target, summary.key): None for summary in changed})
+        for summary in changed:
+            address = SessionAddress(source.target, summary.key)
+            self._unread.pop(address, None)
+            self._unread[address] = time.monotonic()
         for key in removed:
             address = SessionAddress(source.target, key)
             self._unread.pop(address, None)
@@ -223,11 +227,19 @@ class TailController(QObject):
     def _is_running(self, address: SessionAddress) -> bool:
         return address == self._run.address and self._run.phase != "idle"
 
-    # when it is calm
+    # when it is calm; in each session by itself, as in a busy database there is always somebody who writes
+
+    def _await_calm(self) -> None:
+        if self._unread:
+            self._calm.start(max(0, math.ceil((next(iter(self._unread.values())) + CALM_SECONDS - time.monotonic()) * 1000)))
 
     def _on_calm(self) -> None:
-        unread, self._unread = list(self._unread), {}
-        self._tasks.spawn(self._look_through(unread[-MOST_LOOKED_THROUGH:]), "Looking through what others committed")
+        now = time.monotonic()
+        calm = [address for address, written in self._unread.items() if now - written >= CALM_SECONDS]
+        for address in calm:
+            del self._unread[address]
+        self._await_calm()
+        self._tasks.spawn(self._look_through(calm[-MOST_LOOKED_THROUGH:]), "Looking through what others committed")
 
     async def _look_through(self, addresses: Sequence[SessionAddress]) -> None:
         """Find out what waits in sessions that others wrote to."""

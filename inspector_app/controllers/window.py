@@ -44,7 +44,7 @@ from inspector_app.controllers.writers import WritersController
 from inspector_app.cursor import SessionAddress
 from inspector_app.messages import Message, format_traceback
 from inspector_app.samples import samples
-from inspector_app.values import visible
+from inspector_app.values import error_text, visible
 from inspector_app.views.welcome import SampleCard
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
@@ -268,7 +268,7 @@ class WindowController(QObject):
         self._status.show_run()
 
     def _on_session_failed(self, address: SessionAddress, error: Exception) -> None:
-        text = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
+        text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = None if isinstance(error, KnownError) else format_traceback(error)
         self.window.workbench.show_problem(f"Session {address.key.session_id} could not be read", text, details)
 

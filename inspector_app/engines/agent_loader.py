@@ -236,7 +236,8 @@ def _failure(folder: Path, error: BaseException) -> AgentLoadError:
 def _said(error: BaseException) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
-    problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False, include_input=False))
+    found = error.errors(include_url=False, include_input=False)
+    problems = (": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found)
     return f"{error.title}: {'; '.join(problems).removesuffix('.')}"
 
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from inspector_app.server.runs import Run
+from inspector_app.values import error_text
 from runtime.events import Event
 
 STOPPED = "The run was stopped: the server ends. In a resumable app the invocation can be resumed."
@@ -44,7 +45,7 @@ class WholeRun(Response):
             raise
         except Exception as error:
             _show(error)
-            await JSONResponse({"detail": f"{type(error).__name__}: {error}"}, 500)(scope, receive, send)
+            await JSONResponse({"detail": error_text(error)}, 500)(scope, receive, send)
             return
         await JSONResponse(found)(scope, receive, send)
 
@@ -78,7 +79,7 @@ class EventStream(Response):
         except Exception as error:
             _show(error)
             details = {"error_type": type(error).__name__, "error_message": str(error), "timestamp": time.time()}
-            await _send_line(send, json.dumps({"error": f"{type(error).__name__}: {error}", "error_details": details}))
+            await _send_line(send, json.dumps({"error": error_text(error), "error_details": details}))
         await send({"type": "http.response.body", "body": b""})
 
 

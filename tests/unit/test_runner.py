@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 from google.genai import types
 
-from runtime.agents import LlmAgent, RunConfig
+from runtime.agents import BaseAgent, LlmAgent, RunConfig
+from runtime.agents.invocation_context import InvocationContext
 from runtime.apps import App
 from runtime.errors import SessionNotFoundError
+from runtime.events import Event
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.plugins import BasePlugin
 from runtime.runners import InMemoryRunner, Runner
@@ -97,3 +101,22 @@ async def test_a_message_without_parts_is_refused_and_nothing_is_stored() -> Non
     session = await service.get_session(app_name="shop", user_id="u", session_id="s")
     assert session is not None
     assert session.events == []
+
+
+async def test_an_agent_that_never_waits_lets_others_have_the_loop() -> None:
+    class Gushing(BaseAgent):
+        said: int = 0
+
+        async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+            while self.said < 200_000 and not others_ran:
+                self.said += 1
+                yield Event(author=self.name, partial=True, content=types.Content(role="model", parts=[types.Part(text="word ")]))
+
+    others_ran: list[bool] = []
+    gushing = Gushing(name="gushing")
+    runner = InMemoryRunner(agent=gushing)
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+    asyncio.get_running_loop().call_later(0.02, others_ran.append, True)
+    async for _event in runner.run_async(user_id="u", session_id=session.id, new_message=message("go")):
+        pass
+    assert others_ran, f"{gushing.said} events in one go"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -378,3 +379,39 @@ def test_a_condition_that_names_what_the_agent_does_not_have_is_told_gently(orde
     combo.setCurrentIndex(combo.findData("before tool"))
     qtbot.keyClicks(pane.findChild(QLineEdit, "breakpoint_tool"), "add_to_basket")
     assert "no tool `add_to_basket`; did you mean `add_to_cart`?" in said.text()
+
+
+GUSHING = """
+from google.genai import types
+from runtime.agents import BaseAgent
+from runtime.events import Event
+
+class Gushing(BaseAgent):
+    said: int = 0
+
+    async def _run_async_impl(self, ctx):
+        while self.said < 300_000:
+            self.said += 1
+            yield Event(author=self.name, partial=True, content=types.Content(role="model", parts=[types.Part(text=f"{self.said} ")]))
+
+root_agent = Gushing(name="gushing")
+"""
+
+
+def test_an_agent_that_streams_faster_than_the_window_shows_can_be_stopped(
+    inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "gushing").mkdir()
+    (tmp_path / "gushing" / "agent.py").write_text(GUSHING)
+    inspector.settings.trust(tmp_path / "gushing")
+    opened(tmp_path / "gushing")
+    write(inspector, "go", qtbot)
+    events = inspector.controller.events
+    qtbot.waitUntil(
+        lambda: any(re.search(r"\d \d", str(events.index(row, Column.EVENT).data())) for row in range(events.rowCount())), timeout=10_000
+    )
+    inspector.window.commands.stop.trigger()
+    qtbot.waitUntil(lambda: inspector.run.phase == "idle", timeout=10_000)
+    assert inspector.agents.loaded is not None
+    said = inspector.agents.loaded.app.root_agent.said  # type: ignore[attr-defined]
+    assert said < 100_000, "most of it was never asked for"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from pytestqt.qtbot import QtBot
 
 from bench.generated import _SCHEMA
@@ -146,6 +146,18 @@ def test_when_it_is_calm_it_is_said_how_the_run_was_left(
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
     assert live.controller.events._statuses == {"i": "running"}
     qtbot.waitUntil(lambda: live.controller.events._statuses["i"] != "running")
+
+
+def test_what_waits_is_found_while_another_session_is_written_to_all_the_time(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+    writer.add_session("busy")
+    numbers = iter(range(1_000))
+    writing = QTimer()
+    writing.timeout.connect(lambda: writer.add_event("busy", f"b{next(numbers)}"))
+    writing.start(100)
+    writer.add_event("s", "e1")
+    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    qtbot.waitUntil(lambda: live.controller.events._statuses["i"] != "running")
+    writing.stop()
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])

@@ -29,7 +29,7 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
     except RuntimeError as error:
         inspector.messages.error("Mending", error)
     bar = inspector.window.message_bar
-    assert [message.text for message in bar.messages] == ["Mending failed: <b>odd</b>"]
+    assert [message.text for message in bar.messages] == ["Mending failed: RuntimeError: <b>odd</b>"]
     traceback = bar.findChild(QPlainTextEdit, "message_traceback")
     assert not traceback.isVisible()
     qtbot.mouseClick(bar.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
@@ -106,11 +106,11 @@ def test_what_other_threads_say_arrives_on_the_gui_thread(inspector: Inspector, 
 
 def test_a_task_that_fails_is_reported(inspector: Inspector, qtbot: QtBot) -> None:
     async def fail() -> None:
-        raise ValueError("no such thing")
+        raise KeyError("city")
 
     inspector.tasks.spawn(fail(), "Looking")
     qtbot.waitUntil(lambda: bool(inspector.window.message_bar.messages))
-    assert inspector.window.message_bar.messages[0].text == "Looking failed: no such thing"
+    assert inspector.window.message_bar.messages[0].text == "Looking failed: KeyError: 'city'"
 
 
 def test_an_agent_that_raises_ends_the_run_and_is_said(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
@@ -126,7 +126,7 @@ def test_an_agent_that_raises_ends_the_run_and_is_said(inspector: Inspector, ope
         inspector.run.send("hello")
     assert isinstance(ended.args[0].error, RuntimeError)
     message = inspector.window.message_bar.messages[-1]
-    assert message.text == "Running orders failed: callback broke"
+    assert message.text == "Running orders failed: RuntimeError: callback broke"
     assert message.details is not None and "explode" in message.details
     assert inspector.run.phase == "idle"
     assert inspector.controller.events.event_count == 1, "the user's message is kept"

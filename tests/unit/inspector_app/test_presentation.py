@@ -48,6 +48,11 @@ CASES = [
         "transfer → pricing",
     ),
     (event(actions=EventActions(transfer_to_agent="pricing")), "transfer", "transfer → pricing"),
+    (
+        event(result("transfer_to_agent", {"error": "There is no agent 'nobody'."})),
+        "transfer",
+        "transfer_to_agent failed: There is no agent 'nobody'.",
+    ),
     (event(actions=EventActions(escalate=True)), "escalate", "escalate: the loop ends"),
     (event(actions=EventActions(agent_state={"step": "PRICED"})), "checkpoint", 'checkpoint {step: "PRICED"}'),
     (event(actions=EventActions(end_of_agent=True)), "end of agent", "end of pricing"),

@@ -107,8 +107,8 @@ async def fork_session(
     same_place = into is None or _same(source, into)
     if into is None and not ours:
         raise ForkError(
-            f"{without_password(source)} was written by another program. Say where the fork shall be: in a new database, or in"
-            " the same one, which gets a backup beside it and two tables of ours."
+            f"{without_password(source)} was written by another program. Say with `into` (--into) where the fork shall be: in a"
+            " new database, or in the same one, which gets a backup beside it and two tables of ours."
         )
     target = source if into is None else into
     service = await run_in_thread(lambda: open_session_service(target))

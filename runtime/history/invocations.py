@@ -174,8 +174,11 @@ def _status(
 ) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user" and not is_state_edit(event) and not is_progress(event)]
     root = agents[0].author if agents else None
-    if root is not None and ended.get(root) and all(ended.get(name) for name in _speakers_after_end(agents, root)):
-        return "finished", f"{root} reached its end"
+    if root is not None and ended.get(root):
+        going_on = sorted(name for name in _speakers_after_end(agents, root) if not ended.get(name))
+        if not going_on:
+            return "finished", f"{root} reached its end"
+        root = going_on[0]
     if waiting:
         names = ", ".join(dict.fromkeys(item.name or item.kind for item in waiting))
         return "paused", f"waits for an answer to {names}"
@@ -199,9 +202,13 @@ def _status(
 
 
 def _speakers_after_end(events: list[Event], root: str) -> set[str]:
-    """Return who spoke after the root's end: google-adk 2.x commits that already when the root hands over."""
+    """Return who spoke, or stood at a checkpoint, after the root's end.
+
+    google-adk 2.x commits that end already when the root hands over; and who came first may be a child of a custom agent that is first
+    heard of at its own checkpoint.
+    """
     end = max(index for index, event in enumerate(events) if event.author == root and event.actions.end_of_agent)
-    return {event.author for event in events[end:] if event.content}
+    return {event.author for event in events[end:] if event.content or event.actions.agent_state is not None}
 
 
 def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:

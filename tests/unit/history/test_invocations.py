@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from runtime.events import Event, EventActions
 from runtime.history.invocations import invocations, pending_items
@@ -53,6 +54,19 @@ def test_checkpoints_and_ends_are_shown() -> None:
     assert (found.status, found.reason) == ("interrupted", "flow has not reached its end")
     assert (found.first_event_id, found.last_event_id) == (events[0].id, events[2].id)
     assert [item.kind for item in pending_items(events)] == ["interrupted"]
+
+
+def test_a_custom_agent_is_first_heard_of_after_its_first_child() -> None:
+    child = [Event(invocation_id="i", author="child", content=types.ModelContent("done")), _mark("child", end_of_agent=True)]
+    begun = [Event(invocation_id="i", author="user", content=types.UserContent("go")), *child, _mark("flow", agent_state={"step": 1})]
+    (found,) = invocations(begun)
+    assert (found.status, found.reason) == ("interrupted", "flow has not reached its end")
+    (found,) = invocations([*begun, *child, _mark("flow", agent_state={"step": 2}), _mark("flow", end_of_agent=True)])
+    assert found.status == "finished"
+
+
+def _mark(author: str, **actions: Any) -> Event:
+    return Event(invocation_id="i", author=author, actions=EventActions(**actions))
 
 
 def test_what_was_rewound_waits_for_nobody() -> None:

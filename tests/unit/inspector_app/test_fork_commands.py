@@ -170,6 +170,15 @@ def test_a_rewind_is_told_and_done(ordered: str, capsys: pytest.CaptureFixture[s
     assert "taken it back already" in refused(capsys, "rewind", ordered, *OF_S1, *before)
 
 
+def test_another_programs_session_is_forked_where_one_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    theirs = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    (session, *_) = answer(capsys, "sessions", str(theirs))
+    of_it = ("--app", session["app_name"], "--user", session["user_id"], "--session", session["id"])
+    assert main(["fork", str(theirs), *of_it]) == 1
+    assert "--into" in capsys.readouterr().err
+    assert answer(capsys, "fork", str(theirs), *of_it, "--into", str(tmp_path / "new.db"))["fork"]
+
+
 def test_another_programs_session_is_rewound_only_in_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     theirs = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     (session, *_) = answer(capsys, "sessions", str(theirs))

@@ -33,7 +33,7 @@ def test_a_view_that_fails_while_it_shows_an_error_is_not_asked_to_show_that(bus
 
     bus.posted.connect(show)
     sys.excepthook(ValueError, ValueError("the first error"), None)
-    assert shown == ["A step of the window failed: the first error"]
+    assert shown == ["A step of the window failed: ValueError: the first error"]
     assert "the view is gone" in capsys.readouterr().err
     sys.excepthook(ValueError, ValueError("the next one"), None)
-    assert shown[1:] == ["A step of the window failed: the next one"]
+    assert shown[1:] == ["A step of the window failed: ValueError: the next one"]

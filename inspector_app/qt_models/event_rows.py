@@ -181,7 +181,7 @@ def event_row(
     tokens = tokens_of(event)
     return StreamRow(
         "event",
-        shown.summary,
+        "changed for this run only, in temp:" if shown.kind == "empty" and temp_keys else shown.summary,
         breakpoint=breakpoint_mark,
         edited=EDITED in (event.custom_metadata or {}),
         number=f"{index + 1:,}",

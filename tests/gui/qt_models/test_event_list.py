@@ -59,6 +59,14 @@ def test_cells_of_a_row(model: EventListModel) -> None:
     assert text(model, 1, Column.DELTA) == "Δ3"
 
 
+def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventListModel) -> None:
+    event = changed({})
+    model.set_events([event])
+    assert text(model, 1, Column.EVENT) == "no content and no change"
+    model.set_temp_counts({event.id: 1})
+    assert text(model, 1, Column.EVENT) == "changed for this run only, in temp:"
+
+
 def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventListModel) -> None:
     fork, left, right, joined = "fan", "fan.left", "fan.right", None
     branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))

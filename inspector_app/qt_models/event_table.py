@@ -23,6 +23,7 @@ from inspector_app.qt_models.event_rows import (
 )
 from inspector_app.qt_models.inner_runs import InnerRun
 from runtime.events import Event
+from runtime.events.marks import begins_resumed_run
 from runtime.history.writers import are_parallel
 
 Index = QModelIndex | QPersistentModelIndex
@@ -158,6 +159,8 @@ class EventTable(QAbstractTableModel):
 
     def _took(self, event: Event, index: int) -> float | None:
         """Return the seconds since the event that this one followed: the last of its invocation that is on no other, parallel branch."""
+        if begins_resumed_run(event):
+            return None  # before it nothing was done
         for place in range(index - 1, max(index - 1 - _MOST_BETWEEN, -1), -1):
             before = self._places.events.peek(place, ask=False)
             if before is None or before.invocation_id != event.invocation_id:

@@ -10,6 +10,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from inspector_app.qt_models.event_cells import Column
 from inspector_app.qt_models.event_list import EventListModel
 from runtime.events import Event
+from runtime.events.marks import RESUMED
 from tests.gui.events import changed, partial, said, turns
 
 
@@ -71,9 +72,10 @@ def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventLis
     fork, left, right, joined = "fan", "fan.left", "fan.right", None
     branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))
     events = [said("x", branch=branch, number=number) for branch, number in branches]
-    model.set_events([*events, said("later", invocation="e-2", number=20)])
+    resumed = said("again", number=15, custom_metadata={RESUMED: True})
+    model.set_events([*events, resumed, said("later", invocation="e-2", number=20)])
     rows = [row for row in range(model.rowCount()) if not model.is_header(row)]
-    assert [text(model, row, Column.TOOK) for row in rows] == ["", "1.0 s", "3.0 s", "3.0 s", "6.0 s", "3.0 s", ""]
+    assert [text(model, row, Column.TOOK) for row in rows] == ["", "1.0 s", "3.0 s", "3.0 s", "6.0 s", "3.0 s", "", ""]
     tooltip = model.index(rows[2], Column.TIME).data(Qt.ItemDataRole.ToolTipRole)
     assert "3.0 s after the event that it followed" in tooltip
 

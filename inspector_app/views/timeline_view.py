@@ -193,18 +193,17 @@ class _Chart(QWidget):
         """Paint the axis, and the rows that have to be painted again."""
         if self._shown is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_axis(painter, self._shown)
-        first = max(0, (event.rect().top() - _AXIS_HEIGHT) // ROW_HEIGHT)
-        last = min(len(self._shown.rows), (event.rect().bottom() - _AXIS_HEIGHT) // ROW_HEIGHT + 1)
-        for row in range(first, last):
-            self._paint_row(painter, row, self._shown.rows[row])
-        time = self._selected[1]
-        if time is not None and self._shown.start <= time <= self._shown.end:
-            painter.setPen(QPen(theme.color("accent"), 1.5))
-            painter.drawLine(QPointF(self._x(time), _AXIS_HEIGHT - 4), QPointF(self._x(time), self.height()))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_axis(painter, self._shown)
+            first = max(0, (event.rect().top() - _AXIS_HEIGHT) // ROW_HEIGHT)
+            last = min(len(self._shown.rows), (event.rect().bottom() - _AXIS_HEIGHT) // ROW_HEIGHT + 1)
+            for row in range(first, last):
+                self._paint_row(painter, row, self._shown.rows[row])
+            time = self._selected[1]
+            if time is not None and self._shown.start <= time <= self._shown.end:
+                painter.setPen(QPen(theme.color("accent"), 1.5))
+                painter.drawLine(QPointF(self._x(time), _AXIS_HEIGHT - 4), QPointF(self._x(time), self.height()))
 
     def _paint_axis(self, painter: QPainter, shown: Timeline) -> None:
         for pause in shown.scale.pauses:

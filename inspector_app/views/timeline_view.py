@@ -262,9 +262,9 @@ class _Chart(QWidget):
             middle = (self._x(pause.start) + self._x(pause.end)) / 2
             wanted.append((max(middle - metrics.horizontalAdvance(text) / 2, _NAMES_WIDTH + 4), text))
         for time in shown.scale.ticks(self._most_ticks):
-            pause = shown.scale.pause_before(time)
-            if pause is None or time > pause.end:
-                text = duration(time - shown.start) if pause is None else f"+{duration(time - pause.end)}"
+            over = shown.scale.pause_before(time)
+            if over is None or time > over.end:
+                text = duration(time - shown.start) if over is None else f"+{duration(time - over.end)}"
                 wanted.append((self._x(time) + 4, text))
         kept: list[tuple[float, float, str]] = []
         for left, text in wanted:

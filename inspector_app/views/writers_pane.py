@@ -87,7 +87,8 @@ class WritersPane(QWidget):
         rows.addWidget(self._title)
         rows.addWidget(self.tree, 1)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(EmptyState("No key is asked about", "Select a key of the state and press Ctrl+Shift+W, or use its menu."))
+        self._empty = EmptyState("No key is asked about", "Select a key of the state and press Ctrl+Shift+W, or use its menu.")
+        self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
         whole = QVBoxLayout(self)
@@ -142,10 +143,11 @@ class WritersPane(QWidget):
 
     def _turn_to(self, page: int) -> None:
         """Show a page; the keyboard stays in this pane if it is here."""
-        has_focus = self.isAncestorOf(QApplication.focusWidget())
+        focused = QApplication.focusWidget()
+        has_focus = focused is not None and self.isAncestorOf(focused)
         self._stack.setCurrentIndex(page)
         if has_focus:
-            (self.tree if page else self._stack.currentWidget()).setFocus()
+            (self.tree if page else self._empty).setFocus()
 
     def _make_tree(self) -> _Writes:
         tree = _Writes(self)

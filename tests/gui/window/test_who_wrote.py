@@ -84,7 +84,9 @@ def test_parallel_overwrites_are_flagged(inspector: Inspector, opened: Callable[
     assert "Load the agent" in pane.title
 
 
-def test_another_session_is_asked_about_the_same_key(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
+def test_another_session_is_asked_about_the_same_key(
+    inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
     def drafts(*texts: str) -> list[Event]:
         return [Event(invocation_id="e-1", author="writer", actions=EventActions(state_delta={"draft": text})) for text in texts]
 

@@ -164,8 +164,9 @@ class SessionsPane(QWidget):
         if not index.isValid():
             self._selected = (database, session)  # for when it is there: a long list is still being laid out
             return False
+        if not self.tree.viewport().rect().contains(self.tree.visualRect(index)):
+            self.tree.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
         self.tree.setCurrentIndex(index)
-        self.tree.scrollTo(index)
         return True
 
     def select_none(self) -> None:

@@ -31,7 +31,9 @@ class Order:
 
 NEWEST_FIRST = "Newest first"
 ORDERS: dict[str, Order] = {
-    NEWEST_FIRST: Order(lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)),
+    NEWEST_FIRST: Order(
+        lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)
+    ),
     "Longest first": Order(
         lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: f"{summary.event_count or 0:,} events"
     ),

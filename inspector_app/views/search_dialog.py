@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app import theme
 from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.list_below import ListBelow
 
@@ -55,7 +56,7 @@ class SearchDialog(QDialog):
         self.words.setObjectName("search_words")
         self.words.setAccessibleName("Words to look for")
         self.words.setPlaceholderText("Words that all stand in one event; Enter searches")
-        self.words.setClearButtonEnabled(True)
+        theme.make_clearable(self.words)
         self.table = self._make_table()
         self.progress = QProgressBar()
         self.progress.setObjectName("search_progress")

@@ -81,7 +81,7 @@ class SessionsPane(QWidget):
         self.filter.setObjectName("session_filter")
         self.filter.setAccessibleName("Filter sessions")
         self.filter.setPlaceholderText("Filter sessions")
-        self.filter.setClearButtonEnabled(True)
+        theme.make_clearable(self.filter)
         self.order = self._make_order()
         self.tree = SessionTree()
         self._set_up_tree()

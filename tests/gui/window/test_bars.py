@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -31,4 +33,4 @@ def test_an_icon_is_close_to_its_own_word(story: Inspector) -> None:
         assert icon.isVisible() and 4 <= label.x() - icon.geometry().right() <= 8, name
     words = [status.findChild(QLabel, f"status_{name}") for name in ("run", "database", "session")]
     ends = [(word.mapTo(status, QPoint()).x(), _right_of(word, status)) for word in words]
-    assert all(16 <= after[0] - before[1] <= 20 for before, after in zip(ends, ends[1:], strict=False))
+    assert all(16 <= after[0] - before[1] <= 20 for before, after in pairwise(ends))

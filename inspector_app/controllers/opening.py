@@ -208,6 +208,7 @@ class OpeningController(QObject):
             example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
             hint = f"Write a message below; a new session is made for it.{example}"
             self.window.workbench.stream.set_empty_text(f"{loaded.name} is ready", hint)
+            self.window.workbench.sessions.set_empty_text("No sessions yet", "The first message begins one.")
             self.window.workbench.composer.focus()
         self._offer_database(loaded.folder / ADK_WEB_DATABASE)
         self._status.show_session_hints()

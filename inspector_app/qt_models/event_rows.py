@@ -122,7 +122,14 @@ class InvocationGroup:
         return place
 
 
-STATUS_ROLES: dict[str, str] = {"running": "accent", "finished": "ok", "paused": "warn", "interrupted": "bad", "rewound": "dim"}
+STATUS_ROLES: dict[str, str] = {
+    "running": "accent",
+    "held": "warn",
+    "finished": "ok",
+    "paused": "warn",
+    "interrupted": "bad",
+    "rewound": "dim",
+}
 
 
 def header_row(group: InvocationGroup, status: str) -> StreamRow:

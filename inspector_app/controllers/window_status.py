@@ -161,7 +161,9 @@ class WindowStatus:
             return
         if not session.source.writing_allowed:
             bench.writing_hint.suggest(
-                f"{session.source.title} was written by google-adk and is open read only.",
+                f"{session.source.title} was written by google-adk and is open read only."
+                if session.source.can_write
+                else f"{session.source.title} has the format of an old google-adk (v0): it can be read, or worked on in a copy.",
                 "Allow writing… (backup)" if session.source.can_write else "",
                 "lock",
                 "accent",

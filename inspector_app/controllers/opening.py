@@ -18,7 +18,7 @@ from inspector_app.values import error_text
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import OtherDatabaseError
-from runtime.sessions.database_url import keep_password
+from runtime.sessions.database_url import database_url, keep_password, without_written_password
 from runtime.sessions.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
@@ -100,7 +100,7 @@ class OpeningController(QObject):
         try:
             target = _database_target(path)
         except KnownError as error:
-            self._on_open_failed(path.split("://")[0] + "://", error)
+            self._on_open_failed(without_written_password(path), error)
             return False
         target = self._name_it_has(target)
         if may_be_new and _is_new_database(target):
@@ -138,7 +138,7 @@ class OpeningController(QObject):
         self._ask_for_url()
 
     def _ask_for_url(self, url: str = "", problem: str = "") -> None:
-        dialog = UrlDialog(url, problem, self.window)
+        dialog = UrlDialog(url, problem, wrong_url=bool(problem) and not _is_database_url(url), parent=self.window)
         dialog.chosen.connect(self._on_url_chosen)
         dialog.open()
 
@@ -146,7 +146,7 @@ class OpeningController(QObject):
         try:
             target = keep_password(url, password)
         except KnownError as error:
-            self._ask_for_url(url.split("://")[0] + "://", str(error))
+            self._ask_for_url(without_written_password(url), str(error))
             return
         self._tasks.spawn(self._open_database(target), "Opening a database on a server")
 
@@ -248,6 +248,14 @@ class OpeningController(QObject):
 
 def _is_agent(path: str) -> bool:
     return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _is_database_url(url: str) -> bool:
+    try:
+        database_url(url)
+    except KnownError:
+        return False
+    return True
 
 
 def _is_new_database(target: str) -> bool:

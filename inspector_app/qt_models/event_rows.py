@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -61,7 +62,14 @@ class StreamRow:
     lanes: int = 0
 
 
-STATUS_ROLES: dict[str, str] = {"running": "accent", "finished": "ok", "paused": "warn", "interrupted": "bad", "rewound": "dim"}
+STATUS_ROLES: dict[str, str] = {
+    "running": "accent",
+    "held": "warn",
+    "finished": "ok",
+    "paused": "warn",
+    "interrupted": "bad",
+    "rewound": "dim",
+}
 
 
 def header_row(group: InvocationGroup, status: str) -> StreamRow:
@@ -99,7 +107,7 @@ def event_row(
     index: int,
     author_role: str,
     held: bool,
-    temp_keys: int,
+    temp_keys: Collection[str],
     author_sign: int = 0,
     breakpoint_mark: str = "",
     took: float | None = None,
@@ -111,13 +119,13 @@ def event_row(
         index: its place in the session, from 0; shown from 1.
         author_role: colour role of its author.
         held: whether the agent is held at it.
-        temp_keys: how many `temp:` keys it set, which the stored event does not carry.
+        temp_keys: those it set, which the stored event need not carry.
         author_sign: how often the colours had been given out before its author got one.
         breakpoint_mark: see `StreamRow.breakpoint`.
         took: seconds since the event that it followed; None where that is not known.
     """
     shown = describe(event)
-    changed = len(event.actions.state_delta) + temp_keys
+    changed = len({*event.actions.state_delta, *temp_keys})
     tokens = tokens_of(event)
     return StreamRow(
         "event",
@@ -169,7 +177,7 @@ def inner_event_row(event: Event, depth: int, author_role: str, held: bool, auth
         depth: how many calls it is inside of.
         author_role, held, author_sign, breakpoint_mark: see `event_row`.
     """
-    row = event_row(event, 0, author_role, held, 0, author_sign, breakpoint_mark)
+    row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)
     return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
 
 

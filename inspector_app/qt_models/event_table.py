@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
@@ -54,6 +54,7 @@ class EventTable(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._breakpoint_mark: Callable[[Event], str] | None = None
+        self._temp_keys_of: Callable[[str], Collection[str]] | None = None
         # Not while a row is painted.
         self._columns_changed = QTimer(self)
         self._columns_changed.setSingleShot(True)
@@ -66,7 +67,6 @@ class EventTable(QAbstractTableModel):
         self._growing: dict[tuple[str, str, str | None], GrowingText] = {}
         self._waiting: StreamRow | None = None
         self._held: str | None = None
-        self._temp_counts: dict[str, int] = {}
         self._cache: dict[int, StreamRow] = {}
         self.total_tokens = self.most_tokens = 0
 
@@ -147,7 +147,7 @@ class EventTable(QAbstractTableModel):
             event = self._places.events.peek(index)
             if event is None:
                 return unread_row(index)
-            temp_keys = self._temp_counts.get(event.id, 0)
+            temp_keys = self._temp_keys_of(event.id) if self._temp_keys_of is not None else ()
             mark = self._breakpoint_mark(event) if self._breakpoint_mark is not None else ""
             if self._meet(event):
                 self._columns_changed.start()
@@ -262,17 +262,19 @@ class EventTable(QAbstractTableModel):
         """
         self._breakpoint_mark = mark
 
-    def refresh_breakpoints(self) -> None:
-        """Ask again where breakpoints stop: they are others."""
+    def refresh_rows(self) -> None:
+        """Ask again what is asked for each row, where breakpoints stop and what was set in `temp:`: something else is known by now."""
         self._cache.clear()
         if self.rowCount():
             self._changed(0, self.rowCount() - 1)
 
-    def set_temp_counts(self, counts: Mapping[str, int]) -> None:
-        """Tell how many `temp:` keys events set, by event id, for the Δ column: stored events do not carry them."""
-        self._temp_counts.update(counts)
-        for event_id in counts:
-            self._refresh(event_id)
+    def set_temp_keys(self, keys_of: Callable[[str], Collection[str]]) -> None:
+        """Tell how to find out which `temp:` keys an event set, which stored events do not carry.
+
+        Args:
+            keys_of: event id → the keys, as far as they are known; asked for the rows that are painted.
+        """
+        self._temp_keys_of = keys_of
 
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """Set how invocations ended, by invocation id: `running`, `finished`, `paused`, `interrupted` or `rewound`."""

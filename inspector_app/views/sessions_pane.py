@@ -282,7 +282,8 @@ class SessionsPane(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if node.kind != "page":
             self._add_what_it_offers(menu, node)
-        menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
+        menu.addSeparator()
+        menu.addAction(theme.icon("square-minus", "dim"), "Collapse all").triggered.connect(self.tree.collapseAll)
         return menu
 
     def _add_what_it_offers(self, menu: QMenu, node: TreeNode) -> None:

@@ -157,7 +157,7 @@ class Workbench(QMainWindow):
         return list(self._go_actions)
 
     def _go_action(self, number: int, name: str) -> QAction:
-        action = QAction(f"Go to {self._docks[name].accessibleName()}", self)
+        action = QAction(f'Go to "{self._docks[name].accessibleName()}"', self)
         action.setObjectName(f"go_to_{name}")
         action.setShortcut(QKeySequence(f"Alt+{number}"))
         action.triggered.connect(partial(self._on_go, name))

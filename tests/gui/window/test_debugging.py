@@ -109,7 +109,7 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     window.commands.run.trigger()
     assert orders.run.phase == "paused", "what cannot be read is not thrown away by going on"
     editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4}')
-    assert call.text() == "Call it so"
+    assert call.text() == "Call it as edited"
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         press(orders, "held_call", qtbot)
     assert not card.isVisible()
@@ -191,16 +191,23 @@ def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     orders.window.workbench.composer.set_text("a desk lamp")
     commands.step.trigger()
     wait_until_held(orders, qtbot)
+    composer = orders.window.findChild(QPlainTextEdit, "composer_edit")
+    assert composer.placeholderText().startswith("The run is held: F5 goes on, F10 goes on to the next event")
+    header = [orders.controller.events.stream_row(0)]
+    assert [row.event_kind for row in header] == ["held"]
+    held = orders.window.workbench.held
+    assert held.text == "Held after order_desk's tool call at its first event · F5 goes on, F10 goes on to the next event"
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before tool call find_product", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: bar.detail_text == "order_desk · tool result", timeout=10_000)
+    qtbot.waitUntil(lambda: bar.detail_text == "after order_desk's tool result", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before the model call of order_desk", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F11, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: bar.detail_text == "order_desk has ended", timeout=10_000)
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         commands.run.trigger()
+    assert composer.placeholderText().startswith("Message orders")
 
 
 def test_run_to_the_selected_kind(orders: Inspector, qtbot: QtBot) -> None:

@@ -140,3 +140,18 @@ def test_a_server_that_refuses_is_asked_again(inspector: Inspector, opened: Call
     assert dialog.url.text() == "postgresql://nobody@127.0.0.1:1/x"
     assert "cannot be reached" in dialog._problem.text()
     dialog.reject()
+
+
+def test_a_url_that_is_none_stays_to_be_corrected(inspector: Inspector, qtbot: QtBot) -> None:
+    inspector.window.commands.open_url.trigger()
+    dialog = inspector.window.findChild(UrlDialog)
+    assert dialog is not None
+    dialog.url.setText("foo://ana:s3cret@bar")
+    qtbot.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+    again = next(other for other in inspector.window.findChildren(UrlDialog) if other.isVisible())
+    assert again.url.text() == "foo://ana@bar"
+    assert (again.focusWidget(), again.url.property("state")) == (again.url, "wrong")
+    assert "Databases of foo:// are not supported. A server's URL begins with postgresql://" in again._problem.text()
+    qtbot.keyClicks(again.url, "x")
+    assert not again.url.property("state")
+    again.reject()

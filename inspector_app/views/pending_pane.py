@@ -161,8 +161,11 @@ class PendingPane(QWidget):
                 self.form.focus()
 
     def focus(self) -> None:
-        """Put the caret where the selected item is answered."""
-        self.form.focus()
+        """Put the caret where the selected item is answered; where nothing waits, on the words that say so."""
+        if self._rows:
+            self.form.focus()
+        else:
+            self._stack.currentWidget().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
         """Tell who knows what the answers to long-running calls look like, as JSON schemas."""

@@ -6,12 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QDockWidget, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QCheckBox,
+    QDockWidget,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.views.empty_state import EmptyState
 
 
 @pytest.fixture
@@ -153,3 +165,57 @@ def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qt
     assert bench.writers.isAncestorOf(focused())
     bench.writers.show_writers("Who wrote words", [])
     assert focused() is bench.writers.tree
+
+
+def copied_by_menu_key(view: QAbstractItemView, copy: str, qtbot: QtBot) -> str:
+    """Open the menu as the Menu key does: the window is told, and asks the view for a place. Copy something by it."""
+    view.setFocus()
+    QApplication.sendEvent(view.window().windowHandle(), QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint()))
+    qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    {action.text(): action for action in menu.actions()}[copy].trigger()
+    menu.close()
+    return QApplication.clipboard().text()
+
+
+def test_the_menu_key_opens_the_menu_of_the_current_row(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    state, delta = bench.detail.state, bench.detail.delta
+    for number in range(3):
+        bench.stream.select_event(number)
+        assert copied_by_menu_key(bench.stream.table, "Copy event id", qtbot) == events.committed(number).id
+    bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
+    qtbot.waitUntil(lambda: delta.table.isVisible())
+    session = state.model.index(0, 0)
+    for row in range(state.model.rowCount(session)):
+        state.tree.setCurrentIndex(state.model.index(row, 0, session))
+        assert copied_by_menu_key(state.tree, "Copy key", qtbot) == state.model.index(row, 0, session).data()
+    delta.table.setCurrentIndex(delta.model.index(0, 0))
+    assert copied_by_menu_key(delta.table, "Copy path", qtbot) == f"state[{delta.model.change(0).key!r}]"
+
+
+def test_the_menu_key_brings_the_current_row_back_into_sight(shown: Inspector, qtbot: QtBot) -> None:
+    table, events = shown.window.workbench.stream.table, shown.controller.events
+    shown.window.resize(1280, 500)
+    shown.window.workbench.stream.select_event(events.event_count - 1)
+    table.verticalScrollBar().setValue(0)
+    assert table.verticalScrollBar().maximum() > 0
+    assert copied_by_menu_key(table, "Copy event id", qtbot) == events.committed(events.event_count - 1).id
+
+
+def test_asking_for_what_waits_where_nothing_does_shows_where_the_keyboard_is(shown: Inspector, qtbot: QtBot) -> None:
+    pending = shown.window.workbench.pending
+    pending.set_rows([], None)
+    shown.window.commands.answer_pending.trigger()
+    assert pending.isAncestorOf(focused()) and isinstance(focused(), EmptyState)
+
+
+def test_tab_stops_nowhere_on_the_start_page_where_nothing_shows_it(inspector: Inspector, qtbot: QtBot) -> None:
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
+    stops = []
+    while not stops or focused() is not stops[0]:
+        stops.append(focused())
+        qtbot.keyClick(focused(), Qt.Key.Key_Tab)
+    assert all(isinstance(stop, QAbstractButton) for stop in stops), [stop.objectName() for stop in stops]

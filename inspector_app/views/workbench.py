@@ -221,6 +221,8 @@ class Workbench(QMainWindow):
             return
         focused = QApplication.focusWidget()
         here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
+        if here is None and focused and self.stream in panes and self.centralWidget().isAncestorOf(focused):
+            here = panes.index(self.stream) - (step > 0)  # the filter and the cards stand before the events
         entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)

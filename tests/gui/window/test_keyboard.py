@@ -61,6 +61,14 @@ def test_f7_goes_round_the_panes_and_back(shown: Inspector, qtbot: QtBot) -> Non
         assert pane.isAncestorOf(focused()), (pane.objectName(), focused().objectName())
 
 
+def test_f7_goes_from_the_filter_to_the_events_and_shift_f7_to_the_sessions(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    for modifier, pane in ((Qt.KeyboardModifier.NoModifier, bench.stream), (Qt.KeyboardModifier.ShiftModifier, bench.sessions)):
+        bench.filter_bar.focus()
+        qtbot.keyClick(focused(), Qt.Key.Key_F7, modifier)
+        assert pane.isAncestorOf(focused()), focused().objectName()
+
+
 def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     bench.sessions.tree.setFocus()

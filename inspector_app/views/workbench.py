@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -379,9 +379,10 @@ class _Dock(QDockWidget):
 
 
 def _entrance(pane: QWidget) -> QWidget | None:
-    """Return what takes the keyboard in a pane: a list or a text rather than a button, or what says that there is nothing."""
+    """Return what takes the keyboard in a pane: the topmost list or text rather than a button, or what says that there is nothing."""
     inside = [pane, *pane.findChildren(QWidget)]
     able = [part for part in inside if part.isVisible() and part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus]
     if not able:
         return next((part for part in inside if isinstance(part, EmptyState) and part.isVisible()), None)
-    return next((part for part in able if isinstance(part, QAbstractScrollArea)), able[0])
+    lists = [part for part in able if isinstance(part, QAbstractScrollArea)]
+    return min(lists, key=lambda part: part.mapTo(pane, QPoint()).y(), default=able[0])

@@ -159,6 +159,14 @@ def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot)
         assert pane.isAncestorOf(focused()), "an empty one, too"
 
 
+def test_the_inspectors_key_goes_to_the_state_not_to_the_delta_below_it(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
+    qtbot.waitUntil(lambda: bench.detail.delta.table.isVisible())
+    qtbot.keyClick(focused(), "2", Qt.KeyboardModifier.AltModifier)
+    assert focused() is bench.detail.state.tree
+
+
 def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
     story.window.activateWindow()
     qtbot.waitUntil(story.window.isActiveWindow)

@@ -109,6 +109,15 @@ class MainWindow(QMainWindow):
         if not press_focused(self, event):
             super().keyPressEvent(event)
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab pass over what stands behind another pane: what is typed there would be seen by nobody."""
+        start = QApplication.focusWidget()
+        while super().focusNextPrevChild(forward):
+            focused = QApplication.focusWidget()
+            if focused is None or focused is start or not self.workbench.is_behind(focused):
+                return True
+        return False
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files and folders."""
         if _local_paths(event.mimeData()):

@@ -105,9 +105,8 @@ class PendingPane(QWidget):
         split.setChildrenCollapsible(False)
         split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(
-            EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
-        )
+        self._nothing = EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
+        self._stack.addWidget(self._nothing)
         self._stack.addWidget(split)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -165,7 +164,7 @@ class PendingPane(QWidget):
         if self._rows:
             self.form.focus()
         else:
-            self._stack.currentWidget().setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self._nothing.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
         """Tell who knows what the answers to long-running calls look like, as JSON schemas."""

@@ -121,7 +121,8 @@ class Workbench(QMainWindow):
         self.database.setMinimumWidth(_LEAST_STREAM)  # its tables would make the window wider than a small screen
         # In the order in which Tab goes through them.
         left = self._dock("sessions", "Sessions", self.sessions)
-        self.setCentralWidget(self._middle())
+        self._middle = self._make_middle()
+        self.setCentralWidget(self._middle)
         self._docks = {
             "sessions": left,
             "detail": self._dock("detail", "Inspector", self._detail_and_held()),
@@ -221,11 +222,15 @@ class Workbench(QMainWindow):
             return
         focused = QApplication.focusWidget()
         here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
-        if here is None and focused and self.stream in panes and self.centralWidget().isAncestorOf(focused):
+        if here is None and focused and self.stream in panes and self._middle.isAncestorOf(focused):
             here = panes.index(self.stream) - (step > 0)  # the filter and the cards stand before the events
         entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def is_behind(self, part: QWidget) -> bool:
+        """Whether a part of a pane cannot be seen, as another pane stands before it: to Qt it is visible all the same."""
+        return any(dock.isAncestorOf(part) and dock.visibleRegion().isEmpty() for dock in self._docks.values())
 
     def raise_pane(self, name: str) -> None:
         """Bring a pane to the front: sessions, detail, pending, breakpoints, writers or log."""
@@ -321,7 +326,7 @@ class Workbench(QMainWindow):
         rows.addWidget(self.held, 4)
         return part
 
-    def _middle(self) -> QWidget:
+    def _make_middle(self) -> QWidget:
         middle = QWidget(self)
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)

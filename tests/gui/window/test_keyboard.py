@@ -80,6 +80,23 @@ def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspec
     assert order == ["event_stream", "composer", "event_detail"]
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
+def test_tab_passes_over_the_panes_that_stand_behind_another(shown: Inspector, key: Qt.Key, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    assert bench.pending.rows, "a form that could be answered unseen"
+    for pane in ("writers", "pending"):
+        bench.raise_pane(pane)
+        qtbot.waitUntil(lambda: not bench.findChild(QDockWidget, f"dock_{pane}").visibleRegion().isEmpty())  # noqa: B023
+        bench.stream.table.setFocus()
+        stops = []
+        while focused() not in stops:
+            stops.append(focused())
+            qtbot.keyClick(focused(), key)
+        assert len(stops) > 8
+        assert not [stop.objectName() for stop in stops if stop.visibleRegion().isEmpty()]
+        assert any(bench.pending.isAncestorOf(stop) for stop in stops) == (pane == "pending")
+
+
 def test_a_card_that_goes_away_gives_the_keyboard_to_the_events(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     shown.window.commands.fork.trigger()

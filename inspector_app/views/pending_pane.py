@@ -160,11 +160,12 @@ class PendingPane(QWidget):
                 self.form.focus()
 
     def focus(self) -> None:
-        """Put the caret where the selected item is answered; where nothing waits, on the words that say so."""
-        if self._rows:
-            self.form.focus()
-        else:
+        """Put the caret where the selected item is answered, or into the list if it cannot be; where nothing waits, to what says so."""
+        if not self._rows:
             self._nothing.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+        self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.form.focus()
 
     def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
         """Tell who knows what the answers to long-running calls look like, as JSON schemas."""

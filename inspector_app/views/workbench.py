@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer
+from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -80,7 +80,12 @@ class Workbench(QMainWindow):
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         alter_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
         problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
+
+    Signals:
+        asked_for: one of its panes is about to get the keyboard by its key; another page may be on show.
     """
+
+    asked_for = Signal()
 
     def __init__(self, events: EventListModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -165,6 +170,7 @@ class Workbench(QMainWindow):
         return action
 
     def _on_go(self, name: str, _checked: bool = False) -> None:
+        self.asked_for.emit()
         self.raise_pane(name)
         entrance = _entrance(self._docks[name].widget())
         if entrance is not None:

@@ -184,6 +184,35 @@ def test_the_inspectors_key_goes_to_the_state_not_to_the_delta_below_it(shown: I
     assert focused() is bench.detail.state.tree
 
 
+def test_what_goes_to_a_pane_leaves_the_page_that_hides_it(shown: Inspector, qtbot: QtBot) -> None:
+    window, bench = shown.window, shown.window.workbench
+    control, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
+    for key, modifier, pane in (
+        (Qt.Key.Key_F, control, bench.filter_bar),
+        (Qt.Key.Key_4, alt, bench.breakpoints),
+        (Qt.Key.Key_P, control, bench.pending),
+        (Qt.Key.Key_F7, Qt.KeyboardModifier.NoModifier, bench),
+    ):
+        for page in (window.welcome, window.compare):
+            window.show_page(page)
+            qtbot.keyClick(window, key, modifier)
+            qtbot.waitUntil(lambda: pane.isAncestorOf(focused()))  # noqa: B023
+            assert window.page is bench
+
+
+def test_what_goes_to_a_pane_waits_until_something_is_open(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
+    for key, modifier in ((Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier), (Qt.Key.Key_4, Qt.KeyboardModifier.AltModifier)):
+        qtbot.keyClick(focused(), key, modifier)
+        assert focused().objectName() == "welcome_open_agent"
+    assert "Open an agent or a database first" in inspector.window.commands.find_event.toolTip()
+    opened(story_db)
+    assert inspector.window.commands.find_event.isEnabled()
+
+
 def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
     story.window.activateWindow()
     qtbot.waitUntil(story.window.isActiveWindow)

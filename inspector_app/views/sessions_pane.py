@@ -6,7 +6,7 @@ import shlex
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -140,6 +140,8 @@ class SessionsPane(QWidget):
     def _connect_signals(self) -> None:
         self.filter.textChanged.connect(self._model.set_filter)
         self.filter.returnPressed.connect(self.tree.setFocus)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self.filter, context=Qt.ShortcutContext.WidgetShortcut)
+        escape.activated.connect(self._on_filter_escape)
         self._model.modelReset.connect(self._on_model_reset)
         self._model.moving.connect(self._on_moving)
         self._model.rowsInserted.connect(self._on_rows_inserted)
@@ -181,6 +183,12 @@ class SessionsPane(QWidget):
         """Put the cursor into the filter box."""
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter.selectAll()
+
+    def _on_filter_escape(self) -> None:
+        if self.filter.text():
+            self.filter.clear()
+        else:
+            self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _on_model_reset(self) -> None:
         """Open what was open, select what was selected: the model was built anew."""

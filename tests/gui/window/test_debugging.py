@@ -278,6 +278,21 @@ def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbo
     assert pane.rows == []
 
 
+def test_after_one_is_removed_the_next_is_selected_and_escape_leaves_one_as_it_is(orders: Inspector, qtbot: QtBot) -> None:
+    for condition in ("error", "text", "thought"):
+        add_breakpoint(orders, qtbot, condition)
+    pane = orders.window.workbench.breakpoints
+    pane.list.setCurrentItem(pane.list.topLevelItem(1))
+    for left in (["error", "thought"], ["error"]):
+        qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
+        assert [row.condition for row in pane.rows] == left
+    qtbot.keyClick(pane.list, Qt.Key.Key_Return)
+    field = pane.findChild(QLineEdit, "breakpoint_condition")
+    qtbot.keyClicks(field, " and text")
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert field.text() == "" and [row.condition for row in pane.rows] == ["error"]
+
+
 def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:
     pane = orders.window.workbench.breakpoints
     pane.findChild(QSpinBox, "breakpoint_every").setValue(2)

@@ -273,6 +273,14 @@ def test_asking_for_what_waits_where_nothing_does_shows_where_the_keyboard_is(sh
     assert pending.isAncestorOf(focused()) and isinstance(focused(), EmptyState)
 
 
+def test_looking_in_the_state_of_no_event_shows_where_the_keyboard_is(shown: Inspector, qtbot: QtBot) -> None:
+    detail = shown.window.workbench.detail
+    shown.cursor.select_session(None)
+    qtbot.waitUntil(lambda: not detail.tabs.isVisible())
+    shown.window.commands.find_in_state.trigger()
+    assert detail.isAncestorOf(focused()) and focused().isVisible()
+
+
 def test_tab_stops_nowhere_on_the_start_page_where_nothing_shows_it(inspector: Inspector, qtbot: QtBot) -> None:
     inspector.window.activateWindow()
     qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")

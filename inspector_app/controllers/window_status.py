@@ -145,7 +145,8 @@ class WindowStatus:
         if not open_ones:
             return "idle", "idle", ""
         last = open_ones[-1]
-        return ("interrupted", "interrupted", last.reason) if last.status == "interrupted" else ("waiting", "waiting", last.reason)
+        word = "interrupted" if last.status == "interrupted" else "waiting"
+        return word, word, last.reason.removeprefix("waits ")
 
     def show_session_hints(self) -> None:
         """Offer to resume, and to allow writing, where that is the next thing to do."""

@@ -112,7 +112,6 @@ class BreakpointsPane(QWidget):
             item.setIcon(0, theme.icon("circle" if not row.log else "comment-dots", "bad" if row.enabled else "dim"))
             item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(0, plain_tooltip(row.problem or row.text))
-            item.setSizeHint(0, QSize(10, 24))
             item.setFont(0, theme.mono_font())
             if row.problem:
                 item.setForeground(0, theme.color("bad"))
@@ -154,6 +153,7 @@ class _BreakpointList(QTreeWidget):
         self.setObjectName("breakpoint_list")
         self.setAccessibleName("Breakpoints")
         self.setHeaderLabels(["breakpoint", "what it does", "hits"])
+        self.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setIconSize(QSize(11, 11))

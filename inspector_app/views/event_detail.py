@@ -198,7 +198,7 @@ class EventDetail(QWidget):
         """
         number = f"{self._number:,}"
         self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
-        self.delta.show_comparing(None if compared is None else f"Compared with the state after {compared + 1:,}")
+        self.delta.show_comparing(None if compared is None else f"Compared with the state after event {compared + 1:,}")
         if compared is None:
             self.delta.set_changes(changes, f"delta of {number}")
             self.delta.set_empty_text(f"Event {number} changed no key")

@@ -160,7 +160,7 @@ class EventStreamView(QWidget):
     def show_searching(self, searching: bool) -> None:
         """Say, while no event is shown, whether one that meets the filter is still looked for."""
         said = "No event so far: still searching…" if searching else "No event matches the filter"
-        self._nothing_found.set_text(said, "Esc in the filter takes it away.")
+        self._nothing_found.set_text(said, "Press Esc in the filter to clear it.")
 
     # what happens
 

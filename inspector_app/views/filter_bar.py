@@ -77,7 +77,7 @@ class FilterBar(QWidget):
         self.field.setObjectName("event_filter")
         self.field.setAccessibleName("Filter the events")
         self.field.setPlaceholderText(HINT)
-        self.field.setClearButtonEnabled(True)
+        theme.make_clearable(self.field)
         self.field.setFont(theme.mono_font())
         self._remembered = QStringListModel(self)
         completer = QCompleter(self._remembered, self)

@@ -82,7 +82,7 @@ class SessionsPane(QWidget):
         self.filter.setObjectName("session_filter")
         self.filter.setAccessibleName("Filter sessions")
         self.filter.setPlaceholderText("Filter sessions")
-        self.filter.setClearButtonEnabled(True)
+        theme.make_clearable(self.filter)
         self.order = self._make_order()
         self.tree = SessionTree()
         self._set_up_tree()
@@ -166,8 +166,9 @@ class SessionsPane(QWidget):
         if not index.isValid():
             self._selected = (database, session)  # for when it is there: a long list is still being laid out
             return False
+        if not self.tree.viewport().rect().contains(self.tree.visualRect(index)):
+            self.tree.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
         self.tree.setCurrentIndex(index)
-        self.tree.scrollTo(index)
         return True
 
     def select_none(self) -> None:

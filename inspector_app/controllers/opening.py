@@ -69,6 +69,7 @@ class OpeningController(QObject):
         window.welcome.sample_chosen.connect(self._on_sample_chosen)
         window.trust.trusted.connect(self._on_trusted)
         window.trust.declined.connect(self.show_home)
+        window.work_asked.connect(self._on_work_asked)
         window.problem.retry.connect(self._on_retry)
         window.problem.given_up.connect(self.show_home)
         window.commands.open_url.triggered.connect(self._on_open_url)
@@ -174,6 +175,10 @@ class OpeningController(QObject):
         """Go where something is to be seen: the workbench if anything is open, else the start page."""
         anything = bool(self._browse.sources) or self._agents.loaded is not None
         self.window.show_page(self.window.workbench if anything else self.window.welcome)
+
+    def _on_work_asked(self) -> None:
+        if self.window.page is not self.window.workbench:
+            self.show_home()
 
     def _on_open_offered(self) -> None:
         self.window.workbench.database_hint.hide()

@@ -48,8 +48,15 @@ class WindowStatus:
         self._pending_timer.setInterval(250)
         self._pending_timer.timeout.connect(self.show_pending)
 
+    def show_open(self) -> None:
+        """Let what goes to a pane be asked for as soon as anything is open: on the start page alone the keyboard would be lost."""
+        anything = self._browse.sources or self._agents.loaded is not None
+        for action in self.window.pane_actions:
+            allow(action, None if anything else "Open an agent or a database first (Ctrl+O).")
+
     def show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
+        self.show_open()
         run, commands, bench = self._run, self.window.commands, self.window.workbench
         sending = run.blocked("fork" if self.forking else "send")
         draft = bool(bench.composer.text)

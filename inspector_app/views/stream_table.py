@@ -58,7 +58,6 @@ class StreamTable(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._fitted: object = None
         self._set_up_headers()
         self.clicked.connect(self._on_clicked)

@@ -100,7 +100,7 @@ class TimelineView(QWidget):
 
 
 class _Chart(QWidget):
-    """Paints the rows that are on show. Left and right go from bar to bar, Enter goes to its event."""
+    """Paints the rows that are on show. Left and right go from bar to bar, and to its event."""
 
     event_chosen = Signal(int)
 

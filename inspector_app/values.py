@@ -177,6 +177,12 @@ def ago(timestamp: float, now: float) -> str:
     return day(timestamp)
 
 
+def since(timestamp: float, now: float) -> str:
+    """Return how long ago that was, as `ago` does, for the middle of a sentence: `2 h ago`, `yesterday`."""
+    text = ago(timestamp, now)
+    return f"{text} ago" if text.endswith(("min", "h", "days")) else text
+
+
 def size(count: int) -> str:
     """Return a number of bytes: `812 B`, `24 kB`, `3.4 MB`, `10 GB`."""
     if count < 1000:

@@ -19,6 +19,9 @@ from runtime.sessions.state import Change
 _KEYS_SHARE = 0.34
 """Of the width, at most, for the keys."""
 
+_LEAST = 40
+"""Pixels of a column."""
+
 _DOT = 30
 """Pixels before a key."""
 
@@ -66,7 +69,8 @@ class DeltaView(QWidget):
         columns.setHighlightSections(False)
         columns.setSectionsClickable(False)
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        columns.setStretchLastSection(True)
+        columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        columns.setMinimumSectionSize(_LEAST)
         self._empty = EmptyState("No key changed")
         self._empty.setProperty("card", "false")
         self._comparing = HintBar("comparing")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtWidgets import QInputDialog, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -65,6 +65,14 @@ def test_the_stream_counts_what_the_delta_lists(story: Inspector, qtbot: QtBot) 
     qtbot.waitUntil(lambda: story.run.phase == "idle" and not story.tasks.running, timeout=20_000)
     badges, deltas = badges_and_deltas()
     assert badges == deltas and len(badges) > 20
+
+
+def test_go_to_event_has_its_buttons_as_other_dialogs_have_them(story: Inspector, qtbot: QtBot) -> None:
+    story.window.commands.go_to_event.trigger()
+    dialog = story.window.findChild(QInputDialog, "go_to_event")
+    buttons = sorted((button for button in dialog.findChildren(QPushButton) if button.isVisible()), key=lambda button: button.x())
+    assert [(button.text().replace("&", ""), bool(button.property("primary"))) for button in buttons] == [("Cancel", False), ("Go", True)]
+    dialog.reject()
 
 
 def test_the_hint_says_what_is_missing_for_a_resume(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:

@@ -15,7 +15,7 @@ from inspector_app.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.hits import Hits
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.qt_models.invocation_groups import InvocationGroups
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.views.event_stream import EventStreamView
@@ -142,7 +142,7 @@ class StreamController(QObject):
         past = session.past if session is not None else None
         return [key for key in past.temp_of(event_id) if key != TEMP_GONE] if past is not None else []
 
-    def _on_groups_found(self, groups: list[InvocationGroup]) -> None:
+    def _on_groups_found(self, groups: InvocationGroups) -> None:
         self._events.set_groups(groups)
 
     def _on_invocations_found(self, session: OpenSession) -> None:

@@ -49,8 +49,15 @@ class WindowStatus:
         self._pending_timer.timeout.connect(self.show_pending)
         parts.sessions.forks_changed.connect(self.show_pending_soon)  # the sessions' names are others
 
+    def show_open(self) -> None:
+        """Let what goes to a pane be asked for as soon as anything is open: on the start page alone the keyboard would be lost."""
+        anything = self._browse.sources or self._agents.loaded is not None
+        for action in self.window.pane_actions:
+            allow(action, None if anything else "Open an agent or a database first (Ctrl+O).")
+
     def show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
+        self.show_open()
         run, commands, bench = self._run, self.window.commands, self.window.workbench
         sending = run.blocked("fork" if self.forking else "send")
         draft = bool(bench.composer.text)
@@ -150,7 +157,8 @@ class WindowStatus:
         if not open_ones:
             return "idle", "idle", ""
         last = open_ones[-1]
-        return ("interrupted", "interrupted", last.reason) if last.status == "interrupted" else ("waiting", "waiting", last.reason)
+        word = "interrupted" if last.status == "interrupted" else "waiting"
+        return word, word, last.reason.removeprefix("waits ")
 
     def show_session_hints(self) -> None:
         """Offer to resume, and to allow writing, where that is the next thing to do."""

@@ -13,7 +13,6 @@ from inspector_app.qt_models.event_places import EventPlaces
 from inspector_app.qt_models.event_rows import (
     AuthorColours,
     GrowingText,
-    InvocationGroup,
     StreamRow,
     event_row,
     header_row,
@@ -22,6 +21,7 @@ from inspector_app.qt_models.event_rows import (
     unread_row,
 )
 from inspector_app.qt_models.inner_runs import InnerRun
+from inspector_app.qt_models.invocation_groups import InvocationGroup
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
 from runtime.history.writers import are_parallel
@@ -67,7 +67,6 @@ class EventTable(QAbstractTableModel):
         self._growing: dict[tuple[str, str, str | None], GrowingText] = {}
         self._waiting: StreamRow | None = None
         self._held: str | None = None
-        self._statuses: dict[str, str] = {}
         self._cache: dict[int, StreamRow] = {}
         self.total_tokens = self.most_tokens = 0
 
@@ -131,7 +130,7 @@ class EventTable(QAbstractTableModel):
             group, place = self._places.at(row)
             if place is None:
                 self._count(group)
-                return header_row(group, self._statuses.get(group.invocation_id, ""))
+                return header_row(group, self._places.status_of(group.invocation_id))
             return self._event_row(self._places.index_of_position(place)) if isinstance(place, int) else self._inner_row(*place)
         number = row - self._places.rows
         for position, (key, growing) in enumerate(self._growing.items()):
@@ -181,14 +180,10 @@ class EventTable(QAbstractTableModel):
         """Find out a group's times and tokens, if its events are here."""
         if group.counted or group.unread or group.count > _LONGEST_COUNTED or self._places.groups is not self._places.all_groups:
             return
-        events = [self._places.events.peek(index, ask=False) for index in range(group.first, group.first + group.count)]
-        if None in events:
-            return
-        counted = InvocationGroup(group.invocation_id, group.first, group.continued)
-        for event in events:
-            assert event is not None
-            counted.add(event)
-        group.tokens, group.started, group.ended, group.counted = counted.tokens, counted.started, counted.ended, True
+        events = [self._places.events.peek(index, ask=False) for index in range(group.first, group.end)]
+        known = [event for event in events if event is not None]
+        if len(known) == len(events):
+            group.count_events(known)
 
     def _meet(self, event: Event) -> bool:
         """Take in what a column's width depends on; return whether that is something new."""
@@ -283,9 +278,9 @@ class EventTable(QAbstractTableModel):
 
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """Set how invocations ended, by invocation id: `running`, `finished`, `paused`, `interrupted` or `rewound`."""
-        if all(self._statuses.get(name) == status for name, status in statuses.items()):
+        if all(self._places.status_of(name) == status for name, status in statuses.items()):
             return
-        self._statuses.update(statuses)
+        self._places.set_statuses(statuses)
         if self._places.rows:
             self._changed(0, self._places.rows - 1)  # a view repaints what it shows of them
 
@@ -346,5 +341,5 @@ class EventTable(QAbstractTableModel):
         if row >= self._places.rows:
             return None
         event = self.event_at(row)
-        invocation_id = self._places.groups[self._places.locate(row)[0]].invocation_id
+        invocation_id = self._places.groups.invocations[self._places.locate(row)[0]]
         return cell_tooltip(self.stream_row(row), column, invocation_id, event.timestamp if event is not None else None)

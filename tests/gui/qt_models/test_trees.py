@@ -243,7 +243,7 @@ def test_places_inside_a_changed_value_stand_below_it(tested) -> None:
         ["", "added"],
     ]
     part = delta.index(2, 2).data(DIFFERENCE_ROLE)
-    assert part.text[part.start : part.end] == "nty"
+    assert part.text[part.start : part.end] == "twenty", "whole words"
 
 
 def test_who_wrote_each_key(tested) -> None:

@@ -143,10 +143,10 @@ def test_raising_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
     wait_until_held(orders, qtbot)
     press(orders, "held_raise", qtbot)
     qtbot.keyClicks(editor(orders), "the catalogue burned down")
-    orders.window.commands.step.trigger()
-    qtbot.waitUntil(lambda: results(orders, "find_product") == [{"error": "the catalogue burned down"}], timeout=10_000)
-    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
-        orders.window.commands.stop.trigger()
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000) as ended:
+        orders.window.commands.run.trigger()
+    assert results(orders, "find_product") == [{"error": "the catalogue burned down"}]
+    assert ended.args[0].error is None, "the sample goes on with it"
 
 
 def test_answer_in_the_models_place(orders: Inspector, qtbot: QtBot) -> None:
@@ -283,6 +283,21 @@ def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbo
     pane.list.setCurrentItem(pane.list.topLevelItem(0))
     qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
     assert pane.rows == []
+
+
+def test_after_one_is_removed_the_next_is_selected_and_escape_leaves_one_as_it_is(orders: Inspector, qtbot: QtBot) -> None:
+    for condition in ("error", "text", "thought"):
+        add_breakpoint(orders, qtbot, condition)
+    pane = orders.window.workbench.breakpoints
+    pane.list.setCurrentItem(pane.list.topLevelItem(1))
+    for left in (["error", "thought"], ["error"]):
+        qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
+        assert [row.condition for row in pane.rows] == left
+    qtbot.keyClick(pane.list, Qt.Key.Key_Return)
+    field = pane.findChild(QLineEdit, "breakpoint_condition")
+    qtbot.keyClicks(field, " and text")
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert field.text() == "" and [row.condition for row in pane.rows] == ["error"]
 
 
 def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:

@@ -57,6 +57,18 @@ def test_several_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> 
     assert inspector.controller.events.event_count > 0
 
 
+def test_what_is_opened_next_is_gone_to(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
+    others = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
+    opened(story_db)
+    opened(*others)
+    assert inspector.cursor.session.database == str(others[0])
+    opened(story_db)
+    assert inspector.cursor.session.database == str(story_db)
+    inspector.cursor.select_session(None)
+    opened(story_db)
+    assert inspector.cursor.session.database == str(story_db)
+
+
 def test_one_file_is_listed_once(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.db").symlink_to(story_db)

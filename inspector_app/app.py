@@ -32,6 +32,7 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
+from runtime.debugger import watchdog
 from runtime.garbage import made_to_stay
 
 SHUTDOWN_SECONDS = 3.0
@@ -115,7 +116,8 @@ class Inspector(QObject):
             )
         self._log = BusHandler(self.messages)
         # A connection that a server dropped cannot be reset either: whoever used it says what happened.
-        self._log.addFilter(lambda record: not record.name.startswith("sqlalchemy.pool"))
+        # What kept the loop waiting is said once, by the run, when it is over and can be shown.
+        self._log.addFilter(lambda record: not record.name.startswith(("sqlalchemy.pool", watchdog.__name__)))
         logging.getLogger().addHandler(self._log)
         logging.getLogger("runtime").setLevel(logging.INFO)
         self._closing = False

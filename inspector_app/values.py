@@ -65,6 +65,11 @@ def preview(value: Any, limit: int = 120) -> str:
     return text if left >= 0 and len(text) <= limit else text[: max(limit - 1, 1)].rstrip(", ") + "…"
 
 
+def shown_key(key: str) -> str:
+    """Return a key, cut, with invisible characters written out; the empty one as `""`, so that there is something to see."""
+    return visible(key[:200]) or '""'
+
+
 def _write(value: Any, pieces: list[str], left: int, depth: int) -> int:
     """Append the value's text to `pieces`; return how many characters are left, below 0 once it was cut."""
     if isinstance(value, dict):
@@ -78,7 +83,7 @@ def _write(value: Any, pieces: list[str], left: int, depth: int) -> int:
 
 def _write_items(items: Any, opening: str, closing: str, count: int, noun: str, pieces: list[str], left: int, depth: int) -> int:
     if depth >= _MAX_DEPTH or (depth > 0 and count > 20):
-        pieces.append(f"{opening}…{count:,} {noun}{closing}")
+        pieces.append(f"{opening}…{count:,} {noun if count != 1 else noun[:-1]}{closing}")
         return left - len(pieces[-1])
     pieces.append(opening)
     left -= 2
@@ -176,6 +181,12 @@ def ago(timestamp: float, now: float) -> str:
     if seconds < 14 * 86400:
         return f"{seconds // 86400:.0f} days"
     return day(timestamp)
+
+
+def since(timestamp: float, now: float) -> str:
+    """Return how long ago that was, as `ago` does, for the middle of a sentence: `2 h ago`, `yesterday`."""
+    text = ago(timestamp, now)
+    return f"{text} ago" if text.endswith(("min", "h", "days")) else text
 
 
 def size(count: int) -> str:

@@ -136,7 +136,7 @@ class _Walk:
             return
         if isinstance(agent, ParallelAgent):
             if all(self._found.ended.get(sub_agent.name) for sub_agent in agent.sub_agents):
-                self._goes_on(f"All agents of {agent.name} are finished; its end is recorded.")
+                self._goes_on(f"All agents of {agent.name} are finished; only its end remains to be recorded.")
             for sub_agent in agent.sub_agents:
                 step = f"{agent.name}.{sub_agent.name}"
                 self.visit(sub_agent, f"{branch}.{step}" if branch else step)
@@ -195,7 +195,7 @@ class _Walk:
                 f"{agent.name} waits for an answer to {', '.join(_asked_for(call, events) for call in turn.waiting)}."
             )
         elif turn.answered or target is not None:
-            self._goes_on(f"{agent.name} has answered; its end is recorded.")
+            self._goes_on(f"{agent.name} has answered; only its end remains to be recorded.")
         else:
             self._goes_on(f"{agent.name} calls its model.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
@@ -11,7 +12,7 @@ from inspector_app.controllers.raw_tables import RawTablesController
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.controllers.tail import TailController
 from inspector_app.tail_thread import Told
-from inspector_app.values import full_time
+from inspector_app.values import since
 from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
 from runtime.sessions.stored.shared_state import SharedScope, SharedState
@@ -164,4 +165,4 @@ class DatabasePageController(QObject):
 
 def _facts(found: SharedState) -> str:
     keys = f"{len(found.values):,} key{'' if len(found.values) == 1 else 's'}"
-    return f"{keys} · written last {full_time(found.update_time)}" if found.update_time else keys if found.values else ""
+    return f"{keys} · last written {since(found.update_time, time.time())}" if found.update_time else keys if found.values else ""

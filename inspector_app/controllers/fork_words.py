@@ -70,7 +70,7 @@ def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | N
     count = index + 1
     taken = f"the first {count:,} of {len(events):,} events" if count < len(events) else f"all {count:,} events"
     facts = [
-        Fact("code-branch", "accent", f"Fork: a new session with {taken}, their times, and the state there was then."),
+        Fact("code-branch", "accent", f"Fork: a new session with {taken}, at their times, and the state after event {count:,}."),
         Fact("pen", "dim", "Fork and edit the message: the new session ends before this invocation, whose message you change below."),
     ]
     if saved is not None:

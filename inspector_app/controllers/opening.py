@@ -17,7 +17,7 @@ from inspector_app.samples import is_bundled, samples
 from inspector_app.values import error_text
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
-from runtime.errors.storage_error import OtherDatabaseError
+from runtime.errors.storage_error import ForeignDatabaseError, OtherDatabaseError
 from runtime.sessions.database_url import database_url, keep_password, without_written_password
 from runtime.sessions.open_service import make_database
 
@@ -72,6 +72,7 @@ class OpeningController(QObject):
         window.work_asked.connect(self._on_work_asked)
         window.problem.retry.connect(self._on_retry)
         window.problem.given_up.connect(self.show_home)
+        window.problem.another_asked.connect(window.commands.open_database.trigger)
         window.commands.open_url.triggered.connect(self._on_open_url)
         window.commands.start_page.triggered.connect(self._on_start_page)
         bench.database_hint.accepted.connect(self._on_open_offered)
@@ -246,7 +247,8 @@ class OpeningController(QObject):
         text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target
-        self.window.problem.show_problem(f"{name} could not be opened", text, details)
+        no_use = isinstance(error, ForeignDatabaseError)
+        self.window.problem.show_problem(f"{name} could not be opened", text, details, offers_another=no_use)
         self.window.show_page(self.window.problem)
         self._messages.posted.emit(Message("error", text, details, quiet=not self._names_several))
 

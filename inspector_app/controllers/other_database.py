@@ -42,7 +42,7 @@ class OtherDatabaseController(QObject):
         self._tables.close()
 
     def _on_found(self, path: str, text: str) -> None:
-        self._page.show_text(f"{text} What is in it is shown as it stands, and only read.")
+        self._page.show_text(f"{text} Its tables are shown, read only.")
         if Path(path) == self._file and self._window.page is self._page:
             self._tables.read_again()
             return

@@ -18,7 +18,7 @@ def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Pr
         plan: what resuming will do.
         number_of: event id → its number as the stream shows it; None where it is not known.
     """
-    shown = Preflight(plan.invocation.invocation_id, _title(plan, number_of), blocked=" ".join(plan.blocks))
+    shown = Preflight(plan.invocation.invocation_id, visible(_title(plan, number_of)), blocked=" ".join(plan.blocks))
     shown.lines += [Fact("ban", "bad", text) for text in plan.blocks]
     if plan.runs_again:
         what = "tool call runs" if len(plan.runs_again) == 1 else "tool calls run"
@@ -31,8 +31,10 @@ def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Pr
     ]
     shown.lines += [Fact("code-compare", "warn", f"Changed since: {text}") for text in plan.changed]
     shown.warns = bool(shown.lines)
+    if steps := _steps(plan):
+        shown.lines.insert(len(plan.blocks), Fact("play", "accent", steps))
     if plan.lost_temp:
-        shown.lines.append(Fact("eraser", "dim", f"Gone, as temp: state lives in one run: {', '.join(plan.lost_temp)}"))
+        shown.lines.append(Fact("eraser", "dim", f"Gone with the interrupted run: {', '.join(plan.lost_temp)}"))
     shown.lines += [
         Fact("hourglass-half", "dim", f"{item.name or 'A call'} still waits for an answer (see Pending).") for item in plan.waits_for
     ]
@@ -48,8 +50,12 @@ def _title(plan: ResumePlan, number_of: Callable[[str], int | None]) -> str:
     name = f"Resume {short_id(plan.invocation.invocation_id)}"
     place = number_of(plan.last_checkpoint.id) if plan.last_checkpoint else None
     where = f" from the checkpoint at {place:,}" if place is not None else "" if plan.last_checkpoint else " (it has no checkpoint yet)"
-    steps = [step for step in plan.next_steps if not any(step.startswith(f"{over} keeps no") for over in plan.starts_over)]
-    return visible(f"{name}{where}. {' '.join(steps)}".strip())
+    return f"{name}{where}?"
+
+
+def _steps(plan: ResumePlan) -> str:
+    """Return what happens first, as far as it is not said otherwise."""
+    return " ".join(step for step in plan.next_steps if not any(step.startswith(f"{over} keeps no") for over in plan.starts_over))
 
 
 def _call(run: ToolRun) -> str:

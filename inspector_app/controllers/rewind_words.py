@@ -48,8 +48,9 @@ def rewind_facts(plan: RewindPlan) -> list[Fact]:
 
 
 def _change(change: Change) -> str:
-    after = "cleared (null)" if change.after is None else preview(change.after, 60)
-    return f"{change.key}: {preview(change.before, 60)} → {after}"
+    if change.after is None:
+        return f"{change.key}: {preview(change.before, 110)} → cleared (null)"
+    return f"{change.key}: {preview(change.before, 60)} → {preview(change.after, 60)}"
 
 
 def _file(file: UndoneFile) -> str:

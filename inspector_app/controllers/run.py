@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from google.genai import types
@@ -348,7 +349,9 @@ class RunController(QObject):
         return address
 
     def _on_block(self, block: Block) -> None:
-        self._messages.warning(f"{block}. While it does, the window cannot answer.", details="\n".join(block.stack), quiet=True)
+        place = f"{block.function} ({Path(block.file).name}, line {block.line})"
+        text = f"The window did not answer for {block.seconds:.1f} s: {place} kept it waiting."
+        self._messages.warning(text, details="\n".join(block.stack), quiet=True)
 
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
         self._invocation_id = event.invocation_id

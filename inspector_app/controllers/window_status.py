@@ -47,6 +47,7 @@ class WindowStatus:
         self._pending_timer.setSingleShot(True)
         self._pending_timer.setInterval(250)
         self._pending_timer.timeout.connect(self.show_pending)
+        parts.sessions.forks_changed.connect(self.show_pending_soon)  # the sessions' names are others
 
     def show_open(self) -> None:
         """Let what goes to a pane be asked for as soon as anything is open: on the start page alone the keyboard would be lost."""
@@ -212,7 +213,12 @@ class WindowStatus:
         places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
         running = self._run.address if self._run.phase != "idle" else None
         rows = [
-            PendingRow(address, item, source.title if (source := self._browse.source(address.database)) is not None else "")
+            PendingRow(
+                address,
+                item,
+                source.title if (source := self._browse.source(address.database)) is not None else "",
+                fork.text if (fork := self.sessions.fork_info(address.database, address.key)) is not None else "",
+            )
             for address in places
             for item in self.pending[address]
             if not (address == running and item.kind == "interrupted")  # it is being resumed

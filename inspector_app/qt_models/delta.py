@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from inspector_app import differences as places
 from inspector_app.differences import Difference, MarkedText, differences, marked
 from inspector_app.value_filters import filters_of_value, state_root
-from inspector_app.values import plain_tooltip, preview, visible
+from inspector_app.values import plain_tooltip, preview, shown_key, visible
 from runtime.sessions.state import SCOPES, Change, same_value
 
 Index = QModelIndex | QPersistentModelIndex
@@ -175,7 +175,7 @@ def _place_data(place: Difference, more: bool, change: Change, column: int, role
 
 def _text(change: Change, column: int, limit: int) -> str:
     if column == 0:
-        return visible(change.key[:200])
+        return shown_key(change.key)
     if column == 1:
         if change.kind == "written":
             return NOT_RECORDED

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector_app.value_filters import filters_of_value, path_below, state_root
-from inspector_app.values import plain_tooltip, preview, visible
+from inspector_app.values import plain_tooltip, preview, shown_key
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -65,8 +65,8 @@ class ValueNode:
 
     @property
     def shown_key(self) -> str:
-        """The key, cut, with invisible characters written out."""
-        return visible(self.key[:200])
+        """The key as it is shown."""
+        return shown_key(self.key)
 
     @property
     def text(self) -> str:

@@ -386,4 +386,4 @@ def _does(row: BreakpointRow) -> str:
     what = "logs" if row.log else "stops"
     skips = f" after {row.after:,} hit{'' if row.after == 1 else 's'}" if row.after else ""
     every = f"{',' if skips else ''} at each {ordinal(row.every)} hit" if row.every > 1 else ""
-    return f"{what}{skips}{every}"
+    return f"{what}{skips}{every}{f': {visible(row.log)}' if row.log else ''}"

@@ -75,9 +75,10 @@ class DecisionCard(QWidget):
         self._buttons: list[QPushButton] = []
         self._icon = IconLabel(16, self)
         self._title = _text(self, f"{name}_title")
+        self._title.setProperty("role", "name")
         self._head = QHBoxLayout()
         self._head.setSpacing(9)
-        self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         self._head.addWidget(self._title, 1)
         self._facts = _Facts(self)
         self._choices = ButtonFlow(self)
@@ -132,9 +133,6 @@ class DecisionCard(QWidget):
             old.setParent(None)
             old.deleteLater()
         few = len(choices) <= 2
-        self._title.setProperty("role", "" if few else "name")  # a title alone on its line stands out; a sentence beside buttons need not
-        self._title.style().unpolish(self._title)
-        self._title.style().polish(self._title)
         self._buttons = []
         for choice in choices:
             button = QPushButton(choice.text, self)

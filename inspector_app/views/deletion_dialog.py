@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPus
 
 from inspector_app import theme
 from inspector_app.qt_models.session_node import Summary
-from inspector_app.values import ago, visible
+from inspector_app.values import since, visible
 from inspector_app.views.empty_state import EmptyState
 from runtime.sessions.session import SessionKey
 
@@ -128,10 +128,9 @@ class DeletionDialog(QDialog):
 
 
 def _line(summary: Summary, now: float) -> str:
-    key, changed = summary.key, ago(summary.last_update_time, now)
+    key = summary.key
     where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
-    since = f"{changed} ago" if changed.endswith(("min", "h", "days")) else changed
-    return f"{where}   {_events(summary.event_count or 0)}, last changed {since}"
+    return f"{where}   {_events(summary.event_count or 0)}, last changed {since(summary.last_update_time, now)}"
 
 
 def _events(count: int) -> str:

@@ -20,6 +20,9 @@ from runtime.sessions.state import Change
 _KEYS_SHARE = 0.34
 """Of the width, at most, for the keys."""
 
+_LEAST = 40
+"""Pixels of a column."""
+
 _DOT = 30
 """Pixels before a key."""
 
@@ -65,8 +68,9 @@ class DeltaView(QWidget):
         columns = self.table.horizontalHeader()
         columns.setHighlightSections(False)
         columns.setSectionsClickable(False)
-        columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        columns.setMinimumSectionSize(_LEAST)
         self._empty = EmptyState("No key changed")
         self._empty.setProperty("card", "false")
         self._comparing = HintBar("comparing")
@@ -103,9 +107,18 @@ class DeltaView(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give the keys what they need, if that is not too much; the values share the rest."""
-        wanted = max(self.table.sizeHintForColumn(0) + _DOT, self.table.horizontalHeader().sectionSizeHint(0) + 16)
-        self.table.setColumnWidth(0, max(min(wanted, int(self.table.viewport().width() * _KEYS_SHARE)), 100))
+        """Give the keys what they need, if that is not too much; the values share the rest, and who needs less than half leaves it."""
+        width, header = self.table.viewport().width(), self.table.horizontalHeader()
+        keys, before, after = (max(self.table.sizeHintForColumn(column), header.sectionSizeHint(column)) for column in range(3))
+        keys = max(min(keys + _DOT, max(int(width * _KEYS_SHARE), width - before - after)), 100)
+        rest = width - keys
+        half = rest // 2
+        if before < half < after:
+            half = max(before, rest - after)
+        elif after < half < before:
+            half = min(before, rest - after)
+        self.table.setColumnWidth(0, keys)
+        self.table.setColumnWidth(1, half)
 
     def set_empty_text(self, title: str, hint: str = "") -> None:
         """Say why there are no changes."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QDialogButtonBox,
     QInputDialog,
     QMenu,
     QPushButton,
@@ -308,6 +309,11 @@ class EventStreamView(QWidget):
         dialog.setIntRange(1, self._model.event_count)
         dialog.setIntValue((self._selected or 0) + 1)
         theme.pad(dialog.findChildren(QSpinBox)[0])
+        dialog.setOkButtonText("Go")
+        go = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Ok)
+        go.setProperty("primary", True)
+        go.style().unpolish(go)
+        go.style().polish(go)
         dialog.intValueSelected.connect(self._on_number_chosen)
         dialog.open()
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -14,6 +14,9 @@ from inspector_app.credential_form import answer as credential_answer
 from inspector_app.credential_form import consent_page, fields_for
 from inspector_app.presentation import short_id
 from inspector_app.values import plain_tooltip, preview, visible
+from inspector_app.views.copying import copy_text
+from inspector_app.views.elided_label import ElidedLabel
+from inspector_app.views.safe_browser import ask_about_link
 from inspector_app.views.value_form import ValueForm
 
 if TYPE_CHECKING:
@@ -53,6 +56,7 @@ class PendingForm(QWidget):
         self._answering: str | None = None
         self._resuming: str | None = None
         self._schema: Mapping[str, Any] | None = None
+        self._consent = ""
         self._has_form = False
         rows = QVBoxLayout(self)
         rows.setContentsMargins(10, 6, 6, 6)
@@ -68,10 +72,9 @@ class PendingForm(QWidget):
         self._args.setFont(theme.mono_font())
         self._args.setWordWrap(True)
         rows.addWidget(self._args)
-        self._so_far = self._line("pending_so_far", selectable=False)
-        self._consent = self._line("pending_consent", selectable=True)
+        self._so_far = self._line("pending_so_far")
         rows.addWidget(self._so_far)
-        rows.addWidget(self._consent)
+        rows.addWidget(self._consent_line())
         self._edit = QPlainTextEdit(self)
         self._edit.setObjectName("pending_answer")
         self._edit.setAccessibleName("Answer")
@@ -108,9 +111,9 @@ class PendingForm(QWidget):
         self._args.setVisible(bool(item.args) and kind != "credential")
         self._so_far.setText(f"So far: {visible(preview(item.so_far, 300))}")
         self._so_far.setVisible(item.so_far is not None)
-        consent = consent_page(item.auth_config)
-        self._consent.setText(f"Consent page: {visible(consent)}")
-        self._consent.setVisible(bool(consent))
+        self._consent = consent_page(item.auth_config)
+        self._consent_address.setText(visible(self._consent))
+        self._consent_row.setVisible(bool(self._consent))
         self._has_form = self._make_form(item, schema)
         self._form.setVisible(self._has_form)
         self._edit.setVisible(kind == "long_running" and not self._has_form)
@@ -187,14 +190,40 @@ class PendingForm(QWidget):
         line.addWidget(self._hint, 1)
         return line
 
-    def _line(self, name: str, *, selectable: bool) -> QLabel:
+    def _consent_line(self) -> QWidget:
+        """Make the line that names the page where the person consents: it is opened only after it was asked about."""
+        self._consent_row = QWidget(self)
+        line = QHBoxLayout(self._consent_row)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(6)
+        self._consent_address = ElidedLabel()
+        self._consent_address.setObjectName("pending_consent")
+        self._consent_address.setProperty("role", "accent")
+        line.addWidget(QLabel("Consent page:"))
+        line.addWidget(self._consent_address, 1)
+        for text, icon, name, slot in (
+            ("Open…", "arrow-up-right-from-square", "pending_consent_open", self._on_consent_opened),
+            ("Copy", "copy", "pending_consent_copy", self._on_consent_copied),
+        ):
+            button = self._button(text, icon, name, slot)
+            button.setAccessibleName(f"{text.rstrip('…')} the address of the consent page")
+            button.show()
+            line.addWidget(button)
+        self._consent_row.hide()
+        return self._consent_row
+
+    def _on_consent_opened(self) -> None:
+        ask_about_link(self, QUrl(self._consent), "The consent page is")
+
+    def _on_consent_copied(self) -> None:
+        copy_text(self._consent)
+
+    def _line(self, name: str) -> QLabel:
         label = QLabel(self)
         label.setObjectName(name)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         label.setProperty("role", "secondary")
-        if selectable:
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         label.hide()
         return label
 
@@ -255,6 +284,10 @@ class PendingForm(QWidget):
         self.resume_asked.emit(self._item)
 
 
+_STOCK_HINT = "by responding with a FunctionResponse with an expected ToolConfirmation payload"
+"""In what google-adk, and so the runtime, asks where the tool says nothing of its own: it is meant for programs."""
+
+
 def parse_answer(text: str) -> dict[str, Any] | None:
     """Return what a written answer means as a function response.
 
@@ -276,7 +309,8 @@ def _refuse_constant(name: str) -> Any:
 
 def _question(item: PendingItem) -> str:
     if item.kind == "confirmation":
-        return item.hint or f"{item.author or 'The agent'} asks: may {item.name} be called?"
+        hint = item.hint if item.hint and _STOCK_HINT not in item.hint else ""
+        return hint or f"{item.author or 'The agent'} asks: may {item.name} be called?"
     if item.kind == "long_running":
         return f"{item.name} runs on its own. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":

@@ -53,11 +53,13 @@ class PendingRow:
         address: the session.
         item: what waits in it.
         database: the database's title.
+        session: what the list of sessions calls it, if not by its id.
     """
 
     address: SessionAddress
     item: PendingItem
     database: str = ""
+    session: str = ""
 
 
 class PendingPane(QWidget):
@@ -240,7 +242,7 @@ class _UnfinishedList(QTreeWidget):
 
     def _add(self, row: PendingRow) -> None:
         checkpoint = row.item.checkpoint
-        where = " · ".join(filter(None, (short_id(row.address.key.session_id), row.database)))
+        where = " · ".join(filter(None, (row.session or short_id(row.address.key.session_id), row.database)))
         item = QTreeWidgetItem([visible(_what(row.item)), visible(where), "", ""])
         item.setIcon(0, theme.icon(*_ICONS[row.item.kind]))
         item.setData(0, _ROW, row)

@@ -28,8 +28,8 @@ class Preflight:
 
     Attributes:
         invocation_id: which invocation.
-        title: what happens first.
-        lines: what else there is to know, what matters most first.
+        title: what is asked.
+        lines: what happens first, and what else there is to know, what matters most first.
         warns: something is done again, lost or different.
         blocked: why it cannot be resumed; empty if it can.
         places: where it can be resumed, the better choice first.

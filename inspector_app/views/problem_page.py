@@ -20,10 +20,12 @@ class ProblemPage(QWidget):
 
     Signals:
         retry: try the same again.
+        another_asked: open something else.
         given_up: leave it.
     """
 
     retry = Signal()
+    another_asked = Signal()
     given_up = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -51,20 +53,27 @@ class ProblemPage(QWidget):
         rows.addWidget(self._details)
         rows.addLayout(self._buttons(column))
 
-    def show_problem(self, title: str, text: str, details: str | None = None) -> None:
+    def show_problem(self, title: str, text: str, details: str | None = None, *, offers_another: bool = False) -> None:
         """Say what failed.
 
         Args:
             title: what was tried.
             text: why it failed, and what to do.
             details: such as a traceback.
+            offers_another: trying the same again is of no use, opening another one may be.
         """
         self._title.setText(title)
         self._text.setText(text)
         self._details.setPlainText(details or "")
         self._details.updateGeometry()
         self._details.setVisible(bool(details))
-        self._retry.setFocus()
+        self._another.setVisible(offers_another)
+        first = self._another if offers_another else self._retry
+        for button in (self._another, self._retry):
+            button.setProperty("primary", button is first)
+            button.style().unpolish(button)
+            button.style().polish(button)
+        first.setFocus()
 
     @property
     def text(self) -> str:
@@ -73,14 +82,15 @@ class ProblemPage(QWidget):
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
+        self._another = _button("Open another…", "problem_another", parent)
+        self._another.clicked.connect(self.another_asked)
         self._retry = _button("Retry", "problem_retry", parent)
-        self._retry.setProperty("primary", True)
         self._retry.clicked.connect(self.retry)
         copy = _button("Copy", "problem_copy", parent)
         copy.clicked.connect(self._on_copy)
         leave = _button("Close", "problem_close", parent)
         leave.clicked.connect(self.given_up)
-        for button in (self._retry, copy, leave):
+        for button in (self._another, self._retry, copy, leave):
             line.addWidget(button)
         line.addStretch(1)
         return line

@@ -56,20 +56,31 @@ class SafeBrowser(QTextBrowser):
         self.ask_about_link(url)
 
     def ask_about_link(self, url: QUrl) -> QMessageBox:
-        """Show where a link leads, and open it only if the user says so; return the question."""
-        target = url.toString()
-        box = QMessageBox(self)
-        box.setObjectName("link_question")
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setWindowTitle("Open link?")
-        can_open = url.scheme() in _OPENABLE
-        box.setText("This text links to:" if can_open else "This text links to something that is not opened from here:")
-        box.setInformativeText(visible(target[:1000]))
-        copy = box.addButton("Copy link", QMessageBox.ButtonRole.ActionRole)
-        copy.clicked.connect(lambda: copy_text(target))
-        if can_open:
-            box.addButton("Open in browser", QMessageBox.ButtonRole.AcceptRole).clicked.connect(lambda: QDesktopServices.openUrl(url))
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.open()
-        return box
+        """Ask about a link of the text; return the question."""
+        return ask_about_link(self, url, "This text links to")
+
+
+def ask_about_link(parent: QWidget, url: QUrl, what: str) -> QMessageBox:
+    """Show where a link leads, and open it only if the user says so; return the question.
+
+    Args:
+        parent: of the question.
+        url: the link.
+        what: says what leads there, such as "This text links to".
+    """
+    target = url.toString()
+    box = QMessageBox(parent)
+    box.setObjectName("link_question")
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle("Open link?")
+    can_open = url.scheme() in _OPENABLE
+    box.setText(f"{what}:" if can_open else f"{what} something that is not opened from here:")
+    box.setInformativeText(visible(target[:1000]))
+    copy = box.addButton("Copy link", QMessageBox.ButtonRole.ActionRole)
+    copy.clicked.connect(lambda: copy_text(target))
+    if can_open:
+        box.addButton("Open in browser", QMessageBox.ButtonRole.AcceptRole).clicked.connect(lambda: QDesktopServices.openUrl(url))
+    box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    box.open()
+    return box

@@ -87,7 +87,7 @@ class SessionsPane(QWidget):
         self.tree = SessionTree()
         self._set_up_tree()
         self._empty = EmptyState("No database is open", "Open a session database or an agent, or drop one on the window.")
-        self._nothing_found = EmptyState("No session matches the filter", "It looks in app, user and session id.")
+        self._nothing_found = EmptyState("No session matches the filter", "The filter looks in app, user and session id.")
         self._stack = QStackedLayout()
         for page in (self._empty, self._nothing_found, self.tree):
             self._stack.addWidget(page)

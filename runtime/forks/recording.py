@@ -76,7 +76,7 @@ class Recording:
         shared = sorted({key for event in self.answers for key in event.actions.state_delta if scope_of(key) in ("user", "app")})
         if not shared:
             return []
-        return [f"The run writes these keys again, which other sessions share: {', '.join(shared)}."]
+        return [f"Running again writes keys that other sessions share: {', '.join(shared)}."]
 
 
 def recording_until(events: Sequence[Event], event_id: str) -> Recording:

@@ -64,7 +64,7 @@ def database_url(target: str | URL) -> URL:
     if driver is None:
         name = url.get_backend_name()
         raise StorageError(
-            f"Databases of {name}:// are not supported. A server's URL begins with postgresql://; an SQLite file is opened as a file."
+            f"Databases of {name}:// are not supported. A server's URL begins with postgresql://. Open an SQLite file as a file."
         )
     return url.set(drivername=driver)
 

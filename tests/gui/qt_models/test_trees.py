@@ -49,6 +49,15 @@ def tree(model: QAbstractItemModel, parent: QModelIndex | None = None) -> list[A
     return found
 
 
+def test_a_key_without_a_letter_is_seen(tested) -> None:
+    model = tested(StateTreeModel())
+    model.set_state(ScopedState(session={"": "empty key"}), [], "state at 3")
+    assert tree(model)[0] == ["session | 1", '"" | "empty key"']
+    delta = tested(DeltaModel())
+    delta.set_changes([Change("", None, "empty key", "added")])
+    assert delta.index(0, 0).data() == '""'
+
+
 def test_four_lanes_with_counts_and_nested_values(tested) -> None:
     model = tested(StateTreeModel())
     assert tree(model) == ["session | 0", "user: | 0", "app: | 0", "temp: | 0"]

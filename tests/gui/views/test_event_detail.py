@@ -40,6 +40,21 @@ def shown_dialog(widget) -> TextDialog:
     return dialog
 
 
+def test_the_delta_gives_the_room_to_the_side_that_needs_it(detail: EventDetail) -> None:
+    table = detail.delta.table
+    detail.show_event(0, said("x"))
+    shown = {
+        ("added", None, "after " * 40): lambda: table.columnWidth(2) > 2 * table.columnWidth(1),
+        ("removed", "before " * 40, None): lambda: table.columnWidth(1) > 2 * table.columnWidth(2),
+        ("changed", "before " * 40, "after " * 40): lambda: abs(table.columnWidth(1) - table.columnWidth(2)) <= 1,
+    }
+    for (kind, before, after), fits in shown.items():
+        detail.set_state(ScopedState(), [Change("text", before, after, kind)])
+        widths = [table.columnWidth(column) for column in range(3)]
+        assert fits(), (kind, widths)
+        assert table.viewport().width() - 2 <= sum(widths) <= table.viewport().width()
+
+
 def test_without_an_event_it_says_what_to_do(detail: EventDetail) -> None:
     assert not detail.tabs.isVisible()
     detail.clear("The session has no events", "Send a message.")

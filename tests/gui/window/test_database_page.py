@@ -67,7 +67,7 @@ def test_the_state_of_an_app_and_of_a_user(page: DatabasePage, inspector: Inspec
     key = inspector.cursor.session.key
     assert page.state.title == f'User "{key.user_id}" of app "{key.app_name}"'
     assert values(page) == {"user:kept": [key.user_id]}
-    assert page.state.facts.startswith("1 key · written last ")
+    assert page.state.facts.startswith("1 key · last written ")
     click(inspector, "app", qtbot)
     assert values(page) == {"app:kept": [key.app_name]}
     page.state.filter.setText("gone")

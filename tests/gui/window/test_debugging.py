@@ -348,6 +348,12 @@ def test_how_conditions_are_written_is_told_in_the_window(orders: Inspector, qtb
     orders.window.findChild(QDialog, "text_dialog").accept()
 
 
+def test_a_logpoints_row_says_what_it_logs(orders: Inspector, qtbot: QtBot) -> None:
+    add_breakpoint(orders, qtbot, "delta", log="cart is {state.cart}")
+    rows = orders.window.workbench.breakpoints.list
+    assert rows.topLevelItem(0).text(1) == "logs: cart is {state.cart}"
+
+
 def test_a_logpoint_writes_to_the_log_and_does_not_stop(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, 'response == "find_product"', log="found by {author}")
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):

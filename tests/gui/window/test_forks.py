@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -97,6 +97,8 @@ def test_a_plain_fork_by_keyboard_leaves_the_original_and_stands_below_it(story:
     node = tree.node(tree.index_of(fork.database, fork.key))
     assert node.parent is tree.node(tree.index_of(original.database, original.key)), "nested below its parent"
     assert node.name == "fork at 5"
+    waiting = story.window.findChild(QTreeWidget, "pending_list")
+    assert "fork at 5 · story.db" in [waiting.topLevelItem(row).text(1) for row in range(waiting.topLevelItemCount())]
     assert "Fork of session" in tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
     assert story.window.workbench.sessions.tree.isExpanded(tree.index_of(original.database, original.key))
 

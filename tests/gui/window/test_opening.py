@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -104,7 +105,16 @@ def test_what_is_no_database_is_said(inspector: Inspector, tmp_path: Path, qtbot
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     drop(inspector, [picture], qtbot)
     assert inspector.window.page is inspector.window.problem
-    assert "seems to be a PNG picture" in inspector.window.problem.text
+    problem = inspector.window.problem
+    assert "seems to be a PNG picture" in problem.text
+    another, retry = (problem.findChild(QPushButton, name) for name in ("problem_another", "problem_retry"))
+    assert another.isVisible() and another.hasFocus() and another.property("primary") and not retry.property("primary")
+    qtbot.mouseClick(another, Qt.MouseButton.LeftButton)
+    asked = inspector.window.findChild(QFileDialog)
+    assert asked is not None and asked.windowTitle().startswith("Open a session database")
+    asked.reject()
+    drop(inspector, [tmp_path / "gone.db"], qtbot)
+    assert not another.isVisible() and retry.property("primary")
 
 
 async def write(url: str) -> None:

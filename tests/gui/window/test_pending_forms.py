@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QScrollArea, QTreeWidget
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMessageBox, QPlainTextEdit, QPushButton, QScrollArea, QTreeWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.cursor import MEMORY, SessionAddress
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.settings import Settings
+from inspector_app.views.pending_form import PendingForm
 from inspector_app.views.pending_pane import PendingPane, PendingRow
 from inspector_app.views.value_form import ValueForm
 from runtime.history.invocations import PendingItem
@@ -151,6 +153,48 @@ def test_what_waits_is_not_cut_for_the_name_of_its_database(qtbot: QtBot) -> Non
     waiting = pane.findChild(QTreeWidget, "pending_list")
     assert waiting.columnWidth(0) >= waiting.sizeHintForColumn(0)
     assert sum(waiting.columnWidth(column) for column in range(4)) <= waiting.viewport().width()
+
+
+@pytest.fixture
+def form(qtbot: QtBot) -> Iterator[PendingForm]:
+    above = QWidget()
+    qtbot.addWidget(above)
+    above.resize(500, 240)
+    made = PendingForm(above)
+    made.resize(above.size())
+    above.show()
+    yield made
+
+
+def test_the_page_of_consent_can_be_copied_and_is_opened_after_asking(
+    form: PendingForm, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    page = "https://consent.example/a?state=" + "s" * 300
+    credential = {"authType": "oauth2", "oauth2": {"clientId": "c", "authUri": page}}
+    config = {"authScheme": {"type": "oauth2", "flows": {}}, "exchangedAuthCredential": credential}
+    form.show_item(PendingItem("credential", "e-1", call_id="c-1", name="calendar", auth_config=config))
+    address = form.findChild(QLabel, "pending_consent")
+    assert address.isVisible() and address.text() == page and form.minimumSizeHint().width() < 500
+    qtbot.mouseClick(form.findChild(QPushButton, "pending_consent_copy"), Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == page
+    qtbot.mouseClick(form.findChild(QPushButton, "pending_consent_open"), Qt.MouseButton.LeftButton)
+    question = form.findChild(QMessageBox, "link_question")
+    assert question.informativeText() == page and opened == []
+    next(button for button in question.buttons() if button.text() == "Open in browser").click()
+    assert opened == [page]
+    form.show_item(PendingItem("credential", "e-1", call_id="c-2", name="calendar", auth_config={"authScheme": {"type": "apiKey"}}))
+    assert not address.isVisible()
+
+
+def test_what_google_adk_asks_of_programs_is_not_asked_of_people(form: PendingForm) -> None:
+    stock = "Please approve or reject the tool call pay() by responding with a FunctionResponse with an expected ToolConfirmation payload."
+    question = form.findChild(QLabel, "pending_question")
+    form.show_item(PendingItem("confirmation", "e-1", call_id="c-1", name="pay", author="desk", hint=stock))
+    assert question.text() == "desk asks: may pay be called?"
+    form.show_item(PendingItem("confirmation", "e-1", call_id="c-2", name="pay", author="desk", hint="Pay 5 to maria?"))
+    assert question.text() == "Pay 5 to maria?"
 
 
 PRINTER = '''

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtWidgets import QInputDialog, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -65,6 +65,14 @@ def test_the_stream_counts_what_the_delta_lists(story: Inspector, qtbot: QtBot) 
     qtbot.waitUntil(lambda: story.run.phase == "idle" and not story.tasks.running, timeout=20_000)
     badges, deltas = badges_and_deltas()
     assert badges == deltas and len(badges) > 20
+
+
+def test_go_to_event_has_its_buttons_as_other_dialogs_have_them(story: Inspector, qtbot: QtBot) -> None:
+    story.window.commands.go_to_event.trigger()
+    dialog = story.window.findChild(QInputDialog, "go_to_event")
+    buttons = sorted((button for button in dialog.findChildren(QPushButton) if button.isVisible()), key=lambda button: button.x())
+    assert [(button.text().replace("&", ""), bool(button.property("primary"))) for button in buttons] == [("Cancel", False), ("Go", True)]
+    dialog.reject()
 
 
 def test_the_hint_says_what_is_missing_for_a_resume(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:
@@ -184,7 +192,8 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
     qtbot.keyClick(story.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     shown = read_preflight(story, qtbot)
     card = story.window.workbench.preflight
-    assert shown.title.startswith("Resume ") and "StoryFlow goes on from its checkpoint" in shown.title
+    assert shown.title.startswith("Resume ") and shown.title.endswith("from the checkpoint at 9?")
+    assert "StoryFlow goes on from its checkpoint" in shown.lines[0].text
     assert not shown.warns and not shown.blocked, "nothing is done again: the card is a quiet one"
     assert any("temp:growth" in line.text and "Gone" in line.text for line in shown.lines)
     assert story.window.workbench.resume_hint.text == "", "one offer at a time"

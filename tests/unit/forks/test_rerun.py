@@ -334,5 +334,5 @@ async def test_what_cannot_be_made_again_or_changed_is_said() -> None:
         recording_until(whole, whole[0].id).altered(message("x"))
     with pytest.raises(RecordingError, match="must answer the same calls"):
         recording_until(whole, whole[2].id).altered(message("x"))
-    assert recording_until(whole, whole[-1].id).notes == ["The run writes these keys again, which other sessions share: user:said."]
+    assert recording_until(whole, whole[-1].id).notes == ["Running again writes keys that other sessions share: user:said."]
     assert recording_until(whole, whole[1].id).notes == []

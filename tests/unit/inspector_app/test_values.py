@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,10 @@ def test_preview_of_a_long_text_is_cut() -> None:
 
 def test_a_big_container_inside_another_tells_its_size() -> None:
     assert preview({"list": list(range(214))}) == "{list: [214 items]}".replace("[", "[…")
+    deep: Any = {"end": 1}
+    for _ in range(60):
+        deep = {"in": deep}
+    assert "{…1 key}" in preview(deep, 2_000)
 
 
 def test_preview_runs_no_code_of_the_object_and_ends_on_a_circle() -> None:

@@ -67,7 +67,7 @@ async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> No
     ("name", "kept", "says"),
     [
         ("seq_llm", 2, "a calls its model."),
-        ("seq_llm", 3, "a has answered; its end is recorded."),
+        ("seq_llm", 3, "a has answered; only its end remains to be recorded."),
         ("seq_llm", 4, "a is finished; seq goes on with b."),
         ("loop_llm", 7, "b is finished; lp goes on with its next round."),
         ("solo_tool", 2, "solo runs fetch_prices."),

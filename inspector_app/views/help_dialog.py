@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.views.safe_browser import SafeBrowser
@@ -30,6 +30,7 @@ class HelpDialog(QDialog):
         text.setAccessibleName(title)
         text.set_markdown(markdown)
         _space_out(text.document())
+        text.moveCursor(QTextCursor.MoveOperation.Start)
         close = QPushButton("Close")
         close.setObjectName("close_help")
         close.setAccessibleName("Close")
@@ -45,7 +46,8 @@ def _space_out(document: QTextDocument) -> None:
     """Leave room between paragraphs, and round lists and code."""
 
     def kind(block: QTextBlock) -> str:
-        return "list" if block.textList() is not None else "code" if block.blockFormat().nonBreakableLines() else "paragraph"
+        is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage)
+        return "code" if is_code else "list" if block.textList() is not None else "paragraph"
 
     block = document.begin()
     while block.isValid():

@@ -219,6 +219,18 @@ def test_enter_opens_a_value_in_full(detail: EventDetail, qtbot: QtBot) -> None:
     assert shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split() == ["word"] * 300
 
 
+def test_a_long_text_says_how_it_is_opened_and_a_long_name_takes_the_room_of_short_values(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    event = said("x")
+    event.content.parts = [types.Part(inline_data=types.Blob(mime_type="application/octet-stream", data=b"x" * 256))]
+    detail.show_event(0, event)
+    tree = detail.content.tree
+    assert tree.columnWidth(0) >= tree.sizeHintForColumn(0)
+    detail.request.set_request({"system instruction": "Answer briefly. " * 20})
+    tooltip = detail.request.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Double-click, or press Enter, to open it in full." in tooltip
+
+
 def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail) -> None:
     detail.show_event(0, said("x"))
     detail.set_state(ScopedState(session={"a": 1, "cart": {"items": [1]}}, user={"user:x": 1}), [])

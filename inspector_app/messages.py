@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.values import error_text
 from runtime.errors.known_error import KnownError
+from runtime.errors.storage_error import StaleSessionError
 
 Severity = Literal["info", "warning", "error"]
 
@@ -25,6 +26,7 @@ class Message:
         text: a plain sentence, and what to do about it.
         details: what an expert wants to copy, such as a traceback.
         quiet: only for the log; the bar does not show it.
+        offers_reload: reading the session again is what helps.
         time: epoch seconds.
     """
 
@@ -32,6 +34,7 @@ class Message:
     text: str
     details: str | None = None
     quiet: bool = False
+    offers_reload: bool = False
     time: float = field(default_factory=time.time)
 
 
@@ -60,7 +63,8 @@ class MessageBus(QObject):
             error: what went wrong. The text of a `KnownError` is shown as it stands; anything else comes with its traceback.
         """
         if isinstance(error, KnownError):
-            self.posted.emit(Message("error", str(error), getattr(error, "traceback", None)))
+            stale = isinstance(error, StaleSessionError)
+            self.posted.emit(Message("error", str(error), getattr(error, "traceback", None), offers_reload=stale))
             return
         self.posted.emit(Message("error", f"{doing} failed: {error_text(error)}", format_traceback(error)))
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QToolButton
 
 from inspector_app.glyphs import paint_glyph
 
@@ -231,6 +231,14 @@ def pad(field: QAbstractSpinBox) -> None:
     field.lineEdit().setTextMargins(7, 0, 0, 0)
 
 
+def make_clearable(field: QLineEdit) -> None:
+    """Give a field the button that empties it, with an icon that follows the theme."""
+    field.setClearButtonEnabled(True)
+    button = field.findChild(QToolButton)
+    assert button is not None
+    button.setIcon(icon("circle-xmark", "dim"))
+
+
 def icon(name: str, role: str = "text") -> QIcon:
     """Return an icon that paints itself in the colour its role has at that moment, so it is set once and follows the theme.
 
@@ -259,9 +267,8 @@ def _pixmap(name: str, colour: str, size: int, ratio: float) -> QPixmap:
     side = round(size * ratio)
     drawn = QPixmap(side, side)
     drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
-    paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
-    painter.end()
+    with QPainter(drawn) as painter:
+        paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
     drawn.setDevicePixelRatio(ratio)
     return drawn
 
@@ -290,9 +297,8 @@ class _RoleIconEngine(QIconEngine):
         """Return the glyph on a transparent ground."""
         drawn = QPixmap(size)
         drawn.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(drawn)
-        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        painter.end()
+        with QPainter(drawn) as painter:
+            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         return drawn
 
     def clone(self) -> QIconEngine:
@@ -338,5 +344,7 @@ def style_sheet(tokens: Tokens) -> str:
     template = Template(files("resources").joinpath("style.qss").read_text("utf-8"))
     names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
     shade = "dark" if QColor(tokens.window).lightness() < 128 else "light"
-    drawings = {what: Path(str(files("resources"))).joinpath(f"{what}_{shade}.svg").as_posix() for what in ("up", "down", "check")}
+    drawings = {
+        what: Path(str(files("resources"))).joinpath(f"{what}_{shade}.svg").as_posix() for what in ("up", "down", "check", "close", "float")
+    }
     return template.substitute(names, **drawings, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")

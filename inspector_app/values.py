@@ -149,6 +149,12 @@ def day(timestamp: float) -> str:
     return moment.strftime("%Y-%m-%d") if moment else "–"
 
 
+def short_day(timestamp: float) -> str:
+    """Return the local date, `3 Nov`, or of another year as `day` does."""
+    moment, now = _local(timestamp), datetime.now()
+    return f"{moment.day} {moment:%b}" if moment and moment.year == now.year else day(timestamp)
+
+
 def ago(timestamp: float, now: float) -> str:
     """Return how long ago that was: `now`, `2 min`, `1 h`, `yesterday`, `5 days`, then the date.
 

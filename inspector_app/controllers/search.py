@@ -143,6 +143,7 @@ class SearchController(QObject):
     def _on_chosen(self, row: int) -> None:
         if 0 <= row < len(self._hits):
             hit = self._hits[row]
+            self._window.work_asked.emit()
             self._stream.show_event(SessionAddress(self._target, hit.key), hit.event_id)
             self._window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # as soon as the dialog gives it back
 

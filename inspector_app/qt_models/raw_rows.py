@@ -70,7 +70,7 @@ class RawRowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(f"{visible(name)} {visible(declared)}".strip())
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+            return _side(self._rows[0][section] if self._rows else None)
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -83,12 +83,17 @@ class RawRowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole:
             return None if value.kind == "text" else _colour(value.kind)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if value.kind in ("integer", "real") else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
+            return _side(value)
         if role == Qt.ItemDataRole.ToolTipRole:
             more = f"\n{length_of(value)}; Enter opens it whole." if value.is_cut else ""
             return plain_tooltip(f"{shown(value)}{more}")
         return None
+
+
+def _side(value: Value | None) -> int:
+    """Return where a value stands in its cell, and the name above it."""
+    side = Qt.AlignmentFlag.AlignRight if value is not None and value.kind in ("integer", "real") else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 def _colour(kind: str) -> QColor:

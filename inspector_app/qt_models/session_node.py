@@ -77,6 +77,7 @@ class TreeNode:
         kind: `database`, `app`, `user`, `session`, or `page`: some of the users of an app, or of the sessions of a user, that has many.
         name: as shown, control characters written out.
         detail: what is secondary: badge, count or last update.
+        aside: of a fork: its short id where it is called by what was changed, else what was changed.
         icon, role: Font Awesome name and colour role.
         meaning: what the icon says, in words.
         database: key of the database it belongs to.
@@ -94,6 +95,7 @@ class TreeNode:
     meaning: str
     database: str
     path: tuple[str, ...]
+    aside: str = ""
     row: int = 0
     session: SessionKey | None = None
     summary: Summary | None = None

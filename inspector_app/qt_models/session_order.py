@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from inspector_app.qt_models.session_node import Summary
-from inspector_app.values import day, visible
+from inspector_app.values import short_day, visible
 from runtime.sessions.session import SessionKey
 
 T = TypeVar("T")
@@ -31,8 +31,10 @@ class Order:
 
 NEWEST_FIRST = "Newest first"
 ORDERS: dict[str, Order] = {
-    NEWEST_FIRST: Order(lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: day(summary.last_update_time)),
-    "Longest first": Order(
+    NEWEST_FIRST: Order(
+        lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)
+    ),
+    "Most events first": Order(
         lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: f"{summary.event_count or 0:,} events"
     ),
     "By id": Order(lambda summary: summary.key.session_id, lambda summary: visible(summary.key.session_id)),

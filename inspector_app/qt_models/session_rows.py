@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from inspector_app.presentation import short_id
 from inspector_app.qt_models.session_layout import Database, Layout
 from inspector_app.qt_models.session_node import MARKS, NO_MARK, Summary, TreeNode
 from inspector_app.qt_models.session_order import NEWEST_FIRST, ORDERS
@@ -87,7 +88,7 @@ class SessionRows(QAbstractItemModel):
             summary = parent.summaries[row]
             session = summary.key
             path = (*parent.path, session.session_id)
-            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, row, session, summary)
+            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, row=row, session=session, summary=summary)
             child.parent = parent
             child.hold(self._laid.forks.get((parent.database, session), []))
             self._dress(child)
@@ -96,12 +97,14 @@ class SessionRows(QAbstractItemModel):
         return child
 
     def _dress(self, node: TreeNode) -> None:
-        """Give a session's node its name, icon and last update."""
+        """Give a session's node its name, icon and last update. A fork below its parent is called by what was changed."""
         assert node.session is not None and node.summary is not None
         database = self._databases[node.database]
         node.icon, node.role, node.meaning = MARKS.get(database.marks.get(node.session, ""), NO_MARK)
         fork = database.forks.get(node.session)
-        node.name = visible(node.session.session_id) if fork is None else fork.text
+        node.name, node.aside = visible(node.session.session_id), fork.text if fork is not None else ""
+        if fork is not None and node.parent is not None and node.parent.kind == "session":
+            node.name, node.aside = fork.text, short_id(node.session.session_id)
         node.detail = ago(node.summary.last_update_time, self._now())
 
     def _changed(self, node: TreeNode) -> None:
@@ -144,7 +147,7 @@ class SessionRows(QAbstractItemModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(self._tooltip(node))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return " ".join(filter(None, [node.kind, node.name, node.detail, node.meaning]))
+            return " ".join(filter(None, [node.kind, node.name, node.aside, node.detail, node.meaning]))
         return None
 
     def _tooltip(self, node: TreeNode) -> str:

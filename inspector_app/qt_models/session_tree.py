@@ -340,6 +340,11 @@ class SessionTreeModel(MovingSessionRows):
         return self._laid.count
 
     @property
+    def words(self) -> Sequence[str]:
+        """What the filter looks for, case-folded, as far as it is laid out."""
+        return self._laid.words
+
+    @property
     def database_count(self) -> int:
         """How many databases are open."""
         return len(self._databases)

@@ -101,6 +101,7 @@ class BreakpointsPane(QWidget):
             return
         current = self.list.currentItem()
         kept = current.data(0, _ID) if current is not None else None
+        place = self.list.currentIndex().row()
         self._filling = True
         self._rows = list(rows)
         self.list.clear()
@@ -111,13 +112,14 @@ class BreakpointsPane(QWidget):
             item.setIcon(0, theme.icon("circle" if not row.log else "comment-dots", "bad" if row.enabled else "dim"))
             item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setToolTip(0, plain_tooltip(row.problem or row.text))
-            item.setSizeHint(0, QSize(10, 24))
             item.setFont(0, theme.mono_font())
             if row.problem:
                 item.setForeground(0, theme.color("bad"))
             self.list.addTopLevelItem(item)
             if row.id == kept:
                 self.list.setCurrentItem(item)
+        if self.list.currentItem() is None and place >= 0:  # it was removed: the next one takes its place
+            self.list.setCurrentIndex(self.list.model().index(min(place, len(rows) - 1), 0))
         self._filling = False
         self._stack.setCurrentIndex(1 if rows else 0)
 
@@ -151,6 +153,7 @@ class _BreakpointList(QTreeWidget):
         self.setObjectName("breakpoint_list")
         self.setAccessibleName("Breakpoints")
         self.setHeaderLabels(["breakpoint", "what it does", "hits"])
+        self.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setIconSize(QSize(11, 11))
@@ -286,6 +289,13 @@ class BreakpointForm(QWidget):
         for line in (self.tool, self.condition, self.log):
             line.clear()
         self._show()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc leaves the one that is changed as it is."""
+        if event.key() == Qt.Key.Key_Escape and self._number:
+            self.clear()
+        else:
+            super().keyPressEvent(event)
 
     def _fields(self) -> dict[str, Any]:
         when = self.when.currentData()

@@ -149,7 +149,10 @@ class EventDetail(QWidget):
         self._fill_front_tab()
 
     def find_in_state(self) -> None:
-        """Bring the state to the front and ask what to look for in it."""
+        """Bring the state to the front and ask what to look for in it; where no event is shown, go to what says so."""
+        if self._stack.currentWidget() is self._empty:
+            self._empty.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
         self.tabs.setCurrentWidget(self._state_page)
         self.state.ask_search()
 

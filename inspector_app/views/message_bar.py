@@ -1,8 +1,8 @@
-"""What the user must see now: what went wrong stays under the tool bar until it is dismissed, what was done passes over the status bar."""
+"""What the user must see now, under the tool bar: what went wrong stays until it is dismissed, what was done goes by itself."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from inspector_app.messages import Message
@@ -10,28 +10,28 @@ from inspector_app.views.focus_home import FocusLoan
 from inspector_app.views.message_row import MessageRow
 
 MAX_SHOWN = 3
-"""Of each kind; older ones are in the log."""
+"""Of those that stay, and of those that go by themselves; older ones are in the log."""
 
 PASSING_MS = 8_000
 """How long a message stays that needs no answer; longer while it has the mouse or the keyboard."""
 
 
 class MessageBar(QWidget):
-    """The newest messages.
+    """The newest messages, the newest at the bottom. They take their room from the page below: they hide nothing.
 
-    Warnings and errors are rows of this widget, which takes its room from the page below: they hide nothing while they wait for an answer.
-    What only says what was done must not move the page for that, once when it comes and again when it goes: it lies over the status bar.
-
-    Args:
-        window: over whose status bar these lie.
+    Signals:
+        reload_asked: the session shall be read again, which a message offered.
     """
 
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
+    reload_asked = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setObjectName("message_bar")
         self.setAccessibleName("Messages")
-        self._lasting = _Rows(self)
-        self.passing = _Passing(window)
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(4)
         self._keyboard = FocusLoan()
         self.hide()
 
@@ -44,22 +44,21 @@ class MessageBar(QWidget):
         """Show a message, unless it is for the log only or stands there already."""
         if message.quiet or any((row.message.severity, row.message.text) == (message.severity, message.text) for row in self._shown()):
             return
-        passing = message.severity == "info"
-        row = MessageRow(message, self.passing if passing else self)
+        row = MessageRow(message, self)
         row.dismissed.connect(self._drop)
-        rows = self.passing.rows if passing else self._lasting
-        rows.addWidget(row)
-        for old in rows.shown()[:-MAX_SHOWN]:
+        row.reload_asked.connect(self.reload_asked)
+        self._rows.addWidget(row)
+        for old in [other for other in self._shown() if other.passes == row.passes][:-MAX_SHOWN]:
             self._drop(old)
-        self._fit()
-        if passing:
+        self.show()
+        if row.passes:
             _Passage(row)
 
     def focus(self) -> None:
         """Take the keyboard to the newest message: Tab goes through its buttons, Escape dismisses it and gives the keyboard back."""
         shown = self._shown()
         if shown:
-            self._keyboard.take(shown[-1].first_button, (self, self.passing))
+            self._keyboard.take(shown[-1].first_button, (self,))
 
     def withdraw(self, text: str) -> None:
         """Dismiss what this says: it is not so any more."""
@@ -73,74 +72,17 @@ class MessageBar(QWidget):
             self._drop(row)
 
     def _shown(self) -> list[MessageRow]:
-        return sorted([*self._lasting.shown(), *self.passing.rows.shown()], key=lambda row: row.message.time)
+        items = (self._rows.itemAt(index) for index in range(self._rows.count()))
+        return [row for item in items if item is not None and isinstance(row := item.widget(), MessageRow)]
 
     def _drop(self, row: MessageRow) -> None:
         focused = QApplication.focusWidget()
         if focused is not None and row.isAncestorOf(focused):
             self._keyboard.give_back()
-        for rows in (self._lasting, self.passing.rows):
-            rows.removeWidget(row)
+        self._rows.removeWidget(row)
         row.hide()
         row.deleteLater()
-        self._fit()
-
-    def _fit(self) -> None:
-        self.setVisible(bool(self._lasting.shown()))
-        self.passing.fit()
-
-
-class _Rows(QVBoxLayout):
-    """Messages, the newest at the bottom."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setContentsMargins(0, 0, 0, 0)
-        self.setSpacing(4)
-
-    def shown(self) -> list[MessageRow]:
-        """Return them, oldest first."""
-        items = (self.itemAt(index) for index in range(self.count()))
-        return [row for item in items if item is not None and isinstance(row := item.widget(), MessageRow)]
-
-
-class _Passing(QWidget):
-    """Messages that lie over the bottom edge of the window and take no room of anything.
-
-    Attributes:
-        rows: these.
-    """
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self.setObjectName("passing_messages")
-        self.setAccessibleName("What was done")
-        self.rows = _Rows(self)
-        window.installEventFilter(self)
-        self.hide()
-
-    def fit(self) -> None:
-        """Lie at the bottom, as wide as the window, as high as the texts need."""
-        window = self.parentWidget()  # not kept: with the cycle that this makes, Python's exit crashes
-        shown = bool(self.rows.shown())
-        if shown and window is not None:
-            width = window.width() - 8
-            height = self.rows.totalHeightForWidth(width)
-            self.setGeometry(4, window.height() - height - 2, width, height)
-            self.raise_()
-        self.setVisible(shown)
-
-    def event(self, event: QEvent) -> bool:
-        """Grow when the details of a message are opened."""
-        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
-            self.fit()
-        return super().event(event)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay at the bottom when the window's size changes."""
-        if event.type() == QEvent.Type.Resize and self.isVisible():
-            self.fit()
-        return False
+        self.setVisible(bool(self._shown()))
 
 
 class _Passage(QTimer):

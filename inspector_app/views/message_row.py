@@ -32,9 +32,11 @@ class MessageRow(QWidget):
 
     Signals:
         dismissed(MessageRow): the user has read it.
+        reload_asked: the session shall be read again.
     """
 
     dismissed = Signal(object)
+    reload_asked = Signal()
 
     def __init__(self, message: Message, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,10 +45,10 @@ class MessageRow(QWidget):
         self.setProperty("card", _CARDS[message.severity])
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         rows = QVBoxLayout(self)
-        passing = message.severity == "info"
-        rows.setContentsMargins(12, 2, 6, 2) if passing else rows.setContentsMargins(12, 6, 6, 6)
-        rows.setSpacing(4)
+        rows.setContentsMargins(6, 6, 6, 6)
+        rows.setSpacing(6)
         line = QHBoxLayout()
+        line.setContentsMargins(6, 0, 0, 0)
         line.setSpacing(8)
         rows.addLayout(line)
         icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
@@ -58,6 +60,11 @@ class MessageRow(QWidget):
         text.setWordWrap(True)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         line.addWidget(text, 1)
+        if message.offers_reload:
+            reload = _button("Reload", "message_reload", self)
+            reload.setToolTip("Read the session again (Ctrl+R)")
+            reload.clicked.connect(self._on_reload)
+            line.addWidget(reload, 0, Qt.AlignmentFlag.AlignTop)
         details = "\n\n".join(filter(None, (message.text if cut else None, message.details)))
         if details:
             shown = _details(details, self)
@@ -80,9 +87,18 @@ class MessageRow(QWidget):
         line.addWidget(dismiss, 0, Qt.AlignmentFlag.AlignTop)
 
     @property
+    def passes(self) -> bool:
+        """Whether it only says what was done, and goes by itself."""
+        return self.message.severity == "info"
+
+    @property
     def first_button(self) -> QToolButton:
         """Where the keyboard comes in."""
         return self.findChildren(QToolButton)[0]
+
+    def _on_reload(self) -> None:
+        self.reload_asked.emit()
+        self.dismissed.emit(self)
 
     def _on_copy(self) -> None:
         copy_text("\n\n".join(filter(None, (self.message.text, self.message.details))))
@@ -112,5 +128,5 @@ def _button(text: str, name: str, parent: QWidget) -> QToolButton:
     button.setObjectName(name)
     button.setText(text)
     button.setAccessibleName(text)
-    button.setAutoRaise(True)
+    button.setProperty("button", "true")
     return button

@@ -37,8 +37,8 @@ class RunBar(QToolBar):
         self.addWidget(spacer)
         self._icon = IconLabel(14, self)
         self._icon_action = self.addWidget(self._icon)
-        self._state = self._label("run_state")
-        self._detail = self._label("run_detail")
+        self._state, _ = self._label("run_state")
+        self._detail, self._detail_action = self._label("run_detail")
         self._detail.setProperty("role", "dim")
         self._run = actions.run
         self._resume = actions.resume
@@ -76,6 +76,7 @@ class RunBar(QToolBar):
         self._state.setText(text)
         self._set_property(self._state, "role", role)
         self._detail.setText(visible(detail))
+        self._detail_action.setVisible(bool(detail))
         self._run.setText("Continue" if phase == "paused" else "Run")
         self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
 
@@ -114,13 +115,12 @@ class RunBar(QToolBar):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._buttons[action.objectName()] = button
 
-    def _label(self, name: str) -> QLabel:
+    def _label(self, name: str) -> tuple[QLabel, QAction]:
         label = QLabel(self)
         label.setObjectName(name)
         label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setContentsMargins(4, 0, 4, 0)
-        self.addWidget(label)
-        return label
+        label.setContentsMargins(2, 0, 2, 0)  # the bar's own margin is 2 less than that of the panes
+        return label, self.addWidget(label)
 
     @staticmethod
     def _set_property(widget: QWidget, name: str, value: object) -> None:

@@ -83,7 +83,7 @@ class SearchDialog(QDialog):
         self.words.setObjectName("search_words")
         self.words.setAccessibleName("Words to look for")
         self.words.setPlaceholderText("Find events that contain all of these words")
-        self.words.setClearButtonEnabled(True)
+        theme.make_clearable(self.words)
         self.table = self._make_table()
         self.progress = QProgressBar()
         self.progress.setObjectName("search_progress")

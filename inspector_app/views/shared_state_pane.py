@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QListView, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.qt_models.scope_list import Scope, ScopeListModel, scope_words
 from inspector_app.qt_models.value_tree import ValueTreeModel
 from inspector_app.values import visible
@@ -37,7 +38,7 @@ class SharedStatePane(QWidget):
         self.filter.setObjectName("scope_filter")
         self.filter.setAccessibleName("Filter apps and users")
         self.filter.setPlaceholderText("Filter apps and users")
-        self.filter.setClearButtonEnabled(True)
+        theme.make_clearable(self.filter)
         self.model = ScopeListModel(self)
         self.scopes = self._make_list()
         self.values = ValueTreeModel(self)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.qt_models.state_tree import StateByScope, StateTreeModel
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.value_tree_view import ValueTreeView
@@ -38,7 +39,7 @@ class StateView(QWidget):
         self.search.setObjectName("state_search")
         self.search.setAccessibleName("Find in the state")
         self.search.setPlaceholderText("Find in keys and values")
-        self.search.setClearButtonEnabled(True)
+        theme.make_clearable(self.search)
         self.search.hide()
         self.search.textChanged.connect(self.model.search)
         QShortcut(QKeySequence("Escape"), self.search, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self._end_search)

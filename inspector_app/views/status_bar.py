@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.icon_label import IconLabel
@@ -21,6 +21,8 @@ RUN_ICONS = {
 }
 """What the run is doing, or how the session was left → icon and colour role; the tool bar shows the same."""
 
+_LEFT = ("run", "database", "session", "position", "tokens", "engine")
+_RIGHT = ("tail", "live")
 
 TAIL_MARKS = {
     "live": ("tower-broadcast", "ok", "live"),
@@ -37,44 +39,32 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self.setObjectName("status_bar")
         self.setSizeGripEnabled(False)
-        self.setContentsMargins(6, 0, 2, 0)
-        self._run_icon = IconLabel(13, self)
-        self.addWidget(self._run_icon)
-        self._parts = {name: self._label(name) for name in ("run", "database", "session", "position", "tokens", "engine")}
-        for label in self._parts.values():
-            self.addWidget(label)
-        self._tail_icon = IconLabel(12, self)
-        self._tail = self._label("tail")
-        self.addPermanentWidget(self._tail_icon)
-        self.addPermanentWidget(self._tail)
-        self._live_icon = IconLabel(11, self)
-        self._live = self._label("live")
-        self.addPermanentWidget(self._live_icon)
-        self.addPermanentWidget(self._live)
-        for name in self._parts:
-            self._set(name, "")  # what says nothing yet takes no room
+        self.setContentsMargins(0, 0, 2, 0)
+        self._parts = {name: _Part(name, self) for name in (*_LEFT, *_RIGHT)}
+        for name in _LEFT:
+            self.addWidget(self._parts[name])
+        for name in _RIGHT:
+            self.addPermanentWidget(self._parts[name])
         self.show_run("idle", "idle")
         self.show_live(None)
         self.show_tail(None)
 
     def text(self, part: str) -> str:
         """Return what a part says: run, database, session, position, tokens, engine, tail or live."""
-        return {"live": self._live, "tail": self._tail, **self._parts}[part].text()
+        return self._parts[part].text
 
     def show_run(self, phase: str, text: str) -> None:
         """Show the run state."""
-        self._run_icon.show_icon(*RUN_ICONS[phase])
         cut = text if len(text) <= MAX_RUN_TEXT else f"{text[: MAX_RUN_TEXT - 1]}…"
-        self._set("run", cut)
-        self._parts["run"].setToolTip(plain_tooltip(text))
+        self._parts["run"].say(cut, *RUN_ICONS[phase], tooltip=text)
 
     def show_database(self, title: str, badge: str) -> None:
         """Show which database the session is in, and what may be done to it."""
-        self._set("database", " · ".join(filter(None, (title, badge))))
+        self._parts["database"].say(" · ".join(filter(None, (title, badge))))
 
     def show_session(self, session_id: str) -> None:
         """Show the session's id."""
-        self._set("session", session_id)
+        self._parts["session"].say(session_id)
 
     def show_position(self, index: int | None, count: int, shown: int | None = None) -> None:
         """Show the selected event's place.
@@ -85,20 +75,20 @@ class StatusBar(QStatusBar):
             shown: how many of them a filter lets through, if there is one.
         """
         place = f"{'–' if index is None else f'{index + 1:,}'}/{count:,}"
-        self._set("position", "" if not count else place if shown is None else f"{place} ({shown:,} shown)")
+        self._parts["position"].say("" if not count else place if shown is None else f"{place} ({shown:,} shown)")
 
     def show_tokens(self, tokens: int) -> None:
         """Show the tokens of the session."""
-        self._set("tokens", f"{tokens:,} tokens" if tokens else "")
+        self._parts["tokens"].say(f"{tokens:,} tokens" if tokens else "")
 
     def show_engine(self, text: str) -> None:
         """Show what drives the agent."""
-        self._set("engine", text)
+        self._parts["engine"].say(text)
 
     def show_live(self, following: bool | None) -> None:
         """Show whether the newest event is followed; None: nothing to follow."""
-        self._live_icon.show_icon("" if following is None else "circle", "ok" if following else "dim")
-        self._live.setText("" if following is None else "following" if following else "not following")
+        words = "" if following is None else "following" if following else "not following"
+        self._parts["live"].say(words, "circle", "ok" if following else "dim")
 
     def show_tail(self, mark: str | None, explained: str = "") -> None:
         """Show whether other processes commit to the database.
@@ -108,19 +98,34 @@ class StatusBar(QStatusBar):
             explained: more about it, for a tooltip.
         """
         icon, role, word = TAIL_MARKS[mark] if mark else ("", "dim", "")
-        self._tail_icon.show_icon(icon, role)
-        self._tail.setText(word)
-        self._tail.setVisible(bool(word))
-        self._tail.setToolTip(plain_tooltip(explained))
+        self._parts["tail"].say(word, icon, role, tooltip=explained)
 
-    def _set(self, part: str, text: str) -> None:
-        label = self._parts[part]
-        label.setText(visible(text))
-        label.setVisible(bool(text))
 
-    def _label(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(f"status_{name}")
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setProperty("role", "secondary")
-        return label
+class _Part(QWidget):
+    """Some words, with an icon close before them; nothing, and no gap, where there is nothing to say."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._icon = IconLabel(12, self)
+        self._label = QLabel(self)
+        self._label.setObjectName(f"status_{name}")
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setProperty("role", "secondary")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(6, 0, 6, 0)
+        line.setSpacing(6)
+        line.addWidget(self._icon)
+        line.addWidget(self._label)
+        self.say("")
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._label.text()
+
+    def say(self, text: str, icon: str = "", role: str = "dim", *, tooltip: str = "") -> None:
+        """Say something else."""
+        self._icon.show_icon(icon, role)
+        self._label.setText(visible(text))
+        self._label.setToolTip(plain_tooltip(tooltip))
+        self.setVisible(bool(text))

@@ -45,10 +45,8 @@ class StreamPainter:
     def __init__(self, view: QWidget) -> None:
         self._view = view
         self._font = QFont(QApplication.font())
-        italic, underlined = QFont(self._font), QFont(self._font)
-        italic.setItalic(True)
-        underlined.setUnderline(True)
-        self._author_fonts = (self._font, italic, underlined)
+        self._italic = QFont(self._font)
+        self._italic.setItalic(True)
         self._metrics = QFontMetrics(self._font)
         self._small = theme.small_font()
         self._small_metrics = QFontMetrics(self._small)
@@ -82,7 +80,10 @@ class StreamPainter:
             elif column == Column.TIME:
                 self._text(painter, left, top, width, row.time, lit, self._small)
             elif column == Column.AUTHOR:
-                self._text(painter, left, top, width, row.author, row.author_role, self._author_fonts[min(row.author_sign, 2)])
+                if row.author_sign > 1:  # italics tell a second author of a colour, a bar the others
+                    painter.fillRect(left + 1, top + 8, 2, ROW_HEIGHT - 16, theme.color(row.author_role))
+                font = self._italic if row.author_sign == 1 else self._font
+                self._text(painter, left, top, width, row.author, row.author_role, font)
             elif column == Column.DELTA:
                 self._text(painter, left, top, width, row.delta, "accent", self._font)
             elif column == Column.TOOK:

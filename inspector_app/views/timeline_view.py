@@ -100,7 +100,7 @@ class TimelineView(QWidget):
 
 
 class _Chart(QWidget):
-    """Paints the rows that are on show. Left and right go from bar to bar, Enter goes to its event."""
+    """Paints the rows that are on show. Left and right go from bar to bar, and to its event."""
 
     event_chosen = Signal(int)
 
@@ -215,19 +215,18 @@ class _Chart(QWidget):
         """Paint the axis, and the rows that have to be painted again."""
         if self._shown is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_grid(painter, self._shown)
-        first = max(0, (event.rect().top() - _AXIS_HEIGHT) // ROW_HEIGHT)
-        last = min(len(self._shown.rows), (event.rect().bottom() - _AXIS_HEIGHT) // ROW_HEIGHT + 1)
-        for row in range(first, last):
-            self._paint_row(painter, row, self._shown.rows[row])
-        self._paint_axis(painter, self._shown)
-        time = self._selected[1]
-        if time is not None and self._shown.start <= time <= self._shown.end:
-            painter.setPen(QPen(theme.color("accent"), 1.5))
-            painter.drawLine(QPointF(self._x(time), self._axis_bottom - 4), QPointF(self._x(time), self.height()))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_grid(painter, self._shown)
+            first = max(0, (event.rect().top() - _AXIS_HEIGHT) // ROW_HEIGHT)
+            last = min(len(self._shown.rows), (event.rect().bottom() - _AXIS_HEIGHT) // ROW_HEIGHT + 1)
+            for row in range(first, last):
+                self._paint_row(painter, row, self._shown.rows[row])
+            self._paint_axis(painter, self._shown)
+            time = self._selected[1]
+            if time is not None and self._shown.start <= time <= self._shown.end:
+                painter.setPen(QPen(theme.color("accent"), 1.5))
+                painter.drawLine(QPointF(self._x(time), self._axis_bottom - 4), QPointF(self._x(time), self.height()))
 
     @property
     def _axis_bottom(self) -> int:

@@ -55,6 +55,7 @@ class WelcomePage(QScrollArea):
         self.setObjectName("welcome_page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it would be a stop of Tab that nothing shows; the tiles scroll it
         body = QWidget(self)
         body.setObjectName("welcome_body")
         column = QWidget(body)
@@ -156,9 +157,10 @@ class WelcomePage(QScrollArea):
     def _recent_row(self, item: str) -> Tile:
         path = Path(item)
         is_url = "://" in item
+        is_server = is_url and not item.startswith("sqlite")
         is_agent = not is_url and (path.is_dir() or path.suffix == ".py")
         place, name = item.rsplit("/", 1) if is_url else (_short(path.parent), path.name)
-        row = Tile("recent_item", "robot" if is_agent else "database", _cut(visible(name)), aside=visible(place))
+        row = Tile("recent_item", "robot" if is_agent else "server" if is_server else "database", _cut(visible(name)), aside=visible(place))
         row.setAccessibleName(f"Open {item}")
         row.setToolTip(plain_tooltip(item))
         row.clicked.connect(partial(self.item_chosen.emit, item))
@@ -193,7 +195,7 @@ def _card(parent: QWidget) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _nothing() -> QLabel:
-    label = _label("Nothing yet: what you open stands here the next time.", "dim", None)
+    label = _label("Nothing yet. What you open is listed here next time.", "dim", None)
     label.setContentsMargins(10, 8, 10, 8)
     return label
 

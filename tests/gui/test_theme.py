@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPlainTextEdit, QSpinBox, QTabBar, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
@@ -118,3 +119,24 @@ def test_a_tick_stands_in_a_box_that_can_be_seen(qapp: QApplication, qtbot: QtBo
         height, width = picture.height(), 16
         pixels = [picture.pixelColor(x, y).name() for x in range(width) for y in range(height)]
         assert pixels.count(colour) > 20, "its ground, or its border"
+
+
+@pytest.mark.parametrize("choice", ["dark", "light"])
+def test_selected_text_and_a_tab_with_the_keyboard_are_seen(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+    look = theme.apply(qapp, choice)
+    part = QWidget()
+    rows = QVBoxLayout(part)
+    number, tabs = QSpinBox(), QTabBar()
+    tabs.addTab("Content")
+    rows.addWidget(number)
+    rows.addWidget(tabs)
+    qtbot.addWidget(part)
+    part.show()
+    part.activateWindow()
+    qtbot.waitUntil(part.isActiveWindow)
+    for widget, colour in ((number, look.tokens.accent), (tabs, look.tokens.selected)):
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        number.selectAll()
+        picture = widget.grab(widget.rect().adjusted(4, 4, -4, -4)).toImage()
+        pixels = [picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())]
+        assert pixels.count(colour) > 40, widget

@@ -247,7 +247,7 @@ def test_who_wrote_each_key(tested) -> None:
         "b": ("#1", 0),
         "old": ("at creation", None),
         "user:x": ("another session", None),
-        "user:y": ("before the record", None),
+        "user:y": ("not recorded", None),
     }
     assert [tree.headerData(section, Qt.Orientation.Horizontal) for section in range(tree.columnCount())] == [
         "state",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -260,3 +261,22 @@ def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, 
     assert "still searching" in view._nothing_found.text[0]
     view.show_searching(False)
     assert view._nothing_found.text[0] == "No event matches the filter"
+
+
+def test_after_an_error_while_rows_are_painted_they_are_painted_again(
+    qtbot, view: EventStreamView, model: EventListModel, monkeypatch
+) -> None:
+    model.set_events(turns(3))
+    qtbot.waitExposed(view)
+    good = view.grab().toImage()
+
+    def fail(row: int) -> None:
+        raise LookupError(row)
+
+    monkeypatch.setattr(model, "stream_row", fail)
+    with qtbot.captureExceptions() as errors, contextlib.suppress(LookupError):
+        view.table.viewport().repaint()
+    assert {kind for kind, _, _ in errors} <= {LookupError}
+    monkeypatch.undo()
+    view.table.viewport().repaint()
+    assert view.grab().toImage() == good

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from inspector_app.qt_models.session_node import DatabaseInfo
+from inspector_app import theme
+from inspector_app.qt_models.session_node import DatabaseInfo, ForkInfo
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.sessions_pane import SessionsPane
 from runtime.sessions.session import SessionKey
@@ -38,6 +39,17 @@ def test_with_no_database_it_says_what_to_do(pane: SessionsPane, model: SessionT
     assert pane.tree.isVisible()
     model.remove_database("orders")
     assert not pane.tree.isVisible()
+
+
+def test_escape_takes_the_filter_away_and_then_leaves_it(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+    fill(model)
+    pane.activateWindow()
+    pane.focus_filter()
+    qtbot.keyClicks(pane.filter, "s-2")
+    qtbot.keyClick(pane.filter, Qt.Key.Key_Escape)
+    assert pane.filter.text() == "" and pane.filter.hasFocus()
+    qtbot.keyClick(pane.filter, Qt.Key.Key_Escape)
+    assert pane.tree.hasFocus()
 
 
 def test_selecting_and_activating_a_session(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
@@ -116,3 +128,25 @@ def test_it_is_painted(pane: SessionsPane, model: SessionTreeModel) -> None:
     model.set_marks("orders", {key("maria", "s-1"): "paused"})
     model.set_database("hostile", DatabaseInfo("x" * 500, "y" * 500, True), [summary(key("u" * 500, "\u202e" * 500))])
     pane.grab()
+
+
+def test_forks_can_be_told_apart_and_what_the_filter_found_is_marked(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+    keys = [key("maria", name) for name in ("s-1", "s-2", "s-3")]
+    model.set_database("orders", DatabaseInfo("orders.db", "v1"), [summary(session) for session in keys])
+    model.set_forks("orders", {keys[1]: ForkInfo(keys[0], "fork at 1", ""), keys[2]: ForkInfo(key("maria", "gone"), "fork at 1", "")})
+    names = [(node.name, node.aside) for node in (model.node(model.index_of("orders", session)) for session in keys)]
+    assert names == [("s-1", ""), ("fork at 1", "s-2"), ("s-3", "fork at 1")], "of which one stands below its origin"
+    plain = pane.tree.grab().toImage()
+    qtbot.keyClicks(pane.filter, "s-")
+    marked, accent = pane.tree.grab().toImage(), theme.color("accent").rgb()
+    for session in keys:
+        row = pane.tree.visualRect(model.index_of("orders", session)).translated(pane.tree.viewport().pos())
+        pixels = [(x, y) for x in range(row.left(), row.right()) for y in range(row.bottom() - 3, row.bottom() - 1)]
+        assert any(marked.pixel(*pixel) == accent for pixel in pixels) and not any(plain.pixel(*pixel) == accent for pixel in pixels)
+
+
+def test_a_session_that_is_out_of_sight_comes_into_the_middle(pane: SessionsPane, model: SessionTreeModel) -> None:
+    model.set_database("big", DatabaseInfo("big.db"), [summary(key("u", f"s-{number:03}")) for number in range(150)])
+    assert pane.select_session("big", key("u", "s-100"))
+    place = pane.tree.visualRect(model.index_of("big", key("u", "s-100"))).center().y()
+    assert abs(place - pane.tree.viewport().height() // 2) < 40

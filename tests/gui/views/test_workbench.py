@@ -6,12 +6,14 @@ from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTreeWidget
 from pytestqt.qtbot import QtBot
 
+from inspector_app import theme
 from inspector_app.cursor import SessionAddress
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
+from inspector_app.views.breakpoints_pane import BreakpointRow
 from inspector_app.views.pending_pane import PendingRow
 from inspector_app.views.workbench import Workbench
 from runtime.history.invocations import PendingItem
@@ -98,3 +100,36 @@ def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Work
     assert "sessions" in shown(bench)
     bench.reset_layout()
     assert shown(bench) == everything
+
+
+def test_the_titles_buttons_have_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp: QApplication) -> None:
+    dock = cast(QDockWidget, bench.findChild(QDockWidget, "dock_sessions"))
+    choices: tuple[theme.Choice, ...] = ("light", "dark")
+    for choice in choices:
+        look = theme.apply(qapp, choice)
+        dock.setFloating(choice == "dark")
+        qapp.processEvents()
+        for name in ("close", "float"):
+            button = cast(QAbstractButton, dock.findChild(QAbstractButton, f"qt_dockwidget_{name}button"))
+            picture = button.grab().toImage()
+            pixels = [picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())]
+            assert look.tokens.dim in pixels, name
+
+
+def test_a_list_of_choices_fills_its_frame(bench: Workbench, qtbot: QtBot) -> None:
+    bench.raise_pane("breakpoints")
+    where = bench.breakpoints.form.when
+    where.showPopup()
+    frame = where.view().parentWidget()
+    qtbot.waitUntil(frame.isVisible)
+    assert frame.rect() == where.view().geometry()
+    where.hidePopup()
+
+
+def test_rows_of_the_panes_below_are_of_one_height(bench: Workbench) -> None:
+    show_pending(bench, [ROW])
+    bench.breakpoints.set_rows([BreakpointRow(1, "event", "error", "", True, 0, 1, "", 3, "", "error")])
+    lists = [bench.findChild(QTreeWidget, name) for name in ("pending_list", "breakpoint_list")]
+    assert [each.visualItemRect(each.topLevelItem(0)).height() for each in lists] == [22, 22]
+    hits = lists[1].headerItem().textAlignment(2)
+    assert hits == lists[1].topLevelItem(0).textAlignment(2), "as its numbers"

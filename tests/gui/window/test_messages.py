@@ -6,12 +6,13 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -20,7 +21,8 @@ from inspector_app.demo import STORY
 from inspector_app.messages import MessageBus
 from inspector_app.views import message_bar
 from inspector_app.views.message_bar import MAX_SHOWN
-from runtime.errors import StorageError
+from inspector_app.views.message_row import MessageRow
+from runtime.errors import StaleSessionError, StorageError
 
 
 def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot: QtBot) -> None:
@@ -55,36 +57,45 @@ def test_a_very_long_message_is_cut_and_whole_among_its_details(inspector: Inspe
     assert not bar.isVisible()
 
 
-def test_what_was_done_moves_nothing_and_goes_by_itself(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_done_lies_over_nothing_and_goes_by_itself(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_bar, "PASSING_MS", 0)
     window, bar = story.window, story.window.message_bar
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    places = [part.mapTo(window, QPoint()) for part in (window.workbench.stream, window.workbench.detail, window.workbench.pending)]
     story.messages.info("The first thing was done.")
     story.messages.info("And another one, " * 20)
-    assert [message.text[:3] for message in bar.messages] == ["The", "And"] and not bar.isVisible()
-    assert bar.passing.isVisible() and bar.passing.geometry().bottom() <= window.height()
-    assert places == [part.mapTo(window, QPoint()) for part in (window.workbench.stream, window.workbench.detail, window.workbench.pending)]
+    assert [message.text[:3] for message in bar.messages] == ["The", "And"]
     had_it = QApplication.focusWidget()
     window.commands.read_messages.trigger()
     qtbot.waitUntil(lambda: len(bar.messages) == 1)  # the one that is being read stays
-    assert bar.messages[0].text.startswith("And") and bar.passing.isAncestorOf(QApplication.focusWidget())
+    assert bar.messages[0].text.startswith("And") and bar.isAncestorOf(QApplication.focusWidget())
+    places = [_place_of(part) for part in (window.run_bar, bar, window.workbench, window.status)]
+    assert all(upper.bottom() < lower.top() for upper, lower in pairwise(places)), "each has its own room"
+    assert all(row.height() >= row.heightForWidth(row.width()) for row in bar.findChildren(MessageRow) if row.isVisible())
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
-    assert not bar.messages and not bar.passing.isVisible()
+    assert not bar.messages and not bar.isVisible()
     assert QApplication.focusWidget() is had_it
 
 
-def test_passing_messages_stay_at_the_bottom_edge(inspector: Inspector, qtbot: QtBot) -> None:
-    window, passing = inspector.window, inspector.window.message_bar.passing
-    inspector.messages.info("Said " * 150)  # longer than is shown: the rest is among its details
-    lines = passing.height()
-    window.resize(1000, 700)
-    assert passing.geometry().right() < 1000 and 690 < passing.geometry().bottom() < 700
-    assert passing.height() >= lines
-    qtbot.mouseClick(passing.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: passing.height() > lines + 30)
-    assert 690 < passing.geometry().bottom() < 700
+def _place_of(part: QWidget) -> QRect:
+    return QRect(part.mapTo(part.window(), QPoint()), part.size())
+
+
+def test_what_was_done_pushes_no_warning_out(inspector: Inspector) -> None:
+    inspector.messages.warning("The disk is nearly full.")
+    for number in range(MAX_SHOWN + 2):
+        inspector.messages.info(f"done {number}")
+    assert [message.text for message in inspector.window.message_bar.messages] == ["The disk is nearly full.", "done 2", "done 3", "done 4"]
+
+
+def test_an_error_that_the_session_is_stale_offers_to_reload_it(story: Inspector, qtbot: QtBot) -> None:
+    story.messages.error("Editing", StaleSessionError("Another process wrote to it at 12:03:04. Reload it."))
+    bar = story.window.message_bar
+    with qtbot.waitSignal(story.window.commands.reload.triggered):
+        qtbot.mouseClick(bar.findChild(QToolButton, "message_reload"), Qt.MouseButton.LeftButton)
+    assert not bar.isVisible()
+    qtbot.waitUntil(lambda: not story.tasks.running)
+    assert story.controller.events.event_count == 10
 
 
 def test_the_worlds_errors_are_said_in_their_own_words_once(inspector: Inspector) -> None:

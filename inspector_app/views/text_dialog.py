@@ -78,7 +78,7 @@ def broken_lines(text: str, length: int = LINE_LENGTH) -> str:
 
     Args:
         text: any.
-        length: most characters of a line.
+        length: most characters of a line that has words; other lines are broken after `LINE_LENGTH`.
     """
     return "\n".join(piece for line in visible_lines(text).split("\n") for piece in _pieces(line, length))
 
@@ -86,7 +86,7 @@ def broken_lines(text: str, length: int = LINE_LENGTH) -> str:
 def _pieces(line: str, length: int) -> Iterator[str]:
     start = 0
     while len(line) - start > length:
-        end = line.rfind(" ", start, start + length) + 1 or start + length
+        end = line.rfind(" ", start, start + length) + 1 or start + LINE_LENGTH
         yield line[start:end]
         start = end
     yield line[start:]

@@ -18,6 +18,9 @@ NODE_ROLE = Qt.ItemDataRole.UserRole + 1
 MAX_CHILDREN = 1000
 """Most children shown of one container; a last row says how many more there are."""
 
+_LONG = 80
+"""Characters of a text that seldom has room in its cell."""
+
 PREVIEW_LIMIT = 200
 
 
@@ -216,4 +219,7 @@ class ValueTreeModel(QAbstractItemModel):
             return plain_tooltip(node.path)
         if column == 2:
             return plain_tooltip(node.writer) if node.writer else None
-        return plain_tooltip(node.note if node.note is not None else preview(node.value, 1500))
+        if node.note is not None:
+            return plain_tooltip(node.note)
+        is_long = isinstance(node.value, str) and len(node.value) > _LONG
+        return plain_tooltip(preview(node.value, 1500) + ("\n\nDouble-click, or press Enter, to open it in full." if is_long else ""))

@@ -194,6 +194,9 @@ class ComparePage(QWidget):
 
     def show_pair(self, aspects: Sequence[Aspect]) -> None:
         """Show what is different in the selected pair."""
+        left, right = self.model.places(self.table.currentIndex().row())
+        self.aspects.left.setPlaceholderText("The left session has no such event." if left is None else "")
+        self.aspects.right.setPlaceholderText("The right session has no such event." if right is None else "")
         self.aspects.set_aspects(aspects)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from textwrap import indent
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
@@ -28,6 +29,10 @@ MAX_MARKDOWN = 16_000
 MAX_PLAIN = 100_000
 """Most characters of plain text in the pane; the rest is behind *Open full*."""
 
+_CODE = ("Code", "Code output")
+"""Titles of what is shown as it is written, in Markdown, too."""
+
+_ONE_LINE = 36
 _SHORT = 3_000
 """Characters of a text whose height may be asked for at once."""
 
@@ -56,6 +61,7 @@ class ContentView(QWidget):
         self.browser = SafeBrowser()
         self.browser.setObjectName("content_text")
         self.browser.setAccessibleName("Text of the event")
+        self.browser.setMinimumHeight(_ONE_LINE)
         self.model = ValueTreeModel(self)
         self.tree = ValueTreeView(self.model, open_depth=2)
         self.tree.setObjectName("content_tree")
@@ -67,6 +73,7 @@ class ContentView(QWidget):
         self._split.addWidget(self.browser)
         self._split.addWidget(self.tree)
         self._split.setChildrenCollapsible(False)
+        self._split.setStretchFactor(1, 1)
         self._split.splitterMoved.connect(self._on_split_moved)
         self.browser.document().documentLayout().documentSizeChanged.connect(self._share_out)
         self._bar = self._make_bar()
@@ -92,7 +99,12 @@ class ContentView(QWidget):
         bar = QWidget()
         row = QHBoxLayout(bar)
         row.setContentsMargins(10, 6, 6, 6)
+        self._part = QLabel()
+        self._part.setObjectName("content_part")
+        self._part.setTextFormat(Qt.TextFormat.PlainText)
+        self._part.setProperty("role", "secondary")
         row.addWidget(self._markdown)
+        row.addWidget(self._part)
         row.addStretch(1)
         row.addWidget(self._full)
         return bar
@@ -135,14 +147,15 @@ class ContentView(QWidget):
             return
         document, whole = self.browser.document(), self._split.height()
         wanted = math.ceil(document.size().height()) + 2 * self.browser.frameWidth() if document.characterCount() < _SHORT else whole
-        text = max(min(wanted, whole // 2), self.browser.minimumSizeHint().height())
+        text = max(min(wanted, whole // 2), self.browser.minimumHeight())
         self._split.setSizes([text, whole - text])
 
     def _show_text(self) -> None:
         markdown = self._markdown.isChecked()
-        text = self._whole_text("**{}**\n\n" if markdown else "{}:\n")
+        text = self._whole_text("**{}**\n\n" if markdown else "{}:\n", markdown=markdown)
         limit = MAX_MARKDOWN if markdown else MAX_PLAIN
         self._full.setVisible(len(text) > limit)
+        self._part.setText(f"{limit:,} of {len(text):,} characters" if len(text) > limit else "")
         shown = text[:limit] + ("…" if len(text) > limit else "")
         if markdown:
             self.browser.set_markdown(shown)
@@ -150,10 +163,11 @@ class ContentView(QWidget):
             self.browser.set_plain(shown)
         self._share_out()
 
-    def _whole_text(self, heading: str) -> str:
+    def _whole_text(self, heading: str, *, markdown: bool = False) -> str:
         if list(self._sections) == ["Answer"]:
             return self._sections["Answer"]
-        return "\n\n".join((heading.format(title) if title else "") + text for title, text in self._sections.items())
+        texts = {title: indent(text, "    ") if markdown and title in _CODE else text for title, text in self._sections.items()}
+        return "\n\n".join((heading.format(title) if title else "") + text for title, text in texts.items())
 
     def _on_open_full(self) -> None:
         TextDialog("Text of the event", self._whole_text("{}:\n"), self, prose=True).open()
@@ -168,7 +182,11 @@ def _sections(event: Event) -> dict[str, str]:
     compaction = event.actions.compaction
     if compaction and compaction.compacted_content.parts:
         said = "".join(part.text or "" for part in compaction.compacted_content.parts)
+    parts = (event.content.parts if event.content else None) or []
+    code = [part.executable_code.code or "" for part in parts if part.executable_code is not None]
+    output = [part.code_execution_result.output or "" for part in parts if part.code_execution_result is not None]
     sections = {"Thought": text_of(event, thoughts=True).strip(), "Answer": said}
+    sections |= dict(zip(_CODE, ("\n\n".join(code), "\n\n".join(output)), strict=True))
     return {title: text for title, text in sections.items() if text}
 
 
@@ -195,10 +213,6 @@ def _parts(event: Event) -> Iterator[tuple[str, Any, str]]:
         elif part.function_response is not None:
             answer = part.function_response
             yield f"{answer.name} →", answer.response or {}, call_root("response", answer.name or "")
-        elif part.executable_code is not None:
-            yield "code", part.executable_code.code, ""
-        elif part.code_execution_result is not None:
-            yield "code output", part.code_execution_result.output, ""
         elif part.inline_data is not None:
             yield part.inline_data.mime_type or "data", part.inline_data.data or b"", ""
         elif part.file_data is not None:

@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app import theme
 from inspector_app.views.copying import copy_text
-from inspector_app.views.text_dialog import TextDialog, broken_lines
+from inspector_app.views.text_dialog import MOST_WRAPPED, TextDialog, broken_lines
 
 MAX_STRING = 2000
 """Longer strings are cut in the pane."""
@@ -33,7 +33,7 @@ class JsonView(QWidget):
         self._shown.setAccessibleName("Event as JSON")
         self._shown.setProperty("bare", "true")
         self._shown.setReadOnly(True)
-        self._shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._shown.setFont(theme.mono_font())
         self._highlighter = JsonHighlighter(self._shown.document())
         self._facts = QLabel()
@@ -69,6 +69,8 @@ class JsonView(QWidget):
         cut = _Cut()
         shown = json.dumps(cut.value(value), ensure_ascii=False, indent=2)
         whole = len(shown) <= MAX_SHOWN and not cut.happened
+        wraps = len(shown) <= MOST_WRAPPED
+        self._shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         self._shown.setPlainText(broken_lines(shown[:MAX_SHOWN]))
         self._facts.setText(f"{len(text):,} characters" + ("" if whole else ", long texts cut"))
         self._full.setVisible(not whole)

@@ -13,12 +13,12 @@ from inspector_app.views.actions import make_actions
 from inspector_app.views.command_palette import CommandPalette
 from inspector_app.views.compare_page import ComparePage
 from inspector_app.views.enter_presses import press_focused
+from inspector_app.views.help_dialog import HelpDialog
 from inspector_app.views.message_bar import MessageBar
 from inspector_app.views.other_database_page import OtherDatabasePage
 from inspector_app.views.problem_page import ProblemPage
 from inspector_app.views.run_bar import RunBar
 from inspector_app.views.status_bar import StatusBar
-from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.trust_page import TrustPage
 from inspector_app.views.welcome import SampleCard, WelcomePage
 from inspector_app.views.workbench import Workbench
@@ -156,9 +156,7 @@ class MainWindow(QMainWindow):
         return body
 
     def _on_condition_help(self) -> None:
-        dialog = TextDialog("How conditions are written", expressions.__doc__ or "", self)
-        dialog.resize(1140, 620)  # as wide as its lines
-        dialog.open()
+        HelpDialog("How conditions are written", expressions.__doc__ or "", self).open()
 
     def _make_menu(self) -> QMenu:
         menu = QMenu("Menu", self)

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.cursor import SessionAddress
 from inspector_app.values import visible
 from inspector_app.views.list_below import ListBelow
 
 MOST_SHOWN = 500
+ROW_HEIGHT = 24
+"""About; so that the list of a few sessions is not mostly empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class PickableSession:
 
 
 class SessionPicker(QDialog):
-    """A filter and a list; Enter takes the selected one. Open it with `open()`.
+    """A filter and a list; Enter, the button, and a double click take the selected one. Open it with `open()`.
 
     Signals:
         picked(SessionAddress): this one was chosen.
@@ -37,7 +39,7 @@ class SessionPicker(QDialog):
         self.setObjectName("session_picker")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Compare")
-        self.resize(620, 420)
+        self.resize(620, min(190 + ROW_HEIGHT * len(sessions), 440))
         self._sessions = list(sessions)
         heading = QLabel(visible(title), self)
         heading.setTextFormat(Qt.TextFormat.PlainText)
@@ -45,17 +47,31 @@ class SessionPicker(QDialog):
         self.filter = QLineEdit(self)
         self.filter.setObjectName("picker_filter")
         self.filter.setAccessibleName("Filter sessions")
-        self.filter.setPlaceholderText("Filter by database, app, user or session; Enter compares")
+        self.filter.setPlaceholderText("Filter by database, app, user or session")
         self.filter.textChanged.connect(self._fill)
-        self.filter.returnPressed.connect(self._on_chosen)
         self.list = QListWidget(self)
         ListBelow(self.filter, self.list)
         self.list.setObjectName("picker_list")
         self.list.setAccessibleName("Sessions")
-        self.list.itemActivated.connect(self._on_chosen)
+        self.list.itemDoubleClicked.connect(self._on_chosen)
+        self.compare = QPushButton("Compare", self)
+        self.compare.setObjectName("picker_compare")
+        self.compare.setAccessibleName("Compare with the selected session")
+        self.compare.setProperty("primary", True)
+        self.compare.setDefault(True)
+        self.compare.clicked.connect(self._on_chosen)
+        cancel = QPushButton("Cancel", self)
+        cancel.setObjectName("picker_cancel")
+        cancel.setAccessibleName("Cancel")
+        cancel.clicked.connect(self.reject)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self.compare)
         rows = QVBoxLayout(self)
         for part in (heading, self.filter, self.list):
             rows.addWidget(part)
+        rows.addLayout(buttons)
         self._fill("")
 
     def _fill(self, text: str) -> None:
@@ -69,6 +85,7 @@ class SessionPicker(QDialog):
                 if self.list.count() == MOST_SHOWN:
                     break
         self.list.setCurrentRow(0)
+        self.compare.setEnabled(self.list.count() > 0)
 
     def _on_chosen(self, *_: object) -> None:
         item = self.list.currentItem()

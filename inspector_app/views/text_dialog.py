@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -16,7 +18,10 @@ MAX_SHOWN = 5_000_000
 """Most characters shown; Copy takes them all."""
 
 MOST_WRAPPED = 60_000
-"""Characters of prose that are broken between words; of more the lines stay as they are, which is quicker."""
+"""Characters of prose that are wrapped to the width of the window; more is broken after `PAGE_WIDTH` characters, which is quicker."""
+
+PAGE_WIDTH = 84
+_SHORT, _FEW_LINES = 300, 8
 
 
 class TextDialog(QDialog):
@@ -33,13 +38,14 @@ class TextDialog(QDialog):
         self.setObjectName("text_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
-        self.resize(760, 560)
+        is_short = len(text) < _SHORT and text.count("\n") < _FEW_LINES
+        self.resize(520 if is_short else 760, 240 if is_short else 560)
         self._text = text
-        shown = QPlainTextEdit(broken_lines(text[:MAX_SHOWN]))
+        wraps = prose and len(text) <= MOST_WRAPPED
+        shown = QPlainTextEdit(broken_lines(text[:MAX_SHOWN], PAGE_WIDTH if prose and not wraps else LINE_LENGTH))
         shown.setObjectName("full_text")
         shown.setAccessibleName(title)
         shown.setReadOnly(True)
-        wraps = prose and len(text) <= MOST_WRAPPED
         shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         shown.setFont(theme.mono_font())
         facts = QLabel(_facts(text))
@@ -67,10 +73,23 @@ class TextDialog(QDialog):
         copy_text(self._text)
 
 
-def broken_lines(text: str) -> str:
-    """Return the text with invisible characters written out and lines broken after `LINE_LENGTH` characters."""
-    lines = visible_lines(text).split("\n")
-    return "\n".join(line[start : start + LINE_LENGTH] for line in lines for start in range(0, max(len(line), 1), LINE_LENGTH))
+def broken_lines(text: str, length: int = LINE_LENGTH) -> str:
+    """Return the text with invisible characters written out and long lines broken, between words where there are any.
+
+    Args:
+        text: any.
+        length: most characters of a line that has words; other lines are broken after `LINE_LENGTH`.
+    """
+    return "\n".join(piece for line in visible_lines(text).split("\n") for piece in _pieces(line, length))
+
+
+def _pieces(line: str, length: int) -> Iterator[str]:
+    start = 0
+    while len(line) - start > length:
+        end = line.rfind(" ", start, start + length) + 1 or start + LINE_LENGTH
+        yield line[start:end]
+        start = end
+    yield line[start:]
 
 
 def _facts(text: str) -> str:

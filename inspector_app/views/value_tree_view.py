@@ -72,7 +72,8 @@ class ValueTreeView(QTreeView):
         columns, width = self.header(), self.viewport().width()
         keys = min(max(self.sizeHintForColumn(0), columns.sectionSizeHint(0)), int(width * 0.4))
         if columns.count() != 3:
-            columns.resizeSection(0, max(keys, _LEAST_KEYS))
+            room = width - self.sizeHintForColumn(1)  # values that need little leave the rest to the keys
+            columns.resizeSection(0, max(keys, _LEAST_KEYS, min(self.sizeHintForColumn(0), room)))
             return
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -86,10 +87,12 @@ class ValueTreeView(QTreeView):
         self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """P pins the selected key, or takes it off again."""
+        """P pins the selected key, or takes it off again; Enter opens a value in full."""
         node = self._values.node(self.currentIndex())
         if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
             self.pin_asked.emit(node.key)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and node.parent is not None and not node.has_children and not node.lane:
+            self._open_full(node)
         else:
             super().keyPressEvent(event)
 

@@ -7,11 +7,16 @@ r"""Conditions over events: one language for breakpoints, the stream's filter an
     call.order.args.items[*].price >= 100
     response.*.error or error        tokens.total > 20000
 
-Names: `author`, `kind` (the stream's words, such as "tool call"), `text`, `thought`, `branch`, `invocation`, `id`, `time` (epoch seconds),
-`partial`, `final`, `model`, `transfer` (to whom), `escalate`, `end_of_agent`, `edited` (by hand); `error` (or `error.code`,
-`error.message`); `tokens` or `tokens.total`, `.prompt`, `.answer`, `.thoughts`, `.cached`; `call.NAME.args.X` and `response.NAME.X` (`call`
-and `response` alone: the names; `call.*`: all); `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY` (alone: the keys);
-`state["KEY"]`: after the event; `json.…`: anything else of the event's JSON (alone: its text).
+Names:
+
+- what it is: `author`, `kind` (the stream's words, such as "tool call"), `branch`, `invocation`, `id`, `time` (epoch seconds), `model`
+- what it says: `text`, `thought`, `partial`, `final`, `error` (or `error.code`, `error.message`)
+- what it does: `transfer` (to whom), `escalate`, `end_of_agent`, `edited` (by hand)
+- tools: `call.NAME.args.X` and `response.NAME.X`; `call` and `response` alone: the names; `call.*`: all
+- what it changes: `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY`; alone: the keys
+- `tokens` or `tokens.total`, `tokens.prompt`, `tokens.answer`, `tokens.thoughts`, `tokens.cached`
+- `state["KEY"]`: after the event
+- `json.…`: anything else of the event's JSON; alone: its text
 
 A path may stand for several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a value
 that is not there. Numbers compare by value; texts by letter case except with `contains` and `in`. Nothing is ever run: only plain JSON is

@@ -8,6 +8,7 @@ from google.genai import types
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
 from inspector_app.views.event_detail import EventDetail
@@ -193,6 +194,56 @@ def test_a_long_text_is_cut_until_asked_for(detail: EventDetail) -> None:
     assert len(detail.content.browser.toPlainText()) < 20_000
     detail.findChild(QPushButton, "open_full_content").click()
     assert len(shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()) > 400_000
+
+
+def test_how_much_of_a_long_text_is_shown_is_told_and_in_full_it_breaks_between_words(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, said("lorem ipsum " * 10_000))
+    part = detail.findChild(QLabel, "content_part")
+    assert part.text() == "16,000 of 120,000 characters"
+    detail.findChild(QPushButton, "open_full_content").click()
+    lines = shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split("\n")
+    assert max(map(len, lines)) < 100 and all(line.startswith("lorem ") for line in lines if line)
+    detail.show_event(0, said("short"))
+    assert part.text() == ""
+
+
+def test_code_is_shown_as_it_is_written(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    code = types.ExecutableCode(code="for n in range(3):\n    print(n)", language=types.Language.PYTHON)
+    event = said("Let me count.")
+    event.content.parts.append(types.Part(executable_code=code))
+    detail.show_event(0, event)
+    lines = detail.content.browser.toPlainText().split("\n")
+    assert lines[-2:] == ["for n in range(3):", "    print(n)"], "a line each, not a quoted string"
+    assert detail.content.tree.isHidden()
+
+
+def test_long_lines_of_json_are_wrapped(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(JSON)
+    detail.show_event(0, said("word " * 300))
+    assert detail.findChild(QPlainTextEdit, "json_text").horizontalScrollBar().maximum() == 0
+
+
+def test_enter_opens_a_value_in_full(detail: EventDetail, qtbot: QtBot) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"draft": "word " * 300}), [])
+    model, tree = detail.state.model, detail.state.tree
+    tree.setCurrentIndex(model.index(0, 0, model.index(0, 0)))
+    qtbot.keyClick(tree, Qt.Key.Key_Return)
+    assert shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split() == ["word"] * 300
+
+
+def test_a_long_text_says_how_it_is_opened_and_a_long_name_takes_the_room_of_short_values(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    event = said("x")
+    event.content.parts = [types.Part(inline_data=types.Blob(mime_type="application/octet-stream", data=b"x" * 256))]
+    detail.show_event(0, event)
+    tree = detail.content.tree
+    assert tree.columnWidth(0) >= tree.sizeHintForColumn(0)
+    detail.request.set_request({"system instruction": "Answer briefly. " * 20})
+    tooltip = detail.request.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Double-click, or press Enter, to open it in full." in tooltip
 
 
 def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail) -> None:

@@ -54,6 +54,7 @@ def test_a_saved_file_is_looked_at(saved: Inspector, qtbot: QtBot) -> None:
     dialog = saved.window.findChild(QDialog, "text_dialog")
     assert dialog.windowTitle() == "report.md · version 0"
     assert dialog.findChild(QPlainTextEdit, "full_text").toPlainText() == "Grüße & more"
+    assert dialog.height() < 300, "no large window for so little"
     dialog.close()
     press(saved, qtbot, "lost.bin  v3")
     assert "no version 3 of lost.bin here" in saved.window.message_bar.messages[-1].text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from google.genai import types
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
@@ -93,6 +93,38 @@ def test_the_first_difference_is_selected_and_the_keys_go_on_from_there(compared
         assert table.currentIndex().row() == row
     qtbot.keyClick(table, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
     assert table.currentIndex().row() == 3 and page.count_text == "Difference 2 of 3"
+
+
+def test_a_side_without_the_event_says_so(compared: Inspector, qtbot: QtBot) -> None:
+    page = compared.window.compare
+    page.table.setCurrentIndex(page.model.index(4, LEFT))
+    left, right = page.aspects.left, page.aspects.right
+    qtbot.waitUntil(lambda: left.placeholderText() == "The left session has no such event.")
+    assert left.toPlainText() == "" and right.placeholderText() == ""
+
+
+def test_the_buttons_of_the_list_of_sessions(
+    story: Inspector, databases: tuple[Path, Path], opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(*databases)
+    for name, compares in (("picker_cancel", False), ("picker_compare", True)):
+        story.window.commands.compare.trigger()
+        (picker,) = [each for each in story.window.findChildren(SessionPicker) if each.isVisible()]
+        qtbot.mouseClick(picker.findChild(QPushButton, name), Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not story.tasks.running)
+        assert (story.window.page is story.window.compare) == compares
+        assert not [each for each in story.window.findChildren(SessionPicker) if each.isVisible()]
+
+
+def test_nothing_can_be_compared_that_is_not_there(
+    story: Inspector, databases: tuple[Path, Path], opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(*databases)
+    story.window.commands.compare.trigger()
+    picker = story.window.findChild(SessionPicker)
+    qtbot.keyClicks(picker.filter, "zebra")
+    assert not picker.compare.isEnabled()
+    picker.reject()
 
 
 def test_a_pair_tells_text_state_prompt_tokens_and_time(compared: Inspector, qtbot: QtBot) -> None:

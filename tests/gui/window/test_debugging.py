@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSpinBox,
+    QTextBrowser,
 )
 from pytestqt.qtbot import QtBot
 
@@ -343,9 +344,10 @@ def test_how_conditions_are_written_is_told_in_the_window(orders: Inspector, qtb
         qtbot.keyClick(orders.window, Qt.Key.Key_F1)
     else:
         qtbot.mouseClick(orders.window.findChild(QAbstractButton, how), Qt.MouseButton.LeftButton)
-    text = orders.window.findChild(QPlainTextEdit, "full_text")
+    text = orders.window.findChild(QTextBrowser, "help_text")
+    assert "`" not in text.toPlainText(), "it is laid out"
     assert "call.pay.args.amount > 5000" in text.toPlainText() and "comparison = " in text.toPlainText()
-    orders.window.findChild(QDialog, "text_dialog").accept()
+    orders.window.findChild(QDialog, "help_dialog").accept()
 
 
 def test_a_logpoints_row_says_what_it_logs(orders: Inspector, qtbot: QtBot) -> None:

@@ -108,7 +108,7 @@ class WindowStatus:
         if self._run.phase != "idle":
             return "A run is going on: F6 holds it, Shift+F5 stops it."
         if self._idle_words()[0] == "waiting":
-            return "The agent waits for an answer: give it in Pending. A message here begins another invocation."
+            return "The agent waits: answer it in Pending, or begin another invocation here."
         return ""
 
     def selected_event(self) -> Event | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 from inspector_app import theme
 from inspector_app.credential_form import answer as credential_answer
 from inspector_app.credential_form import consent_page, fields_for
+from inspector_app.json_text import parse_json, parse_json_object
 from inspector_app.presentation import short_id
 from inspector_app.values import plain_tooltip, preview, visible
 from inspector_app.views.copying import copy_text
@@ -236,8 +236,11 @@ class PendingForm(QWidget):
         return button
 
     def _show_answer(self) -> None:
-        problem = self._form.problem if self._has_form else ""
-        answer = self._answer()
+        problem, answer = self._form.problem if self._has_form else "", None
+        try:
+            answer = self._answer()
+        except ValueError as error:
+            problem = str(error)
         unwritten = problem or ("" if answer is not None else "Write an answer first")
         for button, needs in ((self._approve, problem), (self._reject, ""), (self._respond, unwritten), (self._progress, unwritten)):
             missing = self._answering or needs
@@ -248,11 +251,15 @@ class PendingForm(QWidget):
         kind = self._item.kind if self._item else ""
         blocked = self._resuming if kind == "interrupted" else self._answering
         sends = f"sends {preview(answer, 80)}" if answer and self._edit.isVisibleTo(self) else ""
-        shown = problem if self._has_form and not self._form.is_untouched else ""
+        shown = "" if self._has_form and self._form.is_untouched else problem
         self._hint.setText(visible(blocked or shown or sends or _KEYS.get(kind, "")))
 
     def _answer(self) -> dict[str, Any] | None:
-        """Return what Respond would send; None where nothing is written, or it cannot be taken."""
+        """Return what Respond would send; None where nothing is written, or it cannot be taken.
+
+        Raises:
+            ValueError: see `parse_answer`.
+        """
         if self._item is None or not self._has_form:
             return parse_answer(self._edit.toPlainText())
         if self._form.problem:
@@ -292,19 +299,19 @@ def parse_answer(text: str) -> dict[str, Any] | None:
     """Return what a written answer means as a function response.
 
     A JSON object is sent as it is; any other JSON value, or plain text, becomes `{"result": …}`. None: nothing is written yet.
+
+    Raises:
+        ValueError: it begins as a JSON object, and is none; the text says where it goes wrong.
     """
     text = text.strip()
     if not text:
         return None
+    if text.startswith("{"):
+        return parse_json_object(text)
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        value = text
-    return value if isinstance(value, dict) else {"result": value}
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+        return {"result": parse_json(text)}
+    except ValueError:
+        return {"result": text}
 
 
 def _question(item: PendingItem) -> str:

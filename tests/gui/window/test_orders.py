@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -47,12 +47,15 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
     assert (window.run_bar.state_text, window.run_bar.detail_text) == ("waiting", "for an answer to ask_for_approval")
     assert "answer" in window.commands.resume.toolTip()
     hint = window.findChild(QPlainTextEdit, "composer_edit")
-    assert hint.placeholderText().startswith("The agent waits for an answer: give it in Pending.")
+    assert hint.placeholderText().startswith("The agent waits: answer it in Pending")
 
     answer = pending.findChild(QPlainTextEdit, "pending_answer")
     respond = pending.findChild(QPushButton, "pending_respond")
     assert not respond.isEnabled()
-    qtbot.keyClicks(answer, '{"status": "approved"}')
+    qtbot.keyClicks(answer, '{"status": ')
+    assert not respond.isEnabled()
+    assert "a JSON value is expected here" in pending.findChild(QLabel, "pending_hint").text()
+    qtbot.keyClicks(answer, '"approved"}')
     with qtbot.waitSignal(orders.run.run_ended, timeout=30_000) as ended:
         qtbot.mouseClick(respond, Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None

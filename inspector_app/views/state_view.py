@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app import theme
 from inspector_app.qt_models.state_tree import StateByScope, StateTreeModel
@@ -49,7 +49,10 @@ class StateView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.search)
+        line = QHBoxLayout()
+        line.setContentsMargins(6, 6, 6, 0)
+        line.addWidget(self.search)
+        column.addLayout(line)
         column.addLayout(self._stack)
 
     def ask_search(self) -> None:

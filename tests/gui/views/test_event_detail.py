@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from google.genai import types
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton
 
@@ -269,9 +269,12 @@ def test_the_value_has_the_room_that_who_wrote_it_does_not_need(detail: EventDet
     assert header.sectionSize(2) > QFontMetrics(theme.small_font()).horizontalAdvance("#1 desk") + 12
 
 
-def test_the_search_field_has_a_gap_round_it(detail: EventDetail) -> None:
+def test_the_search_field_has_a_gap_round_it(qtbot, detail: EventDetail) -> None:
     detail.show_event(2, said("x"))
+    heading = detail.state.tree.mapTo(detail, QPoint())
     detail.find_in_state()
     field = detail.state.search
-    QApplication.processEvents()
-    assert field.isVisible() and field.y() >= 6 and field.x() >= 6
+    qtbot.waitUntil(field.hasFocus)
+    assert field.mapTo(detail, QPoint()) - heading == QPoint(6, 6)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: detail.state.tree.mapTo(detail, QPoint()) == heading)

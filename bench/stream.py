@@ -1,7 +1,8 @@
 """The window on long sessions: what numbers of the stream, the state and the filter it reaches.
 
 `python -m bench.stream [--events N …] [--seconds S] [--keep FOLDER]` generates databases, opens each in a process of its own, off screen,
-and prints medians beside the goals; before that, how long the empty window takes from the start of its process.
+and prints medians beside the goals; before that, how long the empty window takes from the start of its process. What a bare table of Qt's
+makes of the live stream is measured beside it.
 """
 
 from __future__ import annotations
@@ -10,15 +11,12 @@ import argparse
 import asyncio
 import json
 import os
-import random
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +36,8 @@ GOALS = {
     "filter, plain text: all, ms": "3,000 at 1,000,000",
 }
 STARTS = 5
-SELECTIONS = 40
-EVENTS_PER_SECOND = 10_000
-ELSEWHERE_PER_SECOND = 1_000
-"""Of a run in another session than the one on show."""
-
-TALKER = f"""
-import asyncio, time
-from google.genai import types
-from runtime.agents import BaseAgent
-from runtime.events import Event
-
-class Talker(BaseAgent):
-    async def _run_async_impl(self, ctx):
-        begin, made, seconds = time.perf_counter(), 0, float(ctx.user_content.parts[0].text)
-        while (passed := time.perf_counter() - begin) < seconds:
-            while made < passed * {ELSEWHERE_PER_SECOND}:
-                yield Event(author=self.name, content=types.Content(role="model", parts=[types.Part(text=str(made))]))
-                made += 1
-            await asyncio.sleep(0.002)
-
-root_agent = Talker(name="talker")
-"""
-MADE_AT_ONCE = 100
+BARE_TABLES = (16, 100)
+"""Milliseconds between batches of rows."""
 
 
 def main() -> None:
@@ -71,10 +48,14 @@ def main() -> None:
     parser.add_argument("--keep", metavar="FOLDER", help="where the databases are kept for the next time")
     parser.add_argument("--measure", metavar="DATABASE", help=argparse.SUPPRESS)
     parser.add_argument("--live", type=float, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--bare", type=float, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--start", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.start:
         sys.stdout.write(json.dumps(_start()) + "\n")
+        return
+    if options.bare:
+        sys.stdout.write(json.dumps(_bare_tables(options.measure, options.bare)) + "\n")
         return
     if options.measure:
         sys.stdout.write(json.dumps(_measure(options.measure, options.live)) + "\n")
@@ -96,7 +77,10 @@ def _database(folder: Path, count: int) -> Path:
 
 
 def _opened(file: Path, count: int, seconds: float) -> dict[str, float]:
-    return _in_a_process("--measure", str(file), "--live", str(seconds if count == 100_000 else 0))
+    if count != 100_000:
+        return _in_a_process("--measure", str(file))
+    bare = _in_a_process("--measure", str(file), "--bare", str(seconds / len(BARE_TABLES)))
+    return _in_a_process("--measure", str(file), "--live", str(seconds)) | bare
 
 
 def _cold_start() -> dict[str, float]:
@@ -141,187 +125,40 @@ def _start() -> dict[str, float]:
     return figures
 
 
-def _measure(database: str, seconds: float) -> dict[str, float]:
+def _bare_tables(database: str, seconds: float) -> dict[str, float]:
     figures: dict[str, float] = {}
 
-    async def look(inspector: Any) -> int:
-        inspector.show((1280, 800))
-        await asyncio.sleep(0.3)
-        with tempfile.TemporaryDirectory() as folder:
-            # What is committed while the live stream is measured must not stay in a database that is kept.
-            shown = shutil.copy(database, folder) if seconds else database
-            await _Bench(inspector, figures).run(shown, seconds)
-            await inspector.browse.close_database(shown)
+    async def look(_inspector: Any) -> int:
+        from bench.live_stream import bare_table
+
+        for each_ms in BARE_TABLES:
+            with tempfile.TemporaryDirectory() as folder:
+                name = f"limit: bare table, each {each_ms} ms:"
+                rate, p99, longest = await bare_table(shutil.copy(database, folder), seconds, each_ms)
+                figures.update({f"{name} events/s": rate, f"{name} loop gap p99, ms": p99, f"{name} loop gap max, ms": longest})
         return 0
 
     in_window(look)
     return figures
 
 
-class _Bench:
-    def __init__(self, inspector: Any, figures: dict[str, float]) -> None:
-        self._inspector = inspector
-        self._figures = figures
-        self._bench = inspector.window.workbench
-        self._gaps: list[float] = []
-        self._events = inspector.controller.events
+def _measure(database: str, seconds: float) -> dict[str, float]:
+    figures: dict[str, float] = {}
 
-    async def run(self, database: str, seconds: float) -> None:
-        pulse = asyncio.ensure_future(self._pulse())
-        figures = self._figures
-        begin = time.perf_counter()
-        await self._inspector.open([database])
-        await self._until(lambda: self._bench.stream.table.rowAt(self._bench.stream.table.viewport().height() - 5) >= 0)
-        figures["open to last row, ms"] = _ms(begin)
-        await self._until(lambda: self._inspector.browse.session.long is None or self._inspector.browse.session.long.history is not None)
-        figures["past read on the side, ms"] = _ms(begin)
-        figures["RSS, MB"] = _rss()
-        await self._inspector.tasks.wait_until_idle()
-        figures["all read on the side, ms"] = _ms(begin)
-        figures["RSS then, MB"] = _rss()
-        figures["loop gap while reading, p99, ms"], figures["loop gap while reading, max, ms"] = self._take_gaps()
-        await self._select()
-        figures["loop gap while selecting, p99, ms"], figures["loop gap while selecting, max, ms"] = self._take_gaps()
-        await self._filter("nothing like it", "no hit")
-        await self._filter("PA4-17", "plain text")
-        await self._filter('author == "pricing" and call.find_product', "condition")
-        if seconds:
-            await self._live(seconds)
-            await self._select_while_another_runs(seconds)
-        figures["RSS at the end, MB"] = _rss()
-        pulse.cancel()
+    async def look(inspector: Any) -> int:
+        from bench.opened_session import measure
 
-    async def _select(self) -> None:
-        seen: list[tuple[float, bool]] = []
-
-        def on_state(computed: Any) -> None:
-            seen.append((time.perf_counter(), computed is not None and computed.past is not None))
-
-        self._inspector.browse.state_computed.connect(on_state)
-        details, states = [], []
-        chance = random.Random(1)
-        for _ in range(SELECTIONS):
-            seen.clear()
-            begin = time.perf_counter()
-            self._bench.stream.select_event(chance.randrange(self._events.event_count))
-            await self._until(lambda: any(known for _, known in seen))
-            details.append((seen[0][0] - begin) * 1000)
-            states.append((next(at for at, known in seen if known) - begin) * 1000)
-        self._inspector.browse.state_computed.disconnect(on_state)
-        self._figures["select: detail, ms"] = statistics.median(details)
-        self._figures["select: state, ms"] = statistics.median(states)
-        long, history = self._inspector.browse.session.long, self._inspector.browse.session.history
-        times = []
-        for _ in range(SELECTIONS):
-            index = chance.randrange(self._events.event_count)
-            begin = time.perf_counter()
-            if long is not None:
-                long.history.state_at(index)  # nothing else runs on its thread now
-            else:
-                history.state_at(index)
-            times.append(_ms(begin))
-        self._figures["state at any event, ms"] = statistics.median(times)
-
-    async def _filter(self, text: str, name: str) -> None:
-        begin = time.perf_counter()
-        self._bench.filter_bar.set_text(text)
-        first = None
-        while self._inspector.controller.filtering:
-            await asyncio.sleep(0.002)
-            if first is None and self._events.shown_count:
-                first = _ms(begin)
-        if first is not None:
-            self._figures[f"filter, {name}: first hits, ms"] = first
-        self._figures[f"filter, {name}: all, ms"] = _ms(begin)
-        self._bench.filter_bar.clear()
-        await asyncio.sleep(0.1)
-        _, self._figures[f"filter, {name}: loop gap max, ms"] = self._take_gaps()
-
-    async def _live(self, seconds: float) -> None:
-        from inspector_app.controllers.open_session import Committed
-        from inspector_app.frames import Frames
-        from runtime.worker_threads import run_in_thread
-
-        browse, address = self._inspector.browse, self._inspector.cursor.session
-        frames = Frames(lambda batch: browse.add_committed(address, batch), self._inspector)
-        from bench.generated import LiveWriter
-
-        writer = LiveWriter(address.database)
-        self._inspector.controller.tail.close()  # as in a run of the window's own, which tells its events itself
-        self._bench.stream.set_following(True)
-        await asyncio.sleep(0.5)
-        self._take_gaps()
-        before, memory = self._events.event_count, _rss_now()
-        begin = time.perf_counter()
-        made = 0
-        while (passed := time.perf_counter() - begin) < seconds:
-            due = int(passed * EVENTS_PER_SECOND) - made
-            for event in await run_in_thread(writer.commit, made, min(due, MADE_AT_ONCE)):
-                frames.add(Committed(event, {}))
-                made += 1
-            await asyncio.sleep(0 if due > MADE_AT_ONCE else 0.001)
-        writer.close()
-        figures = self._figures
-        figures["live: waiting at the end"] = made - (self._events.event_count - before)
-        frames.flush()
-        figures["live: memory, KB an event"] = (_rss_now() - memory) * 1024 / made
-        figures["live: events/s shown"] = (self._events.event_count - before) / (time.perf_counter() - begin)
-        figures["live: loop gap p99, ms"], figures["live: loop gap max, ms"] = self._take_gaps()
-        assert self._events.event_count - before == made
-
-    async def _select_while_another_runs(self, seconds: float) -> None:
-        inspector, on_show = self._inspector, self._inspector.cursor.session
+        inspector.show((1280, 800))
+        await asyncio.sleep(0.3)
         with tempfile.TemporaryDirectory() as folder:
-            agent = Path(folder) / "talker"
-            agent.mkdir()
-            (agent / "agent.py").write_text(TALKER)
-            await inspector.open([str(agent)])
-        inspector.cursor.select_session(None)
-        inspector.run.send(str(seconds))
-        await self._until(lambda: inspector.run.address is not None)
-        running = inspector.run.address
-        inspector.cursor.select_session(on_show)
-        await self._until(lambda: inspector.browse.session is not None and inspector.browse.session.address == on_show)
-        await asyncio.sleep(1)
-        self._take_gaps()
-        figures, selected = self._figures, 0
-        while inspector.run.phase != "idle":
-            self._bench.stream.select_event(selected % max(self._events.event_count, 1))
-            selected += 997
-            await asyncio.sleep(0.1)
-        assert inspector.cursor.session == on_show
-        name = "another session streams: loop gap"
-        figures[f"{name} p99, ms"], figures[f"{name} max, ms"] = self._take_gaps()
-        events = await inspector.browse.source(running.database).events(running.key)
-        figures["another session streams: events/s"] = len(events) / seconds
+            # What is committed while the live stream is measured must not stay in a database that is kept.
+            shown = shutil.copy(database, folder) if seconds else database
+            figures.update(await measure(inspector, shown, seconds))
+            await inspector.browse.close_database(shown)
+        return 0
 
-    async def _pulse(self) -> None:
-        last = time.perf_counter()
-        while True:
-            await asyncio.sleep(0.001)
-            now = time.perf_counter()
-            self._gaps.append((now - last) * 1000)
-            last = now
-
-    def _take_gaps(self) -> tuple[float, float]:
-        gaps, self._gaps = sorted(self._gaps), []
-        return (gaps[int(len(gaps) * 0.99)], gaps[-1]) if gaps else (0.0, 0.0)
-
-    async def _until(self, ready: Callable[[], bool]) -> None:
-        while not ready():  # noqa: ASYNC110 - Qt says nothing when a row is painted
-            await asyncio.sleep(0.001)
-
-
-def _ms(begin: float) -> float:
-    return (time.perf_counter() - begin) * 1000
-
-
-def _rss_now() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def _rss() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    in_window(look)
+    return figures
 
 
 if __name__ == "__main__":

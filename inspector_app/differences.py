@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from inspector_app.values import visible
@@ -17,6 +18,8 @@ CONTEXT = 6
 """Characters shown before a difference in a text."""
 
 LONGEST = 200
+LONGEST_WORD = 30
+"""A longer one, such as a key or a hash, is marked only where it differs."""
 
 
 class Nothing:
@@ -96,7 +99,15 @@ def marked(before: str, after: str) -> tuple[MarkedText, MarkedText]:
     shortest = min(len(before), len(after))
     head = next((place for place in range(shortest) if before[place] != after[place]), shortest)
     tail = next((place for place in range(shortest - head) if before[-1 - place] != after[-1 - place]), shortest - head)
+    head -= _letters(reversed(before[max(head - LONGEST_WORD, 0) : head]))
+    tail -= _letters(before[len(before) - tail :][:LONGEST_WORD])
     return _cut(before, head, len(before) - tail), _cut(after, head, len(after) - tail)
+
+
+def _letters(text: Iterable[str]) -> int:
+    """Return how many letters a text begins with: a difference inside a word is one of the whole word."""
+    count = sum(1 for _ in takewhile(lambda letter: letter.isalnum() or letter == "_", text))
+    return count if count < LONGEST_WORD else 0
 
 
 def _cut(text: str, start: int, end: int) -> MarkedText:

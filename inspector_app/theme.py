@@ -267,9 +267,8 @@ def _pixmap(name: str, colour: str, size: int, ratio: float) -> QPixmap:
     side = round(size * ratio)
     drawn = QPixmap(side, side)
     drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
-    paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
-    painter.end()
+    with QPainter(drawn) as painter:
+        paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
     drawn.setDevicePixelRatio(ratio)
     return drawn
 
@@ -298,9 +297,8 @@ class _RoleIconEngine(QIconEngine):
         """Return the glyph on a transparent ground."""
         drawn = QPixmap(size)
         drawn.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(drawn)
-        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        painter.end()
+        with QPainter(drawn) as painter:
+            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         return drawn
 
     def clone(self) -> QIconEngine:

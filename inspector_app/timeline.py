@@ -27,6 +27,8 @@ _CUT_SHARE = 0.06
 """Of the width, for a pause that is cut out."""
 _LONG_PAUSE = 5.0
 """Seconds; a shorter pause is never cut out."""
+_LONGEST_WORK = 600.0
+"""Seconds; no call lasts longer: before that the work was interrupted, even if a call's answer is what comes next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class TimelineRow:
     Attributes:
         label: the agent's, or the tool's name.
         author: whose row it is.
-        indent: 0 for an agent, 1 for what it called; one more for each branch it is in.
+        indent: 0 for an agent, 1 for what it called; one more for each agent with a row whose branch it is in.
         bars: by their start.
     """
 
@@ -97,13 +99,15 @@ class Scale:
 
     Args:
         times: of the events, epoch seconds.
+        work: starts and ends of model and tool calls: no pauses.
 
     Attributes:
         pauses: what was cut short.
     """
 
-    def __init__(self, times: Iterable[float]) -> None:
+    def __init__(self, times: Iterable[float], work: Iterable[tuple[float, float]] = ()) -> None:
         ordered = sorted(times) or [0.0]
+        busy = _joined(work)
         gaps = sorted(((after - before, before, after) for before, after in itertools.pairwise(ordered)), reverse=True)
         rest = ordered[-1] - ordered[0]
         self.pauses: list[Pause] = []
@@ -111,6 +115,9 @@ class Scale:
             rest -= length
             if length < max(_LONG_PAUSE, rest):
                 break
+            if length < _LONGEST_WORK and any(start <= before and after <= end for start, end in busy):
+                rest += length
+                continue
             self.pauses.append(Pause(before, after))
         self.pauses.sort(key=lambda pause: pause.start)
         shown = ordered[-1] - ordered[0] - sum(pause.end - pause.start for pause in self.pauses)
@@ -137,21 +144,24 @@ class Scale:
         return min(self._places[after - 1] + (time - before) / length * (self._places[after] - self._places[after - 1]), 1.0)
 
     def ticks(self, most: int) -> list[float]:
-        """Return round times (epoch seconds, counted from the first one) to be named on the axis.
+        """Return round times (epoch seconds, counted from the first one and from the end of each pause) to be named on the axis.
 
         Args:
             most: about how many.
         """
-        begin = self._times[0]
-        shown = self._times[-1] - begin - sum(pause.end - pause.start for pause in self.pauses)
+        shown = self._times[-1] - self._times[0] - sum(pause.end - pause.start for pause in self.pauses)
         step = _round_step(shown / max(most, 1))
         ticks: list[float] = []
         for first, last in self._stretches():
-            number = math.ceil((first - begin) / step - 1e-9)
-            while begin + number * step <= last + 1e-9:
-                ticks.append(begin + number * step)
+            number = 0
+            while first + number * step <= last + 1e-9:
+                ticks.append(first + number * step)
                 number += 1
         return ticks
+
+    def pause_before(self, time: float) -> Pause | None:
+        """Return the last pause that was over by then."""
+        return next((pause for pause in reversed(self.pauses) if pause.end <= time), None)
 
     def _stretches(self) -> list[tuple[float, float]]:
         edges = [self._times[0], *(edge for pause in self.pauses for edge in (pause.start, pause.end)), self._times[-1]]
@@ -171,12 +181,22 @@ def timeline(events: Sequence[Event], first: int = 0) -> Timeline:
     return drawn.result()
 
 
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """From what came before an agent's event to the event; with `ends` the agent says that it is done."""
+
+    index: int
+    start: float
+    end: float
+    ends: bool
+
+
 class _Waterfall:
     """Grows event by event."""
 
     def __init__(self) -> None:
         self._agents: dict[tuple[str, str], dict[str, TimelineRow]] = {}
-        self._spans: dict[tuple[str, str], tuple[int, float, int, float]] = {}
+        self._spans: dict[tuple[str, str], list[_Span]] = {}
         self._open: dict[str, tuple[TimelineRow, int, float, bool]] = {}
         self._seen: list[tuple[str, float]] = []
 
@@ -187,7 +207,9 @@ class _Waterfall:
             self._close(response.id or "", index, event, failed=failure_of(response) is not None)
         if event.author != "user":
             begin = self._begin(branch, event.timestamp)
-            self._stretch((event.author, branch), index, begin, event.timestamp)
+            self._agents.setdefault((event.author, branch), {})
+            span = _Span(index, begin, event.timestamp, ends=bool(event.actions.end_of_agent))
+            self._spans.setdefault((event.author, branch), []).append(span)
             if _is_from_model(event):
                 usage = event.usage_metadata
                 tokens = f"{usage.total_token_count:,} tokens" if usage and usage.total_token_count else ""
@@ -205,16 +227,23 @@ class _Waterfall:
         times = [time for _, time in self._seen]
         for row, index, start, waits in self._open.values():
             row.bars.append(Bar("wait" if waits else "tool", start, None, index, index, "waits" if waits else "open"))
+        called = [row for below in self._agents.values() for row in below.values()]
+        work = [(bar.start, bar.end) for row in called for bar in row.bars if bar.kind in ("model", "tool") and bar.end is not None]
+        scale = Scale(times, work)
+        authors = {author for author, _ in self._agents}
         rows: list[TimelineRow] = []
         for (author, branch), below in self._agents.items():
-            first, start, last, end = self._spans[author, branch]
-            agent = TimelineRow(author, author, _depth(branch), [Bar("agent", start, end, first, last, "")])
-            rows += [agent, *below.values()]
-        return Timeline(rows, min(times, default=0.0), max(times, default=0.0), Scale(times))
+            indent = sum(name in authors and name != author for name in branch.split("."))
+            agent = TimelineRow(author, author, indent, _runs(self._spans[author, branch], scale))
+            rows.append(agent)
+            for row in below.values():
+                row.indent = indent + 1
+                rows.append(row)
+        return Timeline(rows, min(times, default=0.0), max(times, default=0.0), scale)
 
     def _row(self, author: str, branch: str, label: str) -> TimelineRow:
         below = self._agents.setdefault((author, branch), {})
-        return below.setdefault(label, TimelineRow(label, author, _depth(branch) + 1))
+        return below.setdefault(label, TimelineRow(label, author, 1))
 
     def _begin(self, branch: str, time: float) -> float:
         """Return when what ended with an event began: with the event before it, that of a parallel branch left out."""
@@ -222,11 +251,6 @@ class _Waterfall:
             if branch.startswith(other) or other.startswith(branch):
                 return min(seen, time)
         return time
-
-    def _stretch(self, agent: tuple[str, str], index: int, begin: float, end: float) -> None:
-        self._agents.setdefault(agent, {})
-        first, start, _, _ = self._spans.get(agent, (index, begin, index, end))
-        self._spans[agent] = (first, start, index, end)
 
     def _close(self, call_id: str, index: int, event: Event, *, failed: bool) -> None:
         if call_id not in self._open:
@@ -244,8 +268,31 @@ def _is_from_model(event: Event) -> bool:
     return event.content.role == "model" or event.usage_metadata is not None
 
 
-def _depth(branch: str) -> int:
-    return branch.count(".") + 1 if branch else 0
+def _runs(spans: Sequence[_Span], scale: Scale) -> list[Bar]:
+    """Return a bar for each run of an agent: one ends with the agent, or with a pause in which nothing happened."""
+    runs: list[Bar] = []
+    goes_on = False
+    for span in spans:
+        pause = scale.pause_before(span.end)
+        start = span.start if pause is None else max(span.start, pause.end)
+        last = runs[-1] if goes_on else None
+        if last is not None and last.end is not None and (pause is None or last.end > pause.start):
+            runs[-1] = Bar("agent", last.start, span.end, last.index, span.index, "")
+        else:
+            runs.append(Bar("agent", start, span.end, span.index, span.index, ""))
+        goes_on = not span.ends
+    return runs
+
+
+def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return spans of time with those that touch each other made one."""
+    joined: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _round_step(length: float) -> float:

@@ -51,7 +51,7 @@ class BrowseController(QObject):
             cursor's session.
         events_added(list[Event]): the session on show grew.
         events_read(int, int): events of a long session are here now, from and without these places.
-        groups_found(list[InvocationGroup]), invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more, or all,
+        groups_found(InvocationGroups), invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more, or all,
             is known of a long session.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
@@ -245,7 +245,7 @@ class BrowseController(QObject):
         if self.session is session:
             session.groups = groups
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
-            self.groups_found.emit(list(groups))
+            self.groups_found.emit(groups.copy())
         await long.read_past(self.past_progress.emit)
         session.catch_up()
         if self.session is session:

@@ -64,9 +64,9 @@ class DeletionController(QObject):
             self._messages.info("The agent is running in this session: stop it first (Shift+F5).")
             return
         undo = (
-            "Before that they are copied into a file beside the database; Undo puts them back."
+            "A copy is made in a file beside the database first; Undo puts back what was deleted."
             if _is_file(source)
-            else "This database is no file: they cannot be put back."
+            else "This database is on a server: what is deleted cannot be put back."
         )
         dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._window)
 

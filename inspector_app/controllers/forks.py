@@ -257,6 +257,9 @@ class ForkController(QObject):
     # what happened
 
     def _on_session_changed(self, _address: SessionAddress | None) -> None:
+        recording = self._draft.recording if self._draft is not None else None
+        if recording is not None and self._bench.composer.text == text_of(recording.messages[0]).strip():
+            self._bench.composer.clear()  # nobody edited it
         self._asked = self._draft = self._altering = None
         self._status.forking = False
         self._bench.fork_card.hide()

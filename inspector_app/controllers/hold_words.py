@@ -12,6 +12,18 @@ from inspector_app.views.held_card import HoldWords
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, RunningAgent
+from runtime.debugger.stepping import Reason
+
+_WHY: dict[Reason, str] = {
+    "start": "at its first event",
+    "pause": "by Pause",
+    "step": "by Step",
+    "step over": "by Step over",
+    "step into": "by Step into",
+    "step out": "by Step out",
+    "run to kind": "by Run to an event like this",
+    "breakpoint": "breakpoint",
+}
 
 
 def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = (), runs_on: Sequence[RunningAgent] = ()) -> HoldWords:
@@ -45,16 +57,12 @@ def _place(hold: Hold) -> tuple[str, str, str]:
         return "Held at the failure of", what, f"{what} failed"
     event = hold.event
     kind = describe(event).kind if event is not None else "event"
-    inner = " (inside a tool)" if hold.inner else ""
-    return "Held after", f"{agent} · {kind}{inner}", f"{agent} · {kind}{inner}"
+    what = f"{agent}'s {kind}{' inside a tool' if hold.inner else ''}"
+    return "Held after", what, f"after {what}"
 
 
 def _why(hold: Hold, met: Breakpoint | None) -> str:
-    if hold.reason != "breakpoint":
-        return {"start": "at the start", "pause": "paused"}.get(hold.reason, hold.reason)
-    if met is None:
-        return "breakpoint"
-    return f"breakpoint: {met} ({ordinal(met.hits)} hit)"
+    return _WHY[hold.reason] if met is None else f"breakpoint: {met} ({ordinal(met.hits)} hit)"
 
 
 def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]) -> str:

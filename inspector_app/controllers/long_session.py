@@ -9,7 +9,7 @@ from typing import Any
 from inspector_app.controllers.past import Past, past_at
 from inspector_app.event_filter import EventFilter
 from inspector_app.presentation import is_failure
-from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.qt_models.invocation_groups import InvocationGroups
 from inspector_app.session_events import PAGE, SessionEvents
 from inspector_app.worker import Worker
 from runtime.errors.storage_error import StorageError
@@ -54,7 +54,7 @@ class LongSession:
         self.history: History | None = None
         self.closed = False
 
-    async def open(self, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
+    async def open(self, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         """Return the session's events, the last page read already, and their groups as far as they are known.
 
         Args:
@@ -62,7 +62,7 @@ class LongSession:
         """
         return await self._front.call(self._open, ask)
 
-    def _open(self, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
+    def _open(self, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         database = self._connect()
         try:
             return self._show_end(database.pages(self._key, self._count, assume=self._assume), ask)
@@ -73,7 +73,7 @@ class LongSession:
         self._assume, self._confirmed = False, True
         return self._show_end(database.pages(self._key), ask)
 
-    def _show_end(self, pages: EventPages, ask: Callable[[], None]) -> tuple[SessionEvents, list[InvocationGroup]]:
+    def _show_end(self, pages: EventPages, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         self._pages = pages
         self._confirmed = not pages.is_assumed
         count = len(pages)
@@ -82,11 +82,7 @@ class LongSession:
         for first in (max(last_page - PAGE, 0), last_page):
             events.put(first, pages.rows(first, first + PAGE))
         known = max(count - TAIL, 0)
-        groups = _groups(pages.invocations(known, count), count)
-        if known:
-            unread = InvocationGroup("", 0, False, count=known, counted=False, unread=True)
-            groups.insert(0, unread)
-        return events, groups
+        return events, InvocationGroups(pages.invocations(known, count), count, unread=known)
 
     def _connect(self) -> StoredDatabase:
         database = StoredDatabase.open(self._target)
@@ -219,7 +215,7 @@ class LongSession:
         first = starts[1][0] if len(starts) > 1 and first else first
         return invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
 
-    async def groups(self) -> list[InvocationGroup]:
+    async def groups(self) -> InvocationGroups:
         """Return the groups of all stored events."""
         pages = self._pages_behind
         assert pages is not None
@@ -229,7 +225,7 @@ class LongSession:
                 break
             found = await self._back.call(pages.invocations, first, first + CHUNK)
             starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
-        return await self._back.call(_groups, starts, len(pages))
+        return await self._back.call(InvocationGroups, starts, len(pages))
 
     async def read_past(self, progress: Callable[[int, int], None]) -> None:
         """Read what the events did to the state.
@@ -313,13 +309,3 @@ def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: b
 
 def _find_failures(pages: EventPages, first: int, end: int) -> list[int]:
     return [place for place, row in pages.rows_with(containing([['"error']]), first, end) if is_failure(pages.decode(row))]
-
-
-def _groups(starts: list[tuple[int, str]], count: int) -> list[InvocationGroup]:
-    seen: set[str] = set()
-    groups = []
-    for number, (first, invocation_id) in enumerate(starts):
-        end = starts[number + 1][0] if number + 1 < len(starts) else count
-        groups.append(InvocationGroup(invocation_id, first, invocation_id in seen, count=end - first, counted=False))
-        seen.add(invocation_id)
-    return groups

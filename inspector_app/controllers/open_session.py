@@ -10,7 +10,7 @@ from inspector_app.controllers.long_session import LongSession
 from inspector_app.controllers.past import Past
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import SessionAddress
-from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.qt_models.invocation_groups import InvocationGroups
 from inspector_app.session_events import SessionEvents
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation
@@ -64,7 +64,7 @@ class OpenSession:
     history: History | None
     invocations: list[Invocation]
     long: LongSession | None = None
-    groups: list[InvocationGroup] = field(default_factory=list)
+    groups: InvocationGroups = field(default_factory=InvocationGroups)
 
     def index_of(self, event_id: str) -> int | None:
         """Return an event's place in commit order, None where it has to be looked up first."""

@@ -18,7 +18,7 @@ from inspector_app.values import error_text
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import OtherDatabaseError
-from runtime.sessions.database_url import keep_password
+from runtime.sessions.database_url import database_url, keep_password, without_written_password
 from runtime.sessions.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
@@ -69,6 +69,7 @@ class OpeningController(QObject):
         window.welcome.sample_chosen.connect(self._on_sample_chosen)
         window.trust.trusted.connect(self._on_trusted)
         window.trust.declined.connect(self.show_home)
+        window.work_asked.connect(self._on_work_asked)
         window.problem.retry.connect(self._on_retry)
         window.problem.given_up.connect(self.show_home)
         window.commands.open_url.triggered.connect(self._on_open_url)
@@ -89,50 +90,56 @@ class OpeningController(QObject):
         """
         self._names_several = len(paths) > 1
         agents = [path for path in paths if _is_agent(path)]
+        is_shown = False
         for path in paths:
             if path not in agents:
-                await self._open_named(path, may_be_new=bool(agents))
+                is_shown |= await self._open_named(path, may_be_new=bool(agents), show=not is_shown)
         for path in agents:
             await self._agents.open(path)
 
-    async def _open_named(self, path: str, *, may_be_new: bool) -> None:
+    async def _open_named(self, path: str, *, may_be_new: bool, show: bool) -> bool:
         try:
             target = _database_target(path)
         except KnownError as error:
-            self._on_open_failed(path.split("://")[0] + "://", error)
-            return
+            self._on_open_failed(without_written_password(path), error)
+            return False
         target = self._name_it_has(target)
         if may_be_new and _is_new_database(target):
             try:
                 await make_database(target)
             except KnownError as error:
                 self._on_open_failed(target, error)
-                return
+                return False
             self._messages.info(f"{target} is a new database: sessions that you begin now are kept in it.")
-        await self._open_database(target)
+        return await self._open_database(target, show=show)
 
     def _name_it_has(self, target: str) -> str:
         """Return the name by which a file is open already: one database is listed once, by whatever way its path leads to it."""
         same = (source.target for source in self._browse.sources if _are_one_file(source.target, target))
         return next(same, target)
 
-    async def _open_database(self, target: str) -> None:
+    async def _open_database(self, target: str, *, show: bool = True) -> bool:
+        """Open a database and go to the session that is looked at first; return whether one is on show."""
         source = await self._browse.open_database(target, scan=False)
         if source is None:
-            return
+            return False
         self._settings.add_recent(target)
         self.window.welcome.set_recent(self._settings.recent)
         self.window.show_page(self.window.workbench)
-        if self._cursor.session is None and (best := await self._browse.most_interesting(source)) is not None:
+        before = self._cursor.session
+        is_on_show = before is not None and before.database == source.target
+        if show and not is_on_show and (best := await self._browse.most_interesting(source)) is not None:
             self._cursor.select_session(SessionAddress(source.target, best))
             await self._browse.wait_until_loaded()
+            is_on_show = True
         self._browse.scan(source)
+        return is_on_show
 
     def _on_open_url(self) -> None:
         self._ask_for_url()
 
     def _ask_for_url(self, url: str = "", problem: str = "") -> None:
-        dialog = UrlDialog(url, problem, self.window)
+        dialog = UrlDialog(url, problem, wrong_url=bool(problem) and not _is_database_url(url), parent=self.window)
         dialog.chosen.connect(self._on_url_chosen)
         dialog.open()
 
@@ -140,7 +147,7 @@ class OpeningController(QObject):
         try:
             target = keep_password(url, password)
         except KnownError as error:
-            self._ask_for_url(url.split("://")[0] + "://", str(error))
+            self._ask_for_url(without_written_password(url), str(error))
             return
         self._tasks.spawn(self._open_database(target), "Opening a database on a server")
 
@@ -168,6 +175,10 @@ class OpeningController(QObject):
         """Go where something is to be seen: the workbench if anything is open, else the start page."""
         anything = bool(self._browse.sources) or self._agents.loaded is not None
         self.window.show_page(self.window.workbench if anything else self.window.welcome)
+
+    def _on_work_asked(self) -> None:
+        if self.window.page is not self.window.workbench:
+            self.show_home()
 
     def _on_open_offered(self) -> None:
         self.window.workbench.database_hint.hide()
@@ -242,6 +253,14 @@ class OpeningController(QObject):
 
 def _is_agent(path: str) -> bool:
     return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+
+
+def _is_database_url(url: str) -> bool:
+    try:
+        database_url(url)
+    except KnownError:
+        return False
+    return True
 
 
 def _is_new_database(target: str) -> bool:

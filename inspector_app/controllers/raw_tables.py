@@ -150,6 +150,8 @@ def _count(table: RawTable) -> str:
 def _place(page: RawPage, rows: Sequence[int]) -> str:
     if not rows:
         return "No rows"
+    if page.table.row_count == 1:
+        return "1 row"
     of = f"of {_count(page.table)}" if page.table.row_count > len(rows) else ""
     return f"rows {rows[0]:,}–{rows[-1]:,} {of}".strip()
 

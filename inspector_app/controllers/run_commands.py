@@ -78,7 +78,7 @@ class RunCommands(QObject):
         bench.breakpoints.change_asked.connect(self._breakpoints.change)
         bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
         self._breakpoints.changed.connect(self._on_breakpoints_changed)
-        self._breakpoints.moved.connect(self.events.refresh_breakpoints)
+        self._breakpoints.moved.connect(self.events.refresh_rows)
         self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
 
     def _on_run(self) -> None:

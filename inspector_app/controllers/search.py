@@ -10,7 +10,8 @@ from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import DatabaseSource
 from inspector_app.controllers.stream import StreamController
 from inspector_app.cursor import SessionAddress
-from inspector_app.views.search_dialog import SearchDialog
+from inspector_app.values import clock, day
+from inspector_app.views.search_dialog import FoundEvent, SearchDialog
 from inspector_app.worker import Worker
 from runtime.errors.known_error import KnownError
 from runtime.sessions.stored.search_index import Hit, SearchIndex, remove_stale
@@ -107,7 +108,7 @@ class SearchController(QObject):
             return
         dialog.show_progress(0, 0)
         self._hits = hits
-        dialog.show_hits([(hit.key.session_id, hit.key.user_id, hit.author, hit.excerpt) for hit in hits])
+        dialog.show_hits([_found(hit) for hit in hits])
         dialog.say(self._words(words, len(hits)))
 
     def _words(self, words: str, count: int) -> str:
@@ -117,9 +118,9 @@ class SearchController(QObject):
         elif self._index is not None and self._index.is_full:
             part = " The database is larger than an index may be: its newest events are not in it."
         if not words.strip():
-            return f"Ready.{part}"
+            return f"Type words, then press Enter.{part}"
         found = f"The newest {count:,} events." if count == MOST_HITS else f"{count:,} events." if count != 1 else "1 event."
-        return (found if count else "No event has all these words.") + part
+        return (f"{found} Click one to go to it, or press Down and Enter." if count else "No event contains all of these words.") + part
 
     def _work(self, words: str) -> list[Hit]:
         """On the index's thread."""
@@ -142,5 +143,11 @@ class SearchController(QObject):
     def _on_chosen(self, row: int) -> None:
         if 0 <= row < len(self._hits):
             hit = self._hits[row]
+            self._window.work_asked.emit()
             self._stream.show_event(SessionAddress(self._target, hit.key), hit.event_id)
             self._window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # as soon as the dialog gives it back
+
+
+def _found(hit: Hit) -> FoundEvent:
+    time = f"{day(hit.timestamp)} {clock(hit.timestamp)}" if hit.timestamp else ""
+    return FoundEvent((hit.key.session_id, hit.key.user_id, hit.author, time), hit.excerpt, hit.start, hit.end)

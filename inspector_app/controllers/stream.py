@@ -15,12 +15,13 @@ from inspector_app.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.hits import Hits
 from inspector_app.messages import MessageBus
 from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.qt_models.invocation_groups import InvocationGroups
 from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
 from runtime.events.event import Event
+from runtime.events.marks import TEMP_GONE
 from runtime.worker_threads import run_in_thread
 
 MANY_AT_ONCE = 20
@@ -73,7 +74,9 @@ class StreamController(QObject):
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._on_settled)
+        events.set_temp_keys(self._temp_keys_of)
         browse.events_read.connect(events.refresh)
+        browse.past_read.connect(events.refresh_rows)
         browse.groups_found.connect(self._on_groups_found)
         browse.invocations_found.connect(self._on_invocations_found)
         events.shown_changed.connect(self._show_hits)
@@ -134,7 +137,12 @@ class StreamController(QObject):
         self._events.set_events([])
         self._show_hits()
 
-    def _on_groups_found(self, groups: list[InvocationGroup]) -> None:
+    def _temp_keys_of(self, event_id: str) -> list[str]:
+        session = self._browse.session
+        past = session.past if session is not None else None
+        return [key for key in past.temp_of(event_id) if key != TEMP_GONE] if past is not None else []
+
+    def _on_groups_found(self, groups: InvocationGroups) -> None:
         self._events.set_groups(groups)
 
     def _on_invocations_found(self, session: OpenSession) -> None:

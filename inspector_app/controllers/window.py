@@ -206,11 +206,13 @@ class WindowController(QObject):
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
         self.sessions.set_database(source.target, database_info(source), sessions)
         self._status.show_marks(source)
+        self._status.show_open()
         if not sessions:
             self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
 
     def _on_database_closed(self, target: str) -> None:
         self.sessions.remove_database(target)
+        self._status.show_open()
         self._status.pending = {address: items for address, items in self._status.pending.items() if address.database != target}
         self._status.show_pending()
 

@@ -49,8 +49,15 @@ class WindowStatus:
         self._pending_timer.setInterval(250)
         self._pending_timer.timeout.connect(self.show_pending)
 
+    def show_open(self) -> None:
+        """Let what goes to a pane be asked for as soon as anything is open: on the start page alone the keyboard would be lost."""
+        anything = self._browse.sources or self._agents.loaded is not None
+        for action in self.window.pane_actions:
+            allow(action, None if anything else "Open an agent or a database first (Ctrl+O).")
+
     def show_run(self) -> None:
         """Bring every command, the composer and the words about the run up to date."""
+        self.show_open()
         run, commands, bench = self._run, self.window.commands, self.window.workbench
         sending = self._blocked("fork" if self.forking else "send")
         draft = bool(bench.composer.text)
@@ -86,8 +93,7 @@ class WindowStatus:
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
         self.window.run_bar.suggest_resume(self._blocked("resume") is None)
         loaded = self._agents.loaded
-        call_waits = self._idle_words()[0] == "waiting"
-        bench.composer.set_blocked(sending, loaded.name if loaded else "", call_waits=call_waits)
+        bench.composer.set_blocked(sending, loaded.name if loaded else "", self._instead_of_a_message())
         if bench.pending.selected_session in (None, self._cursor.session):
             bench.pending.set_blocked(self._blocked("respond"), self._blocked("resume", bench.pending.invocation_id))
         else:  # its session is shown first, and then it is seen what stands in the way there
@@ -100,6 +106,16 @@ class WindowStatus:
         if self.window.page is self.window.other_database and self._run.phase == "idle":
             return "Close the database that is on show first (Esc)."
         return self._run.blocked(action, invocation_id)
+
+    def _instead_of_a_message(self) -> str:
+        """Return what the composer says to do before the next message; empty if there is nothing."""
+        if self._run.phase == "paused":
+            return "The run is held: F5 goes on, F10 goes on to the next event, Shift+F5 stops it."
+        if self._run.phase != "idle":
+            return "A run is going on: F6 holds it, Shift+F5 stops it."
+        if self._idle_words()[0] == "waiting":
+            return "The agent waits for an answer: give it in Pending. A message here begins another invocation."
+        return ""
 
     def selected_event(self) -> Event | None:
         """Return the selected event, if it is here."""
@@ -137,6 +153,8 @@ class WindowStatus:
             waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
             author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
             self.events.set_waiting(waiting, author)
+            if held is not None and run.phase in ("running", "paused"):
+                self.events.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})
 
     def _idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left, for `show_state`."""
@@ -158,7 +176,9 @@ class WindowStatus:
             return
         if not session.source.writing_allowed:
             bench.writing_hint.suggest(
-                f"{session.source.title} was written by google-adk and is open read only.",
+                f"{session.source.title} was written by google-adk and is open read only."
+                if session.source.can_write
+                else f"{session.source.title} has the format of an old google-adk (v0): it can be read, or worked on in a copy.",
                 "Allow writing… (backup)" if session.source.can_write else "",
                 "lock",
                 "accent",

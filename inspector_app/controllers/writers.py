@@ -18,6 +18,8 @@ from runtime.history.state_at import History
 from runtime.history.writers import Reading, Write, readings_of
 from runtime.worker_threads import run_in_thread
 
+_NO_KEY = "Select a key of the state first."
+
 
 class WritersController(QObject):
     """Answers the state pane's question in a pane of its own.
@@ -30,14 +32,18 @@ class WritersController(QObject):
     def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bench = parts.window.workbench
+        self._bar = parts.window.message_bar
         self._messages = parts.messages
         self._tasks = parts.tasks
         self._agents = parts.agents
         self._cursor = parts.cursor
         self._browse = parts.browse
+        self._name = ""
         self._bench.detail.state.tree.writers_asked.connect(self.ask)
         parts.window.commands.who_wrote.triggered.connect(self._on_who_wrote)
         self._bench.writers.event_asked.connect(stream.show_event)
+        self._browse.session_loading.connect(self._on_session_loading)
+        self._browse.session_loaded.connect(self._on_session_loaded)
 
     def ask(self, name: str) -> None:
         """Show who wrote a key of the session on show.
@@ -47,16 +53,29 @@ class WritersController(QObject):
         """
         session = self._browse.session
         if session is not None:
+            self._name = name
+            self._bar.withdraw(_NO_KEY)
             self._tasks.spawn(self._ask(session, name), f"Finding who wrote {name}")
+
+    def _on_session_loading(self) -> None:
+        """Take away what is about another session."""
+        pane = self._bench.writers
+        self._name = self._name if not pane.visibleRegion().isEmpty() else ""
+        pane.clear()
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        """Answer the same question for the session that is on show now."""
+        if self._name:
+            self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
 
     def _on_who_wrote(self) -> None:
         name = self._bench.detail.state.tree.selected_key()
         if name is None:
-            self._messages.info("Select a key of the state first.")
+            self._messages.info(_NO_KEY)
         else:
             self.ask(name)
 
-    async def _ask(self, session: OpenSession, name: str) -> None:
+    async def _ask(self, session: OpenSession, name: str, *, again: bool = False) -> None:
         key = session.address.key
         loaded = self._agents.loaded
         root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None
@@ -64,10 +83,14 @@ class WritersController(QObject):
         history = await session.source.history(key)
         at = self._cursor.event_index
         rows = await run_in_thread(_rows, session.address, history, root, name, writes)
+        if session.address != self._cursor.session or name != self._name:
+            return  # another session is on show by now, or something else was asked
         count = f"{len(writes):,} write{'' if len(writes) == 1 else 's'}"
         prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
-        self._bench.raise_pane("writers")
         self._bench.writers.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
+        if not again:
+            self._bench.raise_pane("writers")
+            self._bench.writers.tree.setFocus()
 
 
 def _rows(address: SessionAddress, history: History, root: BaseAgent | None, name: str, writes: Sequence[Write]) -> list[WriterRow]:
@@ -99,7 +122,7 @@ def _in_force(rows: Sequence[WriterRow], history: History, at: int | None) -> in
 def _write(address: SessionAddress, write: Write, places: dict[str, int], numbers: dict[str | None, int]) -> WriterRow:
     place = places.get(write.event_id or "")
     tools = f" · {', '.join(write.tools)}" if write.tools else ""
-    after = "cleared (null)" if write.after is None else preview(write.after, 200)
+    after = "cleared (null)" if write.after is None else preview(write.after, 600)
     before = "" if write.is_new else f"{preview(write.before, 120)} → " if write.known else "(not recorded) → "
     session = "this session" if write.session == address.key else short_id(write.session.session_id)
     note = ""

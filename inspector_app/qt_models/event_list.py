@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from PySide6.QtCore import QModelIndex, Signal
 
-from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.qt_models.growing_rows import GrowingRows, stream_key
 from inspector_app.qt_models.inner_runs import InnerRun
+from inspector_app.qt_models.invocation_groups import InvocationGroups
 from inspector_app.session_events import SessionEvents
 from runtime.events import Event
 
@@ -56,7 +56,7 @@ class EventListModel(GrowingRows):
         self._places.place_groups(0)
         self.endResetModel()
 
-    def set_long(self, events: SessionEvents, groups: list[InvocationGroup]) -> None:
+    def set_long(self, events: SessionEvents, groups: InvocationGroups) -> None:
         """Show a long session, of whose events most are not read.
 
         Args:
@@ -74,7 +74,7 @@ class EventListModel(GrowingRows):
         self._places.take_groups(groups)
         self.endResetModel()
 
-    def set_groups(self, groups: list[InvocationGroup]) -> None:
+    def set_groups(self, groups: InvocationGroups) -> None:
         """Tell which invocations the stored events of a long session belong to.
 
         Args:
@@ -85,10 +85,11 @@ class EventListModel(GrowingRows):
         since = self._places.events.at_hand
         self.beginResetModel()
         self._places.take_groups(groups)
-        for index, event in enumerate(since, len(self._places.events) - len(since)):
-            self._places.group_in(self._places.all_groups, event.invocation_id, index).add(event)
+        for event in since:
+            self._places.add(event)
         for run in sorted(self._places.inner, key=lambda run: run.place):
-            self._places.all_groups[self._places.all_group_of(run.place)].inner.append(run)
+            group = self._places.all_groups[self._places.all_group_of(run.place)]
+            group.insert_inner(len(group.inner), run)
         self._places.place_groups(0)
         if shown is not None:
             self._places.show_only(shown)
@@ -228,7 +229,7 @@ class EventListModel(GrowingRows):
             return
         continuing = 0
         if self._places.groups:
-            last = self._places.groups[-1].invocation_id
+            last = self._places.groups.invocations[-1]
             continuing = next((number for number, (_, name, _) in enumerate(new) if name != last), len(new))
         if continuing:
             folded = self._places.groups[-1].folded
@@ -258,10 +259,7 @@ class EventListModel(GrowingRows):
                 self._add(event)
 
     def _add(self, event: Event) -> None:
-        group = self._places.group_in(self._places.all_groups, event.invocation_id, len(self._places.events))
-        before = group.tokens
-        group.add(event)
-        self.total_tokens += group.tokens - before
+        self.total_tokens += self._places.add(event)
         if self._meet(event):
             self._columns_changed.start()  # where a growing row becomes this event, no row is inserted
         self._places.events.append(event)
@@ -310,11 +308,11 @@ class EventListModel(GrowingRows):
         group = self._places.all_groups[self._places.all_group_of(run.place)]
         number = sum(1 for other in group.inner if other.place <= run.place)
         if self._places.shown is not None or group.folded:
-            group.inner.insert(number, run)
+            group.insert_inner(number, run)
             return run
         group_row = self._places.starts[self._places.group_of(run.place)]
         row = group_row + 2 + run.place - group.first + sum(other.rows for other in group.inner[:number])
-        self._insert_inner(run, row, lambda: group.inner.insert(number, run))
+        self._insert_inner(run, row, lambda: group.insert_inner(number, run))
         return run
 
     def _insert_inner(self, run: InnerRun, row: int, add: Callable[[], None]) -> None:
@@ -359,7 +357,6 @@ class EventListModel(GrowingRows):
     def fold_all(self, folded: bool) -> None:
         """Fold or unfold every group."""
         self.beginResetModel()
-        for group in self._places.groups:
-            group.folded = folded
+        self._places.groups.fold_all(folded)
         self._places.place_groups(0)
         self.endResetModel()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from itertools import accumulate
 
-from inspector_app.qt_models.event_rows import InvocationGroup
 from inspector_app.qt_models.inner_runs import InnerRun, InnerRuns
+from inspector_app.qt_models.invocation_groups import InvocationGroup, InvocationGroups
 from inspector_app.session_events import SessionEvents
 from runtime.events import Event
 
@@ -30,12 +32,13 @@ class EventPlaces:
     def __init__(self) -> None:
         self.events = SessionEvents()
         self.inner = InnerRuns()
-        self.all_groups: list[InvocationGroup] = []
+        self.all_groups = InvocationGroups()
         self.groups = self.all_groups
         self.shown: array[int] | None = None
-        self.starts: list[int] = []
+        self.starts = array("q")
         self.rows = 0
-        self._invocations: set[str] = set()
+        self._statuses: dict[str, str] = {}
+        self._statuses_before: dict[str, str] = {}
 
     @property
     def shown_count(self) -> int:
@@ -137,26 +140,27 @@ class EventPlaces:
 
     def group_of(self, position: int) -> int:
         """Return the number of the group on show that a position belongs to."""
-        return bisect_right(self.groups, position, key=lambda group: group.first) - 1
+        return self.groups.number_of(position)
 
     def all_group_of(self, index: int) -> int:
         """Return the number of the group, of all of them, that an event belongs to."""
-        return bisect_right(self.all_groups, index, key=lambda group: group.first) - 1
+        return self.all_groups.number_of(index)
 
     def invocation_of(self, index: int) -> str:
         """Return the invocation that an event belongs to."""
-        return self.all_groups[self.all_group_of(index)].invocation_id
+        return self.all_groups.invocations[self.all_group_of(index)]
 
-    def take_groups(self, groups: list[InvocationGroup]) -> None:
+    def take_groups(self, groups: InvocationGroups) -> None:
         """Show all events, in these groups."""
         self.all_groups = self.groups = groups
-        self._invocations = {group.invocation_id for group in groups if not group.unread}
+        self._statuses_before |= self._statuses
+        self._statuses = {name: self._statuses_before.pop(name, "") for name in dict.fromkeys(groups.invocations) if name}
         self.place_groups(0)
 
     def show_only(self, shown: array[int]) -> None:
         """Show only these events, ascending."""
         self.shown = array("q")
-        self.groups = []
+        self.groups = InvocationGroups()
         for index in shown:
             self.group_shown(index, self.invocation_of(index), None)
         self.place_groups(0)
@@ -164,27 +168,32 @@ class EventPlaces:
     def group_shown(self, index: int, invocation_id: str, event: Event | None) -> None:
         """Put an event that meets the filter at the end of those that do."""
         assert self.shown is not None
-        group = self.group_in(self.groups, invocation_id, len(self.shown))
         self.shown.append(index)
-        if event is not None:
-            group.add(event)
-        else:
-            group.counted = False
-            group.count += 1
+        self._add_to(self.groups, invocation_id, event)
 
-    def group_in(self, groups: list[InvocationGroup], invocation_id: str, place: int) -> InvocationGroup:
-        """Return the group that the next event belongs to."""
-        if not groups or groups[-1].invocation_id != invocation_id or groups[-1].unread:
-            continued = invocation_id in self._invocations and groups is self.all_groups
-            groups.append(InvocationGroup(invocation_id, place, continued))
-            self._invocations.add(invocation_id)
-        return groups[-1]
+    def add(self, event: Event) -> int:
+        """Put an event at the end of all; return the tokens it cost."""
+        return self._add_to(self.all_groups, event.invocation_id, event)
+
+    def _add_to(self, groups: InvocationGroups, invocation_id: str, event: Event | None) -> int:
+        if not groups or groups.invocations[-1] != invocation_id or groups[-1].unread:
+            groups.begin(invocation_id, continued=invocation_id in self._statuses and groups is self.all_groups)
+            if invocation_id not in self._statuses:
+                self._statuses[invocation_id] = self._statuses_before.pop(invocation_id, "")
+        return groups.add(event)
+
+    def status_of(self, invocation_id: str) -> str:
+        """Return how an invocation ended, an empty text where that is not known."""
+        return self._statuses.get(invocation_id, "")
+
+    def set_statuses(self, statuses: Mapping[str, str]) -> None:
+        """Take in how invocations ended, also of those whose events are not known yet."""
+        for name, status in statuses.items():
+            (self._statuses if name in self._statuses else self._statuses_before)[name] = status
 
     def place_groups(self, first: int) -> None:
         """Compute where the groups from `first` on begin."""
         del self.starts[first:]
         row = self.starts[-1] + self.groups[first - 1].rows if first else 0
-        for group in self.groups[first:]:
-            self.starts.append(row)
-            row += group.rows
-        self.rows = row
+        self.starts.extend(accumulate(self.groups.rows_from(first), initial=row))
+        self.rows = self.starts.pop()

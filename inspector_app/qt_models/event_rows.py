@@ -1,14 +1,16 @@
-"""The rows of the event stream as plain strings, and the groups and growing texts behind them. No Qt."""
+"""The rows of the event stream as plain strings, and the growing texts behind them. No Qt."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from google.genai import types
 
 from inspector_app.presentation import describe, short_id, tokens_of
 from inspector_app.qt_models.inner_runs import InnerRun
+from inspector_app.qt_models.invocation_groups import InvocationGroup
 from inspector_app.values import clock, duration, visible
 from runtime.events import Event
 from runtime.events.marks import EDITED
@@ -60,68 +62,14 @@ class StreamRow:
     lanes: int = 0
 
 
-@dataclass(slots=True)
-class InvocationGroup:
-    """Neighbouring events of one invocation; an invocation that was resumed later has several groups.
-
-    Attributes:
-        invocation_id: whose events they are.
-        first: index of the first event.
-        continued: whether an earlier group has the same invocation.
-        count, tokens, started, ended: of these events; times in epoch seconds.
-        folded: whether only the header is shown.
-        counted: whether tokens and times are known; of events that are not read, only the number is.
-        unread: which invocations these events belong to is not known yet.
-        inner: what goes on inside calls that its events made, in the order of these events.
-    """
-
-    invocation_id: str
-    first: int
-    continued: bool
-    count: int = 0
-    tokens: int = 0
-    started: float = 0.0
-    ended: float = 0.0
-    folded: bool = False
-    counted: bool = True
-    unread: bool = False
-    inner: list[InnerRun] = field(default_factory=list)
-
-    def add(self, event: Event) -> None:
-        """Count one more event."""
-        if self.count == 0:
-            self.started = event.timestamp
-        self.count += 1
-        self.ended = event.timestamp
-        self.tokens += tokens_of(event)
-
-    @property
-    def rows(self) -> int:
-        """How many rows the group takes, its header included."""
-        return 1 if self.folded else 1 + self.count + sum(run.rows for run in self.inner)
-
-    def offset_of(self, place: int) -> int:
-        """Return how many rows below the header the event at a place stands."""
-        return 1 + place - self.first + sum(run.rows for run in self.inner if run.place < place)
-
-    def offset_of_run(self, wanted: InnerRun) -> int:
-        """Return how many rows below the header a call's header stands."""
-        before = self.inner[: next(number for number, run in enumerate(self.inner) if run is wanted)]
-        return 2 + wanted.place - self.first + sum(run.rows for run in before)
-
-    def at_offset(self, offset: int) -> int | tuple[InnerRun, int]:
-        """Return what stands so many rows below the header: an event's place, or a call and the number of the row in it (0: its header)."""
-        place = self.first + offset - 1
-        for run in self.inner:
-            if place <= run.place:
-                break
-            if place <= run.place + run.rows:
-                return run, place - run.place - 1
-            place -= run.rows
-        return place
-
-
-STATUS_ROLES: dict[str, str] = {"running": "accent", "finished": "ok", "paused": "warn", "interrupted": "bad", "rewound": "dim"}
+STATUS_ROLES: dict[str, str] = {
+    "running": "accent",
+    "held": "warn",
+    "finished": "ok",
+    "paused": "warn",
+    "interrupted": "bad",
+    "rewound": "dim",
+}
 
 
 def header_row(group: InvocationGroup, status: str) -> StreamRow:
@@ -135,8 +83,8 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
         return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
     name = f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation"
     facts = [f"{group.count:,} event{'' if group.count == 1 else 's'}"]
-    if group.count > 1 and group.counted:
-        facts.append(duration(group.ended - group.started))
+    if group.count > 1 and group.seconds is not None:
+        facts.append(duration(group.seconds))
     if group.tokens:
         facts.append(f"{group.tokens:,} tokens")
     return StreamRow(
@@ -159,7 +107,7 @@ def event_row(
     index: int,
     author_role: str,
     held: bool,
-    temp_keys: int,
+    temp_keys: Collection[str],
     author_sign: int = 0,
     breakpoint_mark: str = "",
     took: float | None = None,
@@ -171,13 +119,13 @@ def event_row(
         index: its place in the session, from 0; shown from 1.
         author_role: colour role of its author.
         held: whether the agent is held at it.
-        temp_keys: how many `temp:` keys it set, which the stored event does not carry.
+        temp_keys: those it set, which the stored event need not carry.
         author_sign: how often the colours had been given out before its author got one.
         breakpoint_mark: see `StreamRow.breakpoint`.
         took: seconds since the event that it followed; None where that is not known.
     """
     shown = describe(event)
-    changed = len(event.actions.state_delta) + temp_keys
+    changed = len({*event.actions.state_delta, *temp_keys})
     tokens = tokens_of(event)
     return StreamRow(
         "event",
@@ -229,7 +177,7 @@ def inner_event_row(event: Event, depth: int, author_role: str, held: bool, auth
         depth: how many calls it is inside of.
         author_role, held, author_sign, breakpoint_mark: see `event_row`.
     """
-    row = event_row(event, 0, author_role, held, 0, author_sign, breakpoint_mark)
+    row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)
     return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
@@ -13,7 +13,6 @@ from inspector_app.qt_models.event_places import EventPlaces
 from inspector_app.qt_models.event_rows import (
     AuthorColours,
     GrowingText,
-    InvocationGroup,
     StreamRow,
     event_row,
     header_row,
@@ -22,6 +21,7 @@ from inspector_app.qt_models.event_rows import (
     unread_row,
 )
 from inspector_app.qt_models.inner_runs import InnerRun
+from inspector_app.qt_models.invocation_groups import InvocationGroup
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
 from runtime.history.writers import are_parallel
@@ -54,6 +54,7 @@ class EventTable(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._breakpoint_mark: Callable[[Event], str] | None = None
+        self._temp_keys_of: Callable[[str], Collection[str]] | None = None
         # Not while a row is painted.
         self._columns_changed = QTimer(self)
         self._columns_changed.setSingleShot(True)
@@ -66,8 +67,6 @@ class EventTable(QAbstractTableModel):
         self._growing: dict[tuple[str, str, str | None], GrowingText] = {}
         self._waiting: StreamRow | None = None
         self._held: str | None = None
-        self._statuses: dict[str, str] = {}
-        self._temp_counts: dict[str, int] = {}
         self._cache: dict[int, StreamRow] = {}
         self.total_tokens = self.most_tokens = 0
 
@@ -131,7 +130,7 @@ class EventTable(QAbstractTableModel):
             group, place = self._places.at(row)
             if place is None:
                 self._count(group)
-                return header_row(group, self._statuses.get(group.invocation_id, ""))
+                return header_row(group, self._places.status_of(group.invocation_id))
             return self._event_row(self._places.index_of_position(place)) if isinstance(place, int) else self._inner_row(*place)
         number = row - self._places.rows
         for position, (key, growing) in enumerate(self._growing.items()):
@@ -148,7 +147,7 @@ class EventTable(QAbstractTableModel):
             event = self._places.events.peek(index)
             if event is None:
                 return unread_row(index)
-            temp_keys = self._temp_counts.get(event.id, 0)
+            temp_keys = self._temp_keys_of(event.id) if self._temp_keys_of is not None else ()
             mark = self._breakpoint_mark(event) if self._breakpoint_mark is not None else ""
             if self._meet(event):
                 self._columns_changed.start()
@@ -181,14 +180,10 @@ class EventTable(QAbstractTableModel):
         """Find out a group's times and tokens, if its events are here."""
         if group.counted or group.unread or group.count > _LONGEST_COUNTED or self._places.groups is not self._places.all_groups:
             return
-        events = [self._places.events.peek(index, ask=False) for index in range(group.first, group.first + group.count)]
-        if None in events:
-            return
-        counted = InvocationGroup(group.invocation_id, group.first, group.continued)
-        for event in events:
-            assert event is not None
-            counted.add(event)
-        group.tokens, group.started, group.ended, group.counted = counted.tokens, counted.started, counted.ended, True
+        events = [self._places.events.peek(index, ask=False) for index in range(group.first, group.end)]
+        known = [event for event in events if event is not None]
+        if len(known) == len(events):
+            group.count_events(known)
 
     def _meet(self, event: Event) -> bool:
         """Take in what a column's width depends on; return whether that is something new."""
@@ -267,23 +262,25 @@ class EventTable(QAbstractTableModel):
         """
         self._breakpoint_mark = mark
 
-    def refresh_breakpoints(self) -> None:
-        """Ask again where breakpoints stop: they are others."""
+    def refresh_rows(self) -> None:
+        """Ask again what is asked for each row, where breakpoints stop and what was set in `temp:`: something else is known by now."""
         self._cache.clear()
         if self.rowCount():
             self._changed(0, self.rowCount() - 1)
 
-    def set_temp_counts(self, counts: Mapping[str, int]) -> None:
-        """Tell how many `temp:` keys events set, by event id, for the Δ column: stored events do not carry them."""
-        self._temp_counts.update(counts)
-        for event_id in counts:
-            self._refresh(event_id)
+    def set_temp_keys(self, keys_of: Callable[[str], Collection[str]]) -> None:
+        """Tell how to find out which `temp:` keys an event set, which stored events do not carry.
+
+        Args:
+            keys_of: event id → the keys, as far as they are known; asked for the rows that are painted.
+        """
+        self._temp_keys_of = keys_of
 
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """Set how invocations ended, by invocation id: `running`, `finished`, `paused`, `interrupted` or `rewound`."""
-        if all(self._statuses.get(name) == status for name, status in statuses.items()):
+        if all(self._places.status_of(name) == status for name, status in statuses.items()):
             return
-        self._statuses.update(statuses)
+        self._places.set_statuses(statuses)
         if self._places.rows:
             self._changed(0, self._places.rows - 1)  # a view repaints what it shows of them
 
@@ -344,5 +341,5 @@ class EventTable(QAbstractTableModel):
         if row >= self._places.rows:
             return None
         event = self.event_at(row)
-        invocation_id = self._places.groups[self._places.locate(row)[0]].invocation_id
+        invocation_id = self._places.groups.invocations[self._places.locate(row)[0]]
         return cell_tooltip(self.stream_row(row), column, invocation_id, event.timestamp if event is not None else None)

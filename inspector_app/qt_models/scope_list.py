@@ -79,7 +79,7 @@ class ScopeListModel(QAbstractListModel):
 
 def scope_words(scope: Scope) -> str:
     """Return which app or user it is."""
-    return f"app {scope.app_name}" if scope.user_id is None else f"user {scope.user_id} of app {scope.app_name}"
+    return f'App "{scope.app_name}"' if scope.user_id is None else f'User "{scope.user_id}" of app "{scope.app_name}"'
 
 
 def _text(scope: Scope) -> str:

@@ -34,7 +34,7 @@ ORDERS: dict[str, Order] = {
     NEWEST_FIRST: Order(
         lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)
     ),
-    "Longest first": Order(
+    "Most events first": Order(
         lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: f"{summary.event_count or 0:,} events"
     ),
     "By id": Order(lambda summary: summary.key.session_id, lambda summary: visible(summary.key.session_id)),

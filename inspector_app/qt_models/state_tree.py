@@ -28,7 +28,7 @@ CHANGED_SINCE = " · changed since"
 """After the writer of a key that another session has written since."""
 
 OTHER_SESSION = "another session"
-BEFORE_THE_RECORD = "before the record"
+BEFORE_THE_RECORD = "not recorded"
 AT_CREATION = "at creation"
 
 

@@ -98,9 +98,9 @@ def make_actions(parent: QObject) -> Actions:
         pause=action("pause", "Pause", "pause", "F6"),
         step=action("step", "Step", "forward-step", "F10", "accent"),
         step_over=action("step_over", "Step over", "share", "Shift+F10", "accent"),
-        step_into=action("step_into", "Into", "arrow-turn-down", "F11", "accent"),
-        step_out=action("step_out", "Out", "arrow-up-from-bracket", "Shift+F11", "accent"),
-        run_to=action("run_to", "Run to such an event", "forward-fast", "Ctrl+F10", "accent"),
+        step_into=action("step_into", "Step into", "arrow-turn-down", "F11", "accent"),
+        step_out=action("step_out", "Step out", "arrow-up-from-bracket", "Shift+F11", "accent"),
+        run_to=action("run_to", "Run to an event like this", "forward-fast", "Ctrl+F10", "accent"),
         toggle_breakpoint=action("toggle_breakpoint", "Breakpoint…", "circle", "F9", "bad"),
         stop=action("stop", "Stop", "stop", "Shift+F5", "bad"),
         resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
@@ -146,8 +146,12 @@ def make_actions(parent: QObject) -> Actions:
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
+    actions.step_into.setIconText("Into")  # in the tool bar, where there is less room
+    actions.step_out.setIconText("Out")
     actions.follow_newest.setCheckable(True)
     allow(actions.follow_newest, None, "When another process begins a session in this database, go to it")
+    allow(actions.perspective_browse, None, "To look through databases: only the sessions and the inspector beside the events")
+    allow(actions.perspective_debug, None, "To follow one run: the inspector and the panes below, without the list of sessions")
     group = QActionGroup(parent)
     for choice in actions.themes.values():
         choice.setCheckable(True)

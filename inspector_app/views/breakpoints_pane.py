@@ -101,6 +101,7 @@ class BreakpointsPane(QWidget):
             return
         current = self.list.currentItem()
         kept = current.data(0, _ID) if current is not None else None
+        place = self.list.currentIndex().row()
         self._filling = True
         self._rows = list(rows)
         self.list.clear()
@@ -117,6 +118,8 @@ class BreakpointsPane(QWidget):
             self.list.addTopLevelItem(item)
             if row.id == kept:
                 self.list.setCurrentItem(item)
+        if self.list.currentItem() is None and place >= 0:  # it was removed: the next one takes its place
+            self.list.setCurrentIndex(self.list.model().index(min(place, len(rows) - 1), 0))
         self._filling = False
         self._stack.setCurrentIndex(1 if rows else 0)
 
@@ -286,6 +289,13 @@ class BreakpointForm(QWidget):
         for line in (self.tool, self.condition, self.log):
             line.clear()
         self._show()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc leaves the one that is changed as it is."""
+        if event.key() == Qt.Key.Key_Escape and self._number:
+            self.clear()
+        else:
+            super().keyPressEvent(event)
 
     def _fields(self) -> dict[str, Any]:
         when = self.when.currentData()

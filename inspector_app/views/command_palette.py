@@ -178,7 +178,8 @@ def _actions(menu: QMenu, path: str = "") -> Iterator[tuple[str, QAction]]:
         if (inner := action.menu()) is not None and isinstance(inner, QMenu):
             yield from _actions(inner, f"{path}{_plain(action)}: ")
         elif not action.isSeparator() and action.isVisible():
-            yield f"{path}{_plain(action)}", action
+            name = _plain(action)
+            yield name if path == f"{name}: " else f"{path}{name}", action
 
 
 def _row(name: str, action: QAction) -> QStandardItem:

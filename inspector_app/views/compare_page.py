@@ -50,7 +50,6 @@ class ComparePage(QWidget):
         self._differing: list[int] = []
         self.model = ComparisonModel(self)
         self.table = self._make_table()
-        self.aspects = AspectView(self)
         self._titles = [self._label("compare_left_title"), self._label("compare_right_title")]
         self._totals = [self._label("compare_left_totals"), self._label("compare_right_totals")]
         self._count = QLabel(self)
@@ -60,6 +59,7 @@ class ComparePage(QWidget):
         self._close = self._button("compare_close", "xmark", "Back to the sessions", "Esc", self.left.emit)
         split = QSplitter(Qt.Orientation.Vertical, self)
         split.addWidget(_card(self.table))
+        self.aspects = AspectView()  # after the table: so Tab goes
         split.addWidget(self.aspects)
         split.setSizes([360, 300])
         split.setChildrenCollapsible(False)

@@ -64,18 +64,16 @@ class Composer(QWidget):
         """Put the caret into the box."""
         self._edit.setFocus()
 
-    def set_blocked(self, reason: str | None, to: str, *, call_waits: bool = False) -> None:
+    def set_blocked(self, reason: str | None, to: str, instead: str = "") -> None:
         """Say whether a message can be sent now.
 
         Args:
             reason: why not; None if it can.
             to: the agent's name.
-            call_waits: a call of the agent waits for an answer, which is given in Pending and not here.
+            instead: what to do before the next message.
         """
         self._blocked = reason
-        hint = f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
-        if call_waits:
-            hint = f"Answer what waits in Pending. A message starts {to} anew beside it."
+        hint = instead or f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
         self._edit.setPlaceholderText(reason if reason and not to else hint)
         self._edit.viewport().update()  # Qt draws a new placeholder only when its visibility changes
         self._edit.setToolTip(plain_tooltip(reason or ""))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPus
 from inspector_app import theme
 from inspector_app.qt_models.session_node import Summary
 from inspector_app.values import ago, visible
+from inspector_app.views.empty_state import EmptyState
 from runtime.sessions.session import SessionKey
 
 DAY = 86_400
@@ -57,21 +58,22 @@ class DeletionDialog(QDialog):
         self._names.setAccessibleName("Sessions to be deleted")
         self._names.setReadOnly(True)
         self._names.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        consequence = _label("secondary")
-        consequence.setText(undo)
-        cancel = QPushButton("Keep them")
-        cancel.setObjectName("deletion_cancel")
-        cancel.setAccessibleName("Keep the sessions")
-        cancel.setDefault(True)
-        cancel.clicked.connect(self.reject)
+        self._nothing = EmptyState("")
+        self._nothing.setObjectName("deletion_nothing")
+        self._consequence = _label("secondary")
+        self._consequence.setText(undo)
+        self._cancel = QPushButton()
+        self._cancel.setObjectName("deletion_cancel")
+        self._cancel.setDefault(True)
+        self._cancel.clicked.connect(self.reject)
         self.delete_button = QPushButton(theme.icon("trash-can", "bad"), "Delete")
         self.delete_button.setObjectName("deletion_confirm")
         self.delete_button.clicked.connect(self._on_confirmed)
-        self._lay_out(consequence, cancel)
+        self._lay_out()
         self.age.valueChanged.connect(self._show)
         self._show()
 
-    def _lay_out(self, consequence: QLabel, cancel: QPushButton) -> None:
+    def _lay_out(self) -> None:
         rows = QVBoxLayout(self)
         rows.setContentsMargins(14, 14, 14, 12)
         rows.setSpacing(10)
@@ -86,10 +88,11 @@ class DeletionDialog(QDialog):
             line.addStretch(1)
             rows.addLayout(line)
         rows.addWidget(self._names, 1)
-        rows.addWidget(consequence)
+        rows.addWidget(self._nothing, 1)
+        rows.addWidget(self._consequence)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
-        buttons.addWidget(cancel)
+        buttons.addWidget(self._cancel)
         buttons.addWidget(self.delete_button)
         rows.addLayout(buttons)
 
@@ -103,15 +106,20 @@ class DeletionDialog(QDialog):
         self._chosen = [summary for summary in self._sessions if not self._by_age or summary.last_update_time < oldest]
         count, events = len(self._chosen), sum(summary.event_count or 0 for summary in self._chosen)
         what = f"{count:,} sessions" if count != 1 else "1 session"
-        asked = f"Delete {what} with {events:,} events from {self._database}?"
-        self._question.setText(asked if count else f"No session of {self._database} is that old.")
+        asked = f"Delete {what} with {_events(events)} from {self._database}?"
+        self._question.setText(asked)
+        self._nothing.set_text(f"No session of {self._database} is that old")
+        for widget in (self._question, self._names, self._consequence, self.delete_button):
+            widget.setVisible(count > 0)
+        self._nothing.setVisible(count == 0)
+        self._cancel.setText("Close" if count == 0 else "Keep it" if count == 1 else "Keep them")
+        self._cancel.setAccessibleName(self._cancel.text())
         lines = [_line(summary, self._now) for summary in self._chosen[:MOST_NAMED]]
         if count > MOST_NAMED:
             lines.append(f"… and {count - MOST_NAMED:,} more")
         self._names.setPlainText("\n".join(lines))
         self.delete_button.setText(f"Delete {what}")
         self.delete_button.setAccessibleName(f"Delete {what}")
-        self.delete_button.setEnabled(count > 0)
 
     def _on_confirmed(self) -> None:
         keys: list[SessionKey] = [summary.key for summary in self._chosen]
@@ -120,9 +128,14 @@ class DeletionDialog(QDialog):
 
 
 def _line(summary: Summary, now: float) -> str:
-    key = summary.key
+    key, changed = summary.key, ago(summary.last_update_time, now)
     where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
-    return f"{where}   {summary.event_count or 0:,} events, {ago(summary.last_update_time, now)}"
+    since = f"{changed} ago" if changed.endswith(("min", "h", "days")) else changed
+    return f"{where}   {_events(summary.event_count or 0)}, last changed {since}"
+
+
+def _events(count: int) -> str:
+    return f"{count:,} event{'' if count == 1 else 's'}"
 
 
 def _label(role: str) -> QLabel:

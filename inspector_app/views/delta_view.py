@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
 
@@ -13,6 +13,7 @@ from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.filter_actions import add_filter_actions
 from inspector_app.views.hint_bar import HintBar
+from inspector_app.views.row_menu import RowMenu
 from inspector_app.views.value_delegate import ROW_HEIGHT, ValueDelegate
 from runtime.sessions.state import Change
 
@@ -55,8 +56,7 @@ class DeltaView(QWidget):
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._on_context_menu)
+        RowMenu(self.table, lambda index: self.context_menu(index.row()))
         rows = self.table.verticalHeader()
         rows.setVisible(False)
         rows.setMinimumSectionSize(ROW_HEIGHT)
@@ -110,11 +110,6 @@ class DeltaView(QWidget):
     def set_empty_text(self, title: str, hint: str = "") -> None:
         """Say why there are no changes."""
         self._empty.set_text(title, hint)
-
-    def _on_context_menu(self, position: QPoint) -> None:
-        menu = self.context_menu(self.table.indexAt(position).row())
-        if menu is not None:
-            menu.popup(self.table.viewport().mapToGlobal(position))
 
     def context_menu(self, row: int) -> QMenu | None:
         """Return the menu of a row, None where there is none."""

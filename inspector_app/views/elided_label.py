@@ -33,10 +33,9 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint as much of the text as there is room for."""
-        painter = QPainter(self)
-        option = QStyleOption()
-        option.initFrom(self)
-        cut = self.fontMetrics().elidedText(self.text(), self._where, self.width())
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.style().drawItemText(painter, self.rect(), flags, option.palette, self.isEnabled(), cut, self.foregroundRole())
-        painter.end()
+        with QPainter(self) as painter:
+            option = QStyleOption()
+            option.initFrom(self)
+            cut = self.fontMetrics().elidedText(self.text(), self._where, self.width())
+            flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+            self.style().drawItemText(painter, self.rect(), flags, option.palette, self.isEnabled(), cut, self.foregroundRole())

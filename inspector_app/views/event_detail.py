@@ -149,7 +149,10 @@ class EventDetail(QWidget):
         self._fill_front_tab()
 
     def find_in_state(self) -> None:
-        """Bring the state to the front and ask what to look for in it."""
+        """Bring the state to the front and ask what to look for in it; where no event is shown, go to what says so."""
+        if self._stack.currentWidget() is self._empty:
+            self._empty.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
         self.tabs.setCurrentWidget(self._state_page)
         self.state.ask_search()
 
@@ -195,7 +198,7 @@ class EventDetail(QWidget):
         """
         number = f"{self._number:,}"
         self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
-        self.delta.show_comparing(None if compared is None else f"Compared with the state after {compared + 1:,}")
+        self.delta.show_comparing(None if compared is None else f"Compared with the state after event {compared + 1:,}")
         if compared is None:
             self.delta.set_changes(changes, f"delta of {number}")
             self.delta.set_empty_text(f"Event {number} changed no key")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,6 +22,7 @@ from inspector_app.value_filters import value_filters
 from inspector_app.views.copying import add_copy_action, as_python
 from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.filter_actions import add_filter_actions
+from inspector_app.views.row_menu import RowMenu
 from inspector_app.views.stream_table import StreamTable
 from runtime.events import Event
 
@@ -91,7 +92,7 @@ class EventStreamView(QWidget):
         model.events_appended.connect(self._on_events_appended)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
         self.table.breakpoint_asked.connect(self.breakpoint_asked)
-        self.table.customContextMenuRequested.connect(self._on_context_menu)
+        RowMenu(self.table, lambda index: self.context_menu(index.row()))
         bar = self.table.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._on_range_changed)
@@ -159,7 +160,7 @@ class EventStreamView(QWidget):
     def show_searching(self, searching: bool) -> None:
         """Say, while no event is shown, whether one that meets the filter is still looked for."""
         said = "No event so far: still searching…" if searching else "No event matches the filter"
-        self._nothing_found.set_text(said, "Esc in the filter takes it away.")
+        self._nothing_found.set_text(said, "Press Esc in the filter to clear it.")
 
     # what happens
 
@@ -249,11 +250,6 @@ class EventStreamView(QWidget):
         """Keep the button at the bottom, and the tail in view."""
         super().resizeEvent(event)
         self._place_tail_button()
-
-    def _on_context_menu(self, position: QPoint) -> None:
-        menu = self.context_menu(self.table.indexAt(position).row())
-        if menu is not None:
-            menu.popup(self.table.viewport().mapToGlobal(position))
 
     def context_menu(self, row: int) -> QMenu | None:
         """Return the menu of a row, None where there is no row."""

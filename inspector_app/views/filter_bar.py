@@ -31,6 +31,11 @@ class _Field(QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Turn the keys of the bar into words."""
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        earlier = self.completer().popup()
+        if earlier is not None and earlier.isVisible() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            earlier.hide()  # Qt leaves it open for a field that takes these keys
+            if event.key() == Qt.Key.Key_Escape:
+                return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.key_pressed.emit("previous" if shift else "next")
         elif event.key() == Qt.Key.Key_Escape:

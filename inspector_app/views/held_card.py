@@ -63,8 +63,9 @@ _PLACEHOLDERS: dict[Choice, str] = {
 _SUBMITS: dict[Choice, tuple[str, str]] = {
     "result": ("Give this result", "pen"),
     "raise": ("Raise it", "bolt"),
-    "answer": ("Answer so", "reply"),
+    "answer": ("Give this answer", "reply"),
 }
+_KEYS = "F5 goes on, F10 goes on to the next event"
 
 
 class HeldCard(QWidget):
@@ -165,7 +166,7 @@ class HeldCard(QWidget):
         self._misfit = misfit
         self._title.setText(words.title)
         self._subject.setText(words.subject)
-        self._why.setText(words.why)
+        self._why.setText(f"{words.why} · {_KEYS}")
         self._why.setToolTip(plain_tooltip(words.why))
         self._failure.setText(words.failure)
         self._failure.setVisible(bool(words.failure))
@@ -225,15 +226,16 @@ class HeldCard(QWidget):
         return value
 
     def _make_buttons(self) -> QHBoxLayout:
-        self._call = self._button("held_call", "play", "ok", self.go_on_asked.emit)
+        self._call = self._button("held_call", "play", "on_accent", self.go_on_asked.emit)
+        self._call.setProperty("primary", True)
         self._submit = self._button("held_submit", "check", "on_accent", self.go_on_asked.emit)
         self._submit.setProperty("primary", True)
         self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
         self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")
         self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
-        self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset)
-        self._reset.setAccessibleName("As it was")
-        self._reset.setToolTip("As it was")
+        self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset, "Undo")
+        self._reset.setAccessibleName("Undo the changes")
+        self._reset.setToolTip("Show again what the call was to get")
         self._back = self._button("held_back", "arrow-left", "text", self._on_back, "Back")
         line = QHBoxLayout()
         line.setSpacing(6)
@@ -258,7 +260,7 @@ class HeldCard(QWidget):
         ):
             button.setVisible(shown)
         call = "Let it fail" if failed else "Call the model" if kind == "model" else "Call it"
-        self._call.setText(f"{call} so" if changed else call)
+        self._call.setText(f"{call} as edited" if changed else call)
         self._call.setAccessibleName(self._call.text())
         self._call.setEnabled(failed or not self._editor.problem)
         if choice in _SUBMITS:

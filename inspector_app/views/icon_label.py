@@ -30,7 +30,6 @@ class IconLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the icon in the theme's present colours."""
         if self._name:
-            painter = QPainter(self)
-            # Made anew: an icon whose engine is Python's must not be kept by one, who at the end may take the engine away first.
-            theme.icon(self._name, self._role).paint(painter, self.rect())
-            painter.end()
+            with QPainter(self) as painter:
+                # Made anew: an icon whose engine is Python's must not be kept by one, who at the end may take the engine away first.
+                theme.icon(self._name, self._role).paint(painter, self.rect())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -40,6 +40,7 @@ class MainWindow(QMainWindow):
         agent_chosen(str), database_chosen(str): a file dialog was answered.
         page_changed: another page is on show.
         close_asked: the user wants it closed; it stays open until `close_now`.
+        work_asked: something in the workbench is about to be done; another page may be on show.
     """
 
     paths_dropped = Signal(list)
@@ -47,6 +48,7 @@ class MainWindow(QMainWindow):
     database_chosen = Signal(str)
     page_changed = Signal()
     close_asked = Signal()
+    work_asked = Signal()
 
     def __init__(self, events: EventListModel, sessions: SessionTreeModel, samples: list[SampleCard]) -> None:
         super().__init__()
@@ -96,6 +98,14 @@ class MainWindow(QMainWindow):
         return self._pages.currentWidget() in (self.workbench, self.compare)
 
     @property
+    def pane_actions(self) -> list[QAction]:
+        """What goes to a pane, or does something in it, whatever is selected there."""
+        does = self.commands
+        finding = [does.find_event, does.saved_filters, does.mark_hits, does.next_hit, does.previous_hit, does.go_to_event]
+        looking = [does.other_half, does.who_wrote, does.compare_states, does.find_in_state, does.look_inside, does.find_session]
+        return [*finding, *looking, does.write_message, does.answer_pending, does.next_pane, does.previous_pane, *self.workbench.go_actions]
+
+    @property
     def page(self) -> QWidget | None:
         """The page on show."""
         return self._pages.currentWidget()
@@ -117,6 +127,15 @@ class MainWindow(QMainWindow):
         """Press the button that has the keyboard by Enter."""
         if not press_focused(self, event):
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab pass over what stands behind another pane: what is typed there would be seen by nobody."""
+        start = QApplication.focusWidget()
+        while super().focusNextPrevChild(forward):
+            focused = QApplication.focusWidget()
+            if focused is None or focused is start or not self.workbench.is_behind(focused):
+                return True
+        return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files and folders."""
@@ -157,14 +176,20 @@ class MainWindow(QMainWindow):
         menu.addActions([actions.open_agent, actions.open_database, actions.open_url, actions.new_session, actions.start_page])
         menu.addSeparator()
         run = menu.addMenu("Run")
-        run.addActions([actions.run, actions.pause, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to])
-        run.addActions([actions.toggle_breakpoint, actions.stop, actions.resume, actions.write_message, actions.answer_pending])
+        run.addActions([actions.run, actions.pause, actions.stop])
+        run.addSeparator()
+        run.addActions([actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.toggle_breakpoint])
+        run.addSeparator()
+        run.addActions([actions.resume, actions.write_message, actions.answer_pending])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
-        find.addActions(
-            [actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit, actions.go_to_event]
-        )
-        find.addActions([actions.other_half, actions.who_wrote, actions.compare_states, actions.find_in_state, actions.condition_help])
+        find.addActions([actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit])
+        find.addSeparator()
+        find.addActions([actions.go_to_event, actions.other_half])
+        find.addSeparator()
+        find.addActions([actions.find_in_state, actions.who_wrote, actions.compare_states])
+        find.addSeparator()
+        find.addAction(actions.condition_help)
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()
         database.addActions([actions.find_session, actions.search_all, actions.look_inside, actions.follow_newest, actions.reload])
@@ -184,6 +209,11 @@ class MainWindow(QMainWindow):
 
     def _connect_signals(self) -> None:
         actions = self.commands
+        running = [actions.run, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.resume]
+        doing = [actions.toggle_breakpoint, actions.fork, actions.rewind, actions.new_session]
+        for action in (*self.pane_actions, *running, *doing):  # before what it does, so that this finds its pane on show
+            action.triggered.connect(self.work_asked)
+        self.workbench.asked_for.connect(self.work_asked)
         actions.quit.triggered.connect(self.close_asked)
         actions.open_agent.triggered.connect(self._on_open_agent)
         actions.open_database.triggered.connect(self._on_open_database)

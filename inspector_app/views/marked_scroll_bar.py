@@ -95,16 +95,15 @@ class MarkedScrollBar(QScrollBar):
         super().paintEvent(event)
         if not self._lines:
             return
-        painter = QPainter(self)
-        half = self.width() // 2
-        for marks, pixels in self._lines:
-            left = half + 1 if marks.side == "right" else 1
-            width = self.width() - 2 if marks.side == "all" else half - 1
-            colour = theme.color(marks.role)
-            for first, last in _runs(pixels):
-                top = min(first, self.height() - LINE)
-                painter.fillRect(QRect(left, top, width, last - top + LINE), colour)
-        painter.end()
+        with QPainter(self) as painter:
+            half = self.width() // 2
+            for marks, pixels in self._lines:
+                left = half + 1 if marks.side == "right" else 1
+                width = self.width() - 2 if marks.side == "all" else half - 1
+                colour = theme.color(marks.role)
+                for first, last in _runs(pixels):
+                    top = min(first, self.height() - LINE)
+                    painter.fillRect(QRect(left, top, width, last - top + LINE), colour)
 
 
 _WORDS = {"left": "on the left", "right": "on the right", "all": "across"}

@@ -280,5 +280,7 @@ def _question(item: PendingItem) -> str:
     if item.kind == "long_running":
         return f"{item.name} runs on its own. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":
-        return f"{item.name or 'A tool'} asks for a credential. The session keeps the answer, as google-adk's do; it is not shown again."
+        return (
+            f"{item.name or 'A tool'} asks for a credential. The answer is kept in the session, as google-adk does; it is not shown again."
+        )
     return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason}."

@@ -105,9 +105,8 @@ class PendingPane(QWidget):
         split.setChildrenCollapsible(False)
         split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(
-            EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
-        )
+        self._nothing = EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
+        self._stack.addWidget(self._nothing)
         self._stack.addWidget(split)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -161,7 +160,11 @@ class PendingPane(QWidget):
                 self.form.focus()
 
     def focus(self) -> None:
-        """Put the caret where the selected item is answered."""
+        """Put the caret where the selected item is answered, or into the list if it cannot be; where nothing waits, to what says so."""
+        if not self._rows:
+            self._nothing.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+        self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.form.focus()
 
     def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -28,6 +28,7 @@ from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.copying import add_copy_action
 from inspector_app.views.elided_label import ElidedLabel
 from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.row_menu import RowMenu
 
 _ROW_HEIGHT = 24
 _WIDTHS = (60, 240)
@@ -182,13 +183,12 @@ class RawTablesPane(QWidget):
         rows.setModel(self.model)
         _set_up(rows)
         rows.setFont(theme.mono_font())
-        rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         rows.horizontalHeader().setResizeContentsPrecision(20)
         rows.horizontalHeader().setHighlightSections(False)
         rows.horizontalHeader().setStretchLastSection(True)
         rows.verticalHeader().setHighlightSections(False)
         rows.activated.connect(self._on_activated)
-        rows.customContextMenuRequested.connect(self._on_context_menu)
+        RowMenu(rows, self.context_menu)
         return rows
 
     def _make_button(self, name: str) -> QPushButton:
@@ -229,11 +229,6 @@ class RawTablesPane(QWidget):
         index = self.rows.currentIndex()
         if index.isValid():
             self._on_activated(index)
-
-    def _on_context_menu(self, position: QPoint) -> None:
-        menu = self.context_menu(self.rows.indexAt(position))
-        if menu is not None:
-            menu.popup(self.rows.viewport().mapToGlobal(position))
 
     def context_menu(self, index: QModelIndex) -> QMenu | None:
         """Return the menu of a value, None where there is none."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -14,6 +16,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
+    QStackedLayout,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -22,9 +28,30 @@ from PySide6.QtWidgets import (
 
 from inspector_app import theme
 from inspector_app.values import plain_tooltip, visible
+from inspector_app.views.empty_state import EmptyState
 from inspector_app.views.list_below import ListBelow
 
-COLUMNS = ("Session", "User", "Author", "Text")
+COLUMNS = ("session", "user", "author", "time", "text")
+_TEXT = len(COLUMNS) - 1
+_MARKED = Qt.ItemDataRole.UserRole
+_WIDEST = 200
+"""Pixels of a column that is not the text's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvent:
+    """An event that was found.
+
+    Attributes:
+        cells: for all columns but the last.
+        text: a piece of what it says.
+        start, end: what was looked for, in the text.
+    """
+
+    cells: tuple[str, ...]
+    text: str
+    start: int
+    end: int
 
 
 class SearchDialog(QDialog):
@@ -55,7 +82,7 @@ class SearchDialog(QDialog):
         self.words = QLineEdit()
         self.words.setObjectName("search_words")
         self.words.setAccessibleName("Words to look for")
-        self.words.setPlaceholderText("Words that all stand in one event; Enter searches")
+        self.words.setPlaceholderText("Find events that contain all of these words")
         theme.make_clearable(self.words)
         self.table = self._make_table()
         self.progress = QProgressBar()
@@ -70,6 +97,10 @@ class SearchDialog(QDialog):
         self._said.setObjectName("search_said")
         self._said.setTextFormat(Qt.TextFormat.PlainText)
         self._said.setProperty("role", "secondary")
+        self._nothing = EmptyState("Reading the database…")
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(self.table)
         line = QHBoxLayout()
         line.addWidget(self.progress, 1)
         line.addWidget(self.cancel)
@@ -77,7 +108,7 @@ class SearchDialog(QDialog):
         rows.setContentsMargins(12, 12, 12, 10)
         rows.setSpacing(8)
         rows.addWidget(self.words)
-        rows.addWidget(self.table, 1)
+        rows.addLayout(self._stack, 1)
         rows.addLayout(line)
         rows.addWidget(self._said)
         ListBelow(self.words, self.table)
@@ -101,19 +132,21 @@ class SearchDialog(QDialog):
         table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         table.horizontalHeader().setHighlightSections(False)
         table.setWordWrap(False)
-        table.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
-        for column, width in enumerate((150, 90, 110)):
-            table.setColumnWidth(column, width)
+        table.horizontalHeader().setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
+        table.setItemDelegateForColumn(_TEXT, _MarkingDelegate(table))
         return table
 
     @property
     def said(self) -> str:
-        """What it says about the search."""
-        return self._said.text()
+        """What it says about the search: below what was found, or in its place."""
+        return self._said.text() or self._nothing.text[0]
 
     def say(self, text: str) -> None:
         """Say how the search went."""
-        self._said.setText(visible(text))
+        found = self.table.rowCount() > 0
+        self._stack.setCurrentWidget(self.table if found else self._nothing)
+        self._said.setText(visible(text) if found else "")
+        self._nothing.set_text("" if found else visible(text))
 
     def show_progress(self, done: int, of: int) -> None:
         """Show how much of the database is read; nothing while it is all of it."""
@@ -123,15 +156,21 @@ class SearchDialog(QDialog):
         self.progress.setMaximum(1000)
         self.progress.setValue(done * 1000 // max(of, 1))
 
-    def show_hits(self, hits: Sequence[tuple[str, ...]]) -> None:
-        """Show what was found, in the order of `COLUMNS`."""
+    def show_hits(self, hits: Sequence[FoundEvent]) -> None:
+        """Show what was found."""
         self.table.setCurrentCell(-1, -1)
         self.table.setRowCount(len(hits))
         for row, hit in enumerate(hits):
-            for column, text in enumerate(hit):
+            for column, text in enumerate((*hit.cells, hit.text)):
                 cell = QTableWidgetItem(visible(text))
                 cell.setToolTip(plain_tooltip(text))
+                if column == _TEXT:
+                    lead, word = visible(hit.text[: hit.start]), visible(hit.text[hit.start : hit.end])
+                    cell.setData(_MARKED, (len(lead), len(lead) + len(word)))
                 self.table.setItem(row, column, cell)
+        self.table.resizeColumnsToContents()
+        for column in range(_TEXT):
+            self.table.setColumnWidth(column, min(self.table.columnWidth(column) + 8, _WIDEST))
 
     def _on_return(self) -> None:
         row = self.table.currentRow()
@@ -143,3 +182,28 @@ class SearchDialog(QDialog):
 
     def _on_activated(self, row: int, _column: int) -> None:
         self.chosen.emit(row)
+
+
+class _MarkingDelegate(QStyledItemDelegate):
+    """Paints a text with what was looked for bold and underlined."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Paint a cell."""
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        text, shown.text = shown.text, ""
+        style = option.widget.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, option.widget)
+        bold = QFont(shown.font)
+        bold.setBold(True)
+        bold.setUnderline(True)
+        start, end = index.data(_MARKED)
+        painter.save()
+        painter.setPen(theme.color("text"))
+        room = QRect(option.rect).adjusted(8, 0, -6, 0)
+        for piece, font in ((text[:start], shown.font), (text[start:end], bold), (text[end:], shown.font)):
+            cut = QFontMetrics(font).elidedText(piece, Qt.TextElideMode.ElideRight, room.width())
+            painter.setFont(font)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+            room.setLeft(room.left() + QFontMetrics(font).horizontalAdvance(piece))
+        painter.restore()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -25,6 +25,7 @@ from inspector_app.qt_models.session_order import ORDERS
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.copying import add_copy_action, as_json
 from inspector_app.views.empty_state import EmptyState
+from inspector_app.views.row_menu import RowMenu
 from inspector_app.views.session_delegate import SessionDelegate
 from runtime.sessions.session import SessionKey
 
@@ -135,11 +136,12 @@ class SessionsPane(QWidget):
         self.tree.setIndentation(14)
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
     def _connect_signals(self) -> None:
         self.filter.textChanged.connect(self._model.set_filter)
         self.filter.returnPressed.connect(self.tree.setFocus)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self.filter, context=Qt.ShortcutContext.WidgetShortcut)
+        escape.activated.connect(self._on_filter_escape)
         self._model.modelReset.connect(self._on_model_reset)
         self._model.moving.connect(self._on_moving)
         self._model.rowsInserted.connect(self._on_rows_inserted)
@@ -149,7 +151,7 @@ class SessionsPane(QWidget):
         self.tree.clicked.connect(self._on_row_chosen)
         self.tree.activated.connect(self._on_row_chosen)
         self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
-        self.tree.customContextMenuRequested.connect(self._on_context_menu)
+        RowMenu(self.tree, self.context_menu)
         self._clock.timeout.connect(self._model.refresh_times)
         self._clock.start()
 
@@ -182,6 +184,12 @@ class SessionsPane(QWidget):
         """Put the cursor into the filter box."""
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter.selectAll()
+
+    def _on_filter_escape(self) -> None:
+        if self.filter.text():
+            self.filter.clear()
+        else:
+            self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _on_model_reset(self) -> None:
         """Open what was open, select what was selected: the model was built anew."""
@@ -258,11 +266,6 @@ class SessionsPane(QWidget):
         node = self._model.node(index)
         self.row_chosen.emit(node.database, node.path[1:])
 
-    def _on_context_menu(self, position: QPoint) -> None:
-        menu = self.context_menu(self.tree.indexAt(position))
-        if menu is not None:
-            menu.popup(self.tree.viewport().mapToGlobal(position))
-
     def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
         keys = [node.session] if node.session is not None else self._model.sessions_below(node)
         if node.kind == "database":
@@ -282,7 +285,8 @@ class SessionsPane(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if node.kind != "page":
             self._add_what_it_offers(menu, node)
-        menu.addAction(theme.icon("square-minus", "dim"), "Close all branches").triggered.connect(self.tree.collapseAll)
+        menu.addSeparator()
+        menu.addAction(theme.icon("square-minus", "dim"), "Collapse all").triggered.connect(self.tree.collapseAll)
         return menu
 
     def _add_what_it_offers(self, menu: QMenu, node: TreeNode) -> None:

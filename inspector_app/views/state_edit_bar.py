@@ -114,6 +114,7 @@ class StateEditBar(QWidget):
 
     def _on_add(self) -> None:
         self._open("", None)
+        self._editor.edit.selectAll()  # what is typed stands in the place of null
 
     def _on_clear(self) -> None:
         if self._selected is not None:

@@ -58,7 +58,6 @@ class StreamTable(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._fitted: object = None
         self._set_up_headers()
         self.clicked.connect(self._on_clicked)
@@ -122,21 +121,20 @@ class StreamTable(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
         events, dirty = self._events, event.rect()
-        painter = QPainter(self.viewport())
-        painter.fillRect(dirty, theme.color("pane"))
-        first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
-        rows = range(first, (last if last >= 0 else events.rowCount() - 1) + 1) if first >= 0 else ()
-        cells = [
-            Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
-            for column in range(len(Column))
-            if not self.isColumnHidden(column)
-        ]
-        selected = {index.row() for index in self.selectionModel().selectedRows()}
-        for row in rows:
-            is_hit = self._hits is not None and events.index_at(row) in self._hits
-            top = self.rowViewportPosition(row)
-            self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(dirty, theme.color("pane"))
+            first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
+            rows = range(first, (last if last >= 0 else events.rowCount() - 1) + 1) if first >= 0 else ()
+            cells = [
+                Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
+                for column in range(len(Column))
+                if not self.isColumnHidden(column)
+            ]
+            selected = {index.row() for index in self.selectionModel().selectedRows()}
+            for row in rows:
+                is_hit = self._hits is not None and events.index_at(row) in self._hits
+                top = self.rowViewportPosition(row)
+                self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show how long each event took where there is room for it; keep in sight what was, when a card comes above.

@@ -38,6 +38,7 @@ class TimelineView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("timeline_view")
+        self._selected: int | None = None
         self.chart = _Chart()
         self.chart.event_chosen.connect(self.event_chosen)
         self.chart.installEventFilter(self)
@@ -46,6 +47,7 @@ class TimelineView(QWidget):
         self._scroll.setWidgetResizable(True)
         self._scroll.setWidget(self.chart)
         self._scroll.setFocusProxy(self.chart)
+        self._scroll.verticalScrollBar().valueChanged.connect(lambda _: self.chart.update())  # the axis stays above
         self._empty = EmptyState("Nothing to draw", "Select an event: its invocation is drawn along the time.")
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
@@ -57,9 +59,11 @@ class TimelineView(QWidget):
         self.came_on_show.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show round the chart whether it has the keyboard."""
+        """Show round the chart whether it has the keyboard; keep the selected event's row in sight when its rows are others."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self._scroll.update()
+        if event.type() == QEvent.Type.Resize:
+            self._reveal()
         return False
 
     def set_timeline(self, shown: Timeline | None, roles: dict[str, str]) -> None:
@@ -83,11 +87,20 @@ class TimelineView(QWidget):
             index: its place.
             time: epoch seconds when it was made.
         """
+        is_other = index != self._selected
+        self._selected = index
         self.chart.select_event(index, time)
+        if is_other:
+            self._reveal()
+
+    def _reveal(self) -> None:
+        row = self.chart.row_of(self._selected)
+        if row is not None:
+            self._scroll.ensureVisible(0, _AXIS_HEIGHT + row * ROW_HEIGHT + ROW_HEIGHT // 2, 0, _AXIS_HEIGHT + ROW_HEIGHT // 2)
 
 
 class _Chart(QWidget):
-    """Paints the rows that are on show. Left and right go from bar to bar, Enter goes to its event."""
+    """Paints the rows that are on show. Left and right go from bar to bar, and to its event."""
 
     event_chosen = Signal(int)
 
@@ -135,13 +148,22 @@ class _Chart(QWidget):
     def bar_at(self, point: QPoint) -> tuple[TimelineRow, Bar] | None:
         """Return the bar at a point, with its row; None where there is none."""
         row = (point.y() - _AXIS_HEIGHT) // ROW_HEIGHT
-        if self._shown is None or not 0 <= row < len(self._shown.rows) or point.y() < _AXIS_HEIGHT:
+        if self._shown is None or not 0 <= row < len(self._shown.rows) or point.y() < self._axis_bottom:
             return None
         line = self._shown.rows[row]
         for bar in reversed(line.bars):
             if self._rect(row, bar).adjusted(-2, -4, 2, 4).contains(QPointF(point)):
                 return line, bar
         return None
+
+    def row_of(self, index: int | None) -> int | None:
+        """Return the row of an event: that of the call it belongs to, or of the agent that was at work."""
+        if self._shown is None or index is None:
+            return None
+        bars = [(row, bar) for row, line in enumerate(self._shown.rows) for bar in line.bars]
+        calls = [row for row, bar in bars if bar.kind != "agent" and index in (bar.last, bar.index)]
+        agents = [(bar.last - bar.index, row) for row, bar in bars if bar.kind == "agent" and bar.index <= index <= bar.last]
+        return calls[0] if calls else min(agents)[1] if agents else None
 
     def centre_of(self, label: str, number: int = 0) -> QPoint:
         """Return the middle of a bar, by its row's label and its number there."""
@@ -193,30 +215,38 @@ class _Chart(QWidget):
         """Paint the axis, and the rows that have to be painted again."""
         if self._shown is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_axis(painter, self._shown)
-        first = max(0, (event.rect().top() - _AXIS_HEIGHT) // ROW_HEIGHT)
-        last = min(len(self._shown.rows), (event.rect().bottom() - _AXIS_HEIGHT) // ROW_HEIGHT + 1)
-        for row in range(first, last):
-            self._paint_row(painter, row, self._shown.rows[row])
-        time = self._selected[1]
-        if time is not None and self._shown.start <= time <= self._shown.end:
-            painter.setPen(QPen(theme.color("accent"), 1.5))
-            painter.drawLine(QPointF(self._x(time), _AXIS_HEIGHT - 4), QPointF(self._x(time), self.height()))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_grid(painter, self._shown)
+            first = max(0, (event.rect().top() - _AXIS_HEIGHT) // ROW_HEIGHT)
+            last = min(len(self._shown.rows), (event.rect().bottom() - _AXIS_HEIGHT) // ROW_HEIGHT + 1)
+            for row in range(first, last):
+                self._paint_row(painter, row, self._shown.rows[row])
+            self._paint_axis(painter, self._shown)
+            time = self._selected[1]
+            if time is not None and self._shown.start <= time <= self._shown.end:
+                painter.setPen(QPen(theme.color("accent"), 1.5))
+                painter.drawLine(QPointF(self._x(time), self._axis_bottom - 4), QPointF(self._x(time), self.height()))
 
-    def _paint_axis(self, painter: QPainter, shown: Timeline) -> None:
+    @property
+    def _axis_bottom(self) -> int:
+        """The axis stands at the top of what is to be seen, however far it is scrolled."""
+        return max(-self.y(), 0) + _AXIS_HEIGHT
+
+    def _paint_grid(self, painter: QPainter, shown: Timeline) -> None:
         for pause in shown.scale.pauses:
             left, right = self._x(pause.start), self._x(pause.end)
             painter.fillRect(QRectF(left + 1, _AXIS_HEIGHT, right - left - 2, self.height()), theme.color("raised"))
         painter.setPen(theme.color("line"))
         for time in shown.scale.ticks(self._most_ticks):
             painter.drawLine(QPointF(self._x(time), _AXIS_HEIGHT - 4), QPointF(self._x(time), self.height()))
+
+    def _paint_axis(self, painter: QPainter, shown: Timeline) -> None:
+        painter.fillRect(QRect(0, self._axis_bottom - _AXIS_HEIGHT, self.width(), _AXIS_HEIGHT - 4), theme.color("pane"))
         painter.setFont(self._small)
         painter.setPen(theme.color("dim"))
         for left, _, text in self.axis_labels(shown):
-            painter.drawText(QPointF(left, _AXIS_HEIGHT - 8), text)
+            painter.drawText(QPointF(left, self._axis_bottom - 8), text)
 
     @property
     def _most_ticks(self) -> int:
@@ -230,7 +260,11 @@ class _Chart(QWidget):
             text = f"… {duration(pause.end - pause.start)} …"
             middle = (self._x(pause.start) + self._x(pause.end)) / 2
             wanted.append((max(middle - metrics.horizontalAdvance(text) / 2, _NAMES_WIDTH + 4), text))
-        wanted += [(self._x(time) + 4, duration(time - shown.start)) for time in shown.scale.ticks(self._most_ticks)]
+        for time in shown.scale.ticks(self._most_ticks):
+            over = shown.scale.pause_before(time)
+            if over is None or time > over.end:
+                text = duration(time - shown.start) if over is None else f"+{duration(time - over.end)}"
+                wanted.append((self._x(time) + 4, text))
         kept: list[tuple[float, float, str]] = []
         for left, text in wanted:
             right = left + metrics.horizontalAdvance(text)

@@ -19,11 +19,12 @@ class UrlDialog(QDialog):
     Args:
         url: to begin with.
         problem: why opening it has failed, or an empty text.
+        wrong_url: it has failed because of how the URL is written.
     """
 
     chosen = Signal(str, str)
 
-    def __init__(self, url: str = "", problem: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, url: str = "", problem: str = "", *, wrong_url: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("url_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -52,9 +53,12 @@ class UrlDialog(QDialog):
         self._problem.setObjectName("url_dialog_problem")
         self._problem.setVisible(bool(problem))
         self.url.textChanged.connect(self._on_url_changed)
+        self.url.textEdited.connect(self._on_url_edited)
         self._lay_out(cancel)
         self._on_url_changed(url)
-        (self.password if url else self.url).setFocus()
+        if wrong_url:
+            self.url.setProperty("state", "wrong")
+        (self.password if url and not wrong_url else self.url).setFocus()
 
     def _lay_out(self, cancel: QPushButton) -> None:
         form = QFormLayout()
@@ -74,6 +78,11 @@ class UrlDialog(QDialog):
 
     def _on_url_changed(self, text: str) -> None:
         self.open_button.setEnabled("://" in text)
+
+    def _on_url_edited(self) -> None:
+        self.url.setProperty("state", "")  # what was wrong is being mended
+        self.url.style().unpolish(self.url)
+        self.url.style().polish(self.url)
 
     def _on_open(self) -> None:
         self.chosen.emit(self.url.text().strip(), self.password.text())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
@@ -11,6 +11,7 @@ from inspector_app.qt_models.state_tree import FILES, PINNED
 from inspector_app.qt_models.value_tree import ValueNode, ValueTreeModel
 from inspector_app.views.copying import add_copy_action, as_json, as_python
 from inspector_app.views.filter_actions import add_filter_actions
+from inspector_app.views.row_menu import RowMenu
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.views.value_delegate import ValueDelegate
 
@@ -51,7 +52,6 @@ class ValueTreeView(QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         columns = self.header()
         columns.setSectionsMovable(False)
         columns.setStretchLastSection(True)
@@ -63,7 +63,7 @@ class ValueTreeView(QTreeView):
         model.modelReset.connect(self._on_model_reset)
         self.expanded.connect(self._on_expanded)
         self.collapsed.connect(self._on_collapsed)
-        self.customContextMenuRequested.connect(self._on_context_menu)
+        RowMenu(self, self.context_menu)
         self.doubleClicked.connect(self._on_double_clicked)
         self._on_model_reset()
 
@@ -145,11 +145,6 @@ class ValueTreeView(QTreeView):
     def _open_full(self, node: ValueNode) -> None:
         text = node.value if isinstance(node.value, str) else as_json(node.value)
         TextDialog(node.shown_key, text, self, prose=isinstance(node.value, str)).open()
-
-    def _on_context_menu(self, position: QPoint) -> None:
-        menu = self.context_menu(self.indexAt(position))
-        if menu is not None:
-            menu.popup(self.viewport().mapToGlobal(position))
 
     def context_menu(self, index: QModelIndex) -> QMenu | None:
         """Return the menu of a row, None where there is none or it is a lane's title."""

@@ -55,6 +55,7 @@ class WelcomePage(QScrollArea):
         self.setObjectName("welcome_page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it would be a stop of Tab that nothing shows; the tiles scroll it
         body = QWidget(self)
         body.setObjectName("welcome_body")
         column = QWidget(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -80,7 +80,12 @@ class Workbench(QMainWindow):
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
         alter_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
         problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
+
+    Signals:
+        asked_for: one of its panes is about to get the keyboard by its key; another page may be on show.
     """
+
+    asked_for = Signal()
 
     def __init__(self, events: EventListModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -121,7 +126,8 @@ class Workbench(QMainWindow):
         self.database.setMinimumWidth(_LEAST_STREAM)  # its tables would make the window wider than a small screen
         # In the order in which Tab goes through them.
         left = self._dock("sessions", "Sessions", self.sessions)
-        self.setCentralWidget(self._middle())
+        self._middle = self._make_middle()
+        self.setCentralWidget(self._middle)
         self._docks = {
             "sessions": left,
             "detail": self._dock("detail", "Inspector", self._detail_and_held()),
@@ -157,13 +163,14 @@ class Workbench(QMainWindow):
         return list(self._go_actions)
 
     def _go_action(self, number: int, name: str) -> QAction:
-        action = QAction(f"Go to {self._docks[name].accessibleName()}", self)
+        action = QAction(f'Go to "{self._docks[name].accessibleName()}"', self)
         action.setObjectName(f"go_to_{name}")
         action.setShortcut(QKeySequence(f"Alt+{number}"))
         action.triggered.connect(partial(self._on_go, name))
         return action
 
     def _on_go(self, name: str, _checked: bool = False) -> None:
+        self.asked_for.emit()
         self.raise_pane(name)
         entrance = _entrance(self._docks[name].widget())
         if entrance is not None:
@@ -221,9 +228,15 @@ class Workbench(QMainWindow):
             return
         focused = QApplication.focusWidget()
         here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
+        if here is None and focused and self.stream in panes and self._middle.isAncestorOf(focused):
+            here = panes.index(self.stream) - (step > 0)  # the filter and the cards stand before the events
         entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def is_behind(self, part: QWidget) -> bool:
+        """Whether a part of a pane cannot be seen, as another pane stands before it: to Qt it is visible all the same."""
+        return any(dock.isAncestorOf(part) and dock.visibleRegion().isEmpty() for dock in self._docks.values())
 
     def raise_pane(self, name: str) -> None:
         """Bring a pane to the front: sessions, detail, pending, breakpoints, writers or log."""
@@ -319,7 +332,7 @@ class Workbench(QMainWindow):
         rows.addWidget(self.held, 4)
         return part
 
-    def _middle(self) -> QWidget:
+    def _make_middle(self) -> QWidget:
         middle = QWidget(self)
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
@@ -377,9 +390,10 @@ class _Dock(QDockWidget):
 
 
 def _entrance(pane: QWidget) -> QWidget | None:
-    """Return what takes the keyboard in a pane: a list or a text rather than a button, or what says that there is nothing."""
+    """Return what takes the keyboard in a pane: the topmost list or text rather than a button, or what says that there is nothing."""
     inside = [pane, *pane.findChildren(QWidget)]
     able = [part for part in inside if part.isVisible() and part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus]
     if not able:
         return next((part for part in inside if isinstance(part, EmptyState) and part.isVisible()), None)
-    return next((part for part in able if isinstance(part, QAbstractScrollArea)), able[0])
+    lists = [part for part in able if isinstance(part, QAbstractScrollArea)]
+    return min(lists, key=lambda part: part.mapTo(pane, QPoint()).y(), default=able[0])

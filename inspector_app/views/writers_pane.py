@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QHeaderView,
     QLabel,
     QSizePolicy,
@@ -25,6 +26,8 @@ from inspector_app.values import clock, full_time, plain_tooltip, visible
 from inspector_app.views.empty_state import EmptyState
 
 _ROW = Qt.ItemDataRole.UserRole
+_EVENT = 1
+_NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ICONS = {"write": ("pen", "text"), "parallel": ("code-fork", "warn"), "reading": ("eye", "dim")}
 
 _COLUMNS = ((140, 0.3), (60, 0.1), (80, 0.1), (110, 0.2))
@@ -84,7 +87,8 @@ class WritersPane(QWidget):
         rows.addWidget(self._title)
         rows.addWidget(self.tree, 1)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(EmptyState("No key is asked about", "Select a key of the state and press Ctrl+Shift+W, or use its menu."))
+        self._empty = EmptyState("No key is asked about", "Select a key of the state and press Ctrl+Shift+W, or use its menu.")
+        self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
         whole = QVBoxLayout(self)
@@ -128,8 +132,22 @@ class WritersPane(QWidget):
         if selected is not None:
             self.tree.setCurrentItem(selected)
         self.tree.blockSignals(False)
-        self._stack.setCurrentIndex(1)
-        self.tree.setFocus()
+        self._turn_to(1)
+
+    def clear(self) -> None:
+        """Show nothing any more."""
+        self._rows = []
+        self.tree.clear()
+        self._title.clear()
+        self._turn_to(0)
+
+    def _turn_to(self, page: int) -> None:
+        """Show a page; the keyboard stays in this pane if it is here."""
+        focused = QApplication.focusWidget()
+        has_focus = focused is not None and self.isAncestorOf(focused)
+        self._stack.setCurrentIndex(page)
+        if has_focus:
+            (self.tree if page else self._empty).setFocus()
 
     def _make_tree(self) -> _Writes:
         tree = _Writes(self)
@@ -142,6 +160,7 @@ class WritersPane(QWidget):
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = tree.header()
         header.setStretchLastSection(True)
+        tree.headerItem().setTextAlignment(_EVENT, _NUMBER)
         for column in range(len(_COLUMNS)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         tree.itemClicked.connect(self._on_chosen)
@@ -152,6 +171,7 @@ class WritersPane(QWidget):
         time = clock(row.timestamp) if row.timestamp else ""
         item = QTreeWidgetItem([visible(text) for text in (row.who, row.place, time, row.where, row.change)])
         item.setIcon(0, theme.icon(*_ICONS[row.kind]))
+        item.setTextAlignment(_EVENT, _NUMBER)
         item.setData(0, _ROW, row)
         item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{row.kind}: {visible(row.who)}")
         if row.kind == "parallel":

@@ -62,7 +62,10 @@ def database_url(target: str | URL) -> URL:
         raise StorageError("This is no database URL; one looks like postgresql://user@host/database.") from error
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
-        raise StorageError(f"{url.get_backend_name()} databases are not supported; use SQLite or PostgreSQL.")
+        name = url.get_backend_name()
+        raise StorageError(
+            f"Databases of {name}:// are not supported. A server's URL begins with postgresql://; an SQLite file is opened as a file."
+        )
     return url.set(drivername=driver)
 
 
@@ -96,6 +99,12 @@ def without_password(target: str) -> str:
         StorageError: it is an URL of a database that we do not serve.
     """
     return shown_url(database_url(target)) if "://" in target else target
+
+
+def without_written_password(written: str) -> str:
+    """Return what was typed as a URL, which need not be one, without what may be a password in it."""
+    kept = re.sub(r"(?<=://)([^:@/]*):.*@", r"\1@", written)
+    return re.sub(r"([?&][^=&]*pass[^=&]*=)[^&]*", r"\1", kept)
 
 
 def file_of(url: URL) -> Path | None:

@@ -24,8 +24,9 @@ def order_script(delay: float = DELAY) -> ScriptedLlm:
         model="scripted-order-desk",
         delay=delay,
         rules=[
-            Rule(when=r"^find_product ", reply=_after_search),
             Rule(when=r'^check_stock .*"error"', reply=_ask_warehouse_again),
+            Rule(when=r'^(find_product|add_to_cart|place_order) .*"error"', reply="That did not work, so I leave it at that."),
+            Rule(when=r"^find_product ", reply=_after_search),
             Rule(when=r"^check_stock ", reply=_after_stock),
             Rule(when=r"^add_to_cart ", reply=_after_cart),
             Rule(

@@ -26,6 +26,8 @@ _CHUNK = 2_000
 _BREATH = 50
 """Rows that are looked at in 2 ms."""
 
+_NO_ANSWERS: frozenset[str | None] = frozenset()
+
 Ids = list[str | None]
 
 
@@ -62,7 +64,7 @@ class _Invocation:
     """What is seen of one invocation.
 
     Attributes:
-        rowids: of its events.
+        rowids: of its events; None if it went on after it had been finished: they have to be looked for.
         root: who spoke first.
         open_calls, early: ids of calls that have no result yet, and of results that came before their call: at most a few, mostly none.
         ended: its last event by an agent is the root's end.
@@ -71,7 +73,7 @@ class _Invocation:
         is_odd: it has to be read.
     """
 
-    rowids: array[int] = field(default_factory=lambda: array("q"))
+    rowids: array[int] | None = field(default_factory=lambda: array("q"))
     root: str | None = None
     open_calls: tuple[str | None, ...] = ()
     early: tuple[str | None, ...] = ()
@@ -82,7 +84,8 @@ class _Invocation:
     is_odd: bool = False
 
     def add(self, rowid: int, seen: _Glance) -> None:
-        self.rowids.append(rowid)
+        if self.rowids is not None:
+            self.rowids.append(rowid)
         self.is_odd |= seen.is_odd
         if seen.calls or seen.responses:
             self._pair(seen)
@@ -102,7 +105,7 @@ class _Invocation:
         self.early = (*self.early, *(response for response in seen.responses if response not in called))
         self.open_calls = tuple(call for call in called if call not in seen.responses)
 
-    def is_finished(self, answers: set[str | None]) -> bool:
+    def is_finished(self, answers: set[str | None] | frozenset[str | None]) -> bool:
         """Return whether it is certain that nothing waits in it."""
         if self.is_odd:
             return False
@@ -111,19 +114,47 @@ class _Invocation:
 
 @dataclass(slots=True)
 class _Session:
-    """What is seen of one session: its invocations, what the user answered, and each (invocation, what it takes back) in turn."""
+    """What is seen of one session.
 
-    invocations: dict[str, _Invocation] = field(default_factory=dict)
+    Attributes:
+        invocations: in the order in which they began. None: it was finished when another one began; of a long session most are, and nothing
+            more is kept of them.
+        answers: ids of the calls that the user answered.
+        steps: from the first rewind on, each (invocation, what it takes back) in turn; first those that had begun before.
+        latest: the invocation of the last event.
+    """
+
+    invocations: dict[str, _Invocation | None] = field(default_factory=dict)
     answers: set[str | None] = field(default_factory=set)
     steps: list[tuple[str, str | None]] = field(default_factory=list)
+    latest: str | None = None
 
     def add(self, rowid: int, seen: _Glance) -> None:
+        name = seen.invocation_id
+        if name != self.latest:
+            self._settle_latest()
+            self.latest = name
         if seen.author == "user":
             self.answers.update(seen.responses)
-        step = (seen.invocation_id, seen.rewinds)
-        if seen.rewinds is not None or not self.steps or self.steps[-1] != step:
+        if seen.rewinds is not None or self.steps:
+            self._note_step((name, seen.rewinds))
+        if name not in self.invocations:
+            self.invocations[name] = _Invocation()
+        invocation = self.invocations[name]
+        if invocation is None:
+            invocation = self.invocations[name] = _Invocation(rowids=None, is_odd=True)
+        invocation.add(rowid, seen)
+
+    def _settle_latest(self) -> None:
+        invocation = self.invocations.get(self.latest) if self.latest is not None else None
+        if invocation is not None and invocation.is_finished(_NO_ANSWERS):
+            self.invocations[self.latest] = None  # type: ignore[index]  # it is in there
+
+    def _note_step(self, step: tuple[str, str | None]) -> None:
+        if not self.steps:
+            self.steps.extend((name, None) for name in self.invocations)
+        if step[1] is not None or self.steps[-1:] != [step]:
             self.steps.append(step)
-        self.invocations.setdefault(seen.invocation_id, _Invocation()).add(rowid, seen)
 
 
 class PendingRows:
@@ -161,23 +192,26 @@ class PendingRows:
             if gently and number % _BREATH == 0:
                 time.sleep(0.001)
             row = (event_id, invocation_id, timestamp, data)
-            seen = _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
-            sessions.setdefault(SessionKey(*names), _Session()).add(rowid, seen)
+            sessions.setdefault(SessionKey(*names), _Session()).add(rowid, self._glance_at(row))
         # They are let go of one by one, and what is finished is not kept: a million small objects at once would hold all threads.
         found = []
         while sessions:
             name, session = sessions.popitem()
-            if entries := self._unfinished(session):
+            if entries := self._unfinished(name, session):
                 found.append((name, entries))
         return dict(reversed(found))
 
-    def _unfinished(self, session: _Session) -> list[Invocation]:
+    def _unfinished(self, key: SessionKey, session: _Session) -> list[Invocation]:
         rewound = rewound_invocations(session.steps)
         return [
-            read_invocation(self._events(invocation.rowids), is_rewound=False, answered=session.answers)
+            read_invocation(self._events(key, name, invocation.rowids), is_rewound=False, answered=session.answers)
             for name, invocation in session.invocations.items()
-            if name not in rewound and not invocation.is_finished(session.answers)
+            if invocation is not None and name not in rewound and not invocation.is_finished(session.answers)
         ]
+
+    def _glance_at(self, row: EventRow) -> _Glance:
+        _, invocation_id, _, data = row
+        return _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
 
     def _rows(self, key: SessionKey | None) -> Iterable[tuple[Any, ...]]:
         of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
@@ -194,10 +228,13 @@ class PendingRows:
             if len(rows) < _CHUNK:
                 return
 
-    def _events(self, rowids: array[int]) -> list[Event]:
+    def _events(self, key: SessionKey, invocation_id: str, rowids: array[int] | None) -> list[Event]:
+        if rowids is None:
+            rows = ((event_id, name, timestamp, data) for _, _, _, _, event_id, name, timestamp, data in self._rows(key))
+            return [self._decode(row) for row in rows if self._glance_at(row).invocation_id == invocation_id]
         query = "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?"
-        rows = self._file.read(lambda connection: [connection.execute(query, (rowid,)).fetchone() for rowid in rowids])
-        return [self._decode(row) for row in rows if row]
+        found = self._file.read(lambda connection: [connection.execute(query, (rowid,)).fetchone() for rowid in rowids])
+        return [self._decode(row) for row in found if row]
 
 
 def _fetch(connection: Any, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:

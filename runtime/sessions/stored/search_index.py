@@ -71,8 +71,10 @@ _STRUCTURE = frozenset(
 )
 """Names that stand in every event: nobody looks for those."""
 
+_SEARCHED = ("author", "content", "actions", "error_message", "errorMessage")
 _WORD = re.compile(r"[^\s\"]+")
-_AROUND = 60
+_BEFORE, _AFTER = 24, 240
+"""Characters of an excerpt before and after the word that was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,18 @@ class Hit:
     Attributes:
         key, event_id: which.
         author: whose event.
-        excerpt: the text round the first word.
+        timestamp: when it was made, epoch seconds; 0.0 where the row does not tell.
+        excerpt: of the text that has most of the words: what stands round the first one.
+        start, end: that word in the excerpt; both 0 where it is written otherwise there, as with an accent.
     """
 
     key: SessionKey
     event_id: str
     author: str
+    timestamp: float
     excerpt: str
+    start: int
+    end: int
 
 
 class SearchIndex:
@@ -201,8 +208,12 @@ class SearchIndex:
         if row is None:
             return None
         data = self._json(row[3:])
-        text = " ".join(_strings(data, 0))
-        return Hit(SessionKey(*row[:3]), str(row[3]), str(data.get("author", "")), _excerpt(text, wanted))
+        time = data.get("timestamp")
+        said = {name: value for name, value in data.items() if name in _SEARCHED and name != "author"}
+        author = str(data.get("author", ""))
+        excerpt, start, end = _excerpt([*_texts(said, "", 0), author], wanted)
+        timestamp = float(time) if isinstance(time, int | float) else 0.0
+        return Hit(SessionKey(*row[:3]), str(row[3]), author, timestamp, excerpt, start, end)
 
     def _id_at(self, rowid: int) -> str | None:
         row = self._database.read(lambda connection: connection.execute("SELECT id FROM events WHERE rowid = ?", (rowid,)).fetchone())
@@ -213,7 +224,8 @@ class SearchIndex:
         return self._database.read(lambda connection: connection.execute(query, (last,)).fetchall())
 
     def _text(self, row: tuple[Any, ...]) -> str:
-        return " ".join(_strings(self._json(row), 0))[:_LONGEST_TEXT]
+        data = self._json(row)
+        return " ".join(_strings({name: data[name] for name in _SEARCHED if data.get(name)}, 0))[:_LONGEST_TEXT]
 
     def _json(self, row: tuple[Any, ...]) -> dict[str, Any]:
         if self._is_v0:
@@ -223,9 +235,7 @@ class SearchIndex:
                 data = from_json(row[1])
             except (ValueError, TypeError):
                 data = {"content": str(row[1])}
-        if not isinstance(data, dict):
-            return {}
-        return {name: data[name] for name in ("author", "content", "actions", "error_message", "errorMessage") if data.get(name)}
+        return data if isinstance(data, dict) else {}
 
 
 def remove_stale(folder: Path) -> None:
@@ -279,10 +289,27 @@ def _strings(value: Any, depth: int) -> Iterator[str]:
         yield str(value)
 
 
-def _excerpt(text: str, wanted: list[str]) -> str:
+def _texts(value: Any, name: str, depth: int) -> Iterator[str]:
+    """Give the texts in a value one by one, as they are read: those of state and arguments with their names."""
+    if isinstance(value, dict) and depth < _DEEPEST:
+        for key, item in value.items():
+            yield from _texts(item, "" if key in _STRUCTURE else str(key), depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value:
+            yield from _texts(item, name, depth + 1)
+    elif name or isinstance(value, str):
+        yield f"{name}: {value}" if name else value
+
+
+def _excerpt(texts: list[str], wanted: list[str]) -> tuple[str, int, int]:
+    """Return a piece of the text that has most of the words, with the place of the first of them in it."""
+    words = [word.casefold() for word in wanted]
+    text = max(texts, key=lambda text: sum(word in text.casefold() for word in words))
     folded = text.casefold()
-    place = next((place for word in wanted if (place := folded.find(word.casefold())) >= 0), 0)
-    start = max(place - _AROUND, 0)
-    end = place + 2 * _AROUND
-    shown = " ".join(text[start:end].split())
-    return f"{'…' if start else ''}{shown}{'…' if end < len(text) else ''}"
+    place, length = next(((place, len(word)) for word in words if (place := folded.find(word)) >= 0), (0, 0))
+    start = max(place - _BEFORE, 0)
+    if start:
+        start = text.find(" ", start, place) + 1 or place
+    lead = ("…" if start else "") + " ".join(text[start:place].split()) + (" " if text[start:place][-1:].isspace() else "")
+    rest = " ".join(text[place : place + _AFTER].split()) + ("…" if place + _AFTER < len(text) else "")
+    return lead + rest, len(lead), len(lead) + length

@@ -56,7 +56,8 @@ def test_cells_of_a_row(model: EventListModel) -> None:
     assert text(model, 1, Column.TOKENS) == "1,234"
     assert len(text(model, 1, Column.TIME)) == 8
     assert model.total_tokens == 1234
-    model.set_temp_counts({event.id: 1})
+    model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
+    model.refresh_rows()
     assert text(model, 1, Column.DELTA) == "Δ3"
 
 
@@ -64,7 +65,8 @@ def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventListMod
     event = changed({})
     model.set_events([event])
     assert text(model, 1, Column.EVENT) == "no content and no change"
-    model.set_temp_counts({event.id: 1})
+    model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
+    model.refresh_rows()
     assert text(model, 1, Column.EVENT) == "changed for this run only, in temp:"
 
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 
 from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.event_rows import InvocationGroup
+from inspector_app.qt_models.invocation_groups import InvocationGroups
 from inspector_app.session_events import PAGE, SessionEvents
 from runtime.events import Event
 from tests.gui.events import partial, said, turns
@@ -26,8 +26,8 @@ def session() -> SessionEvents:
     return events
 
 
-def groups(first: int = 0) -> list[InvocationGroup]:
-    return [InvocationGroup(f"e-{place // 4}", place, False, count=4, counted=False) for place in range(first, len(STORED), 4)]
+def groups(first: int = 0) -> InvocationGroups:
+    return InvocationGroups(((place, f"e-{place // 4}") for place in range(first, len(STORED), 4)), len(STORED), unread=first)
 
 
 def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventListModel) -> None:
@@ -50,7 +50,7 @@ def test_what_an_event_followed_may_be_read_later(model: EventListModel) -> None
     stored = turns(2 * PAGE, per_invocation=2 * PAGE)
     events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], ask=lambda: None)
     events.put(PAGE, [(event.id, event) for event in stored[PAGE:]])
-    model.set_long(events, [InvocationGroup("e-0", 0, False, count=len(stored), counted=False)])
+    model.set_long(events, InvocationGroups([(0, "e-0")], len(stored)))
     row = model.row_of_index(PAGE)
     assert model.stream_row(row).took == ""
     events.put(0, [(event.id, event) for event in stored[:PAGE]])
@@ -65,7 +65,7 @@ def test_a_header_of_events_that_are_not_here_only_counts_them(model: EventListM
 
 def test_groups_that_are_found_later_take_the_place_of_the_unread_ones(model: EventListModel) -> None:
     known = 3 * PAGE - 8
-    model.set_long(session(), [InvocationGroup("", 0, False, count=known, counted=False, unread=True), *groups(known)])
+    model.set_long(session(), groups(known))
     assert model.stream_row(0).summary == f"{known} earlier events"
     assert model.row_of_index(known) == known + 2
     model.append_events([said("live", invocation="e-95"), said("new", invocation="e-96")])

@@ -234,7 +234,7 @@ def test_places_inside_a_changed_value_stand_below_it(tested) -> None:
         ["", "added"],
     ]
     part = delta.index(2, 2).data(DIFFERENCE_ROLE)
-    assert part.text[part.start : part.end] == "nty"
+    assert part.text[part.start : part.end] == "twenty", "whole words"
 
 
 def test_who_wrote_each_key(tested) -> None:
@@ -247,7 +247,7 @@ def test_who_wrote_each_key(tested) -> None:
         "b": ("#1", 0),
         "old": ("at creation", None),
         "user:x": ("another session", None),
-        "user:y": ("before the record", None),
+        "user:y": ("not recorded", None),
     }
     assert [tree.headerData(section, Qt.Orientation.Horizontal) for section in range(tree.columnCount())] == [
         "state",

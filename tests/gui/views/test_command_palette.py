@@ -37,6 +37,10 @@ def test_it_offers_every_action_of_the_window(window: MainWindow, palette: Comma
         assert any(name == text or name.endswith(f": {text}") for name in palette.names), entry.name
 
 
+def test_a_command_that_is_called_as_its_menu_is_named_once(palette: CommandPalette, qtbot: QtBot) -> None:
+    assert "Run" in palette.names and "Run: Step into" in palette.names and "Run: Run" not in palette.names
+
+
 def test_words_in_any_order_find_a_command_and_enter_does_it(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "over step")
     assert palette.names == ["Run: Step over"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -272,3 +273,22 @@ def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: Even
     grounds = [theme.color("pane"), theme.color("selected")]
     assert picture.pixelColor(left + 1, last) == theme.color("author1")
     assert all(picture.pixelColor(left + 1, last - 27 * row) in grounds for row in range(1, 7))
+
+
+def test_after_an_error_while_rows_are_painted_they_are_painted_again(
+    qtbot, view: EventStreamView, model: EventListModel, monkeypatch
+) -> None:
+    model.set_events(turns(3))
+    qtbot.waitExposed(view)
+    good = view.grab().toImage()
+
+    def fail(row: int) -> None:
+        raise LookupError(row)
+
+    monkeypatch.setattr(model, "stream_row", fail)
+    with qtbot.captureExceptions() as errors, contextlib.suppress(LookupError):
+        view.table.viewport().repaint()
+    assert {kind for kind, _, _ in errors} <= {LookupError}
+    monkeypatch.undo()
+    view.table.viewport().repaint()
+    assert view.grab().toImage() == good

@@ -81,3 +81,20 @@ def test_earlier_filters_are_offered(qtbot, bar: FilterBar) -> None:
     bar.focus()
     qtbot.keyClick(bar.field, Qt.Key.Key_Down)
     assert bar.field.completer().popup().isVisible()
+
+
+def test_an_earlier_filter_that_is_taken_closes_their_list_and_escape_closes_it_first(qtbot, bar: FilterBar) -> None:
+    bar.set_remembered(["one", "two"])
+    popup = bar.field.completer().popup()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Down)
+    for _ in range(2):
+        qtbot.keyClick(popup, Qt.Key.Key_Down)
+    with qtbot.waitSignal(bar.filter_changed) as asked:
+        qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert asked.args == ["two"]
+    assert not popup.isVisible()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Down)
+    assert popup.isVisible()
+    qtbot.keyClick(popup, Qt.Key.Key_Escape)
+    assert not popup.isVisible()
+    assert bar.text == "two", "only the list is closed"

@@ -41,6 +41,17 @@ def test_with_no_database_it_says_what_to_do(pane: SessionsPane, model: SessionT
     assert not pane.tree.isVisible()
 
 
+def test_escape_takes_the_filter_away_and_then_leaves_it(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+    fill(model)
+    pane.activateWindow()
+    pane.focus_filter()
+    qtbot.keyClicks(pane.filter, "s-2")
+    qtbot.keyClick(pane.filter, Qt.Key.Key_Escape)
+    assert pane.filter.text() == "" and pane.filter.hasFocus()
+    qtbot.keyClick(pane.filter, Qt.Key.Key_Escape)
+    assert pane.tree.hasFocus()
+
+
 def test_selecting_and_activating_a_session(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     fill(model)
     with qtbot.waitSignal(pane.session_selected) as selected:

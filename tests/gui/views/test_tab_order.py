@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.form_fields import FormField
 from inspector_app.views.alter_card import AlterCard
+from inspector_app.views.compare_page import ComparePage
 from inspector_app.views.held_card import HeldCard
 from inspector_app.views.state_edit_bar import StateEditBar
 from inspector_app.views.value_form import ValueForm
@@ -31,6 +32,14 @@ def test_what_is_written_comes_before_the_buttons(qtbot: QtBot) -> None:
     ):
         qtbot.addWidget(card)
         assert [name for name in tab_order(card) if name in names] == names
+
+
+def test_the_comparison_is_gone_through_from_its_events_to_what_is_compared(qtbot: QtBot) -> None:
+    page = ComparePage()
+    qtbot.addWidget(page)
+    names = tab_order(page)
+    assert names == ["compare_previous", "compare_next", "compare_close", "compare_table", "compare_aspects", *names[-2:]]
+    assert names[-2:] == ["compare_left_text", "compare_right_text"]
 
 
 def test_fields_that_are_made_later_come_before_the_buttons_too(qtbot: QtBot) -> None:

@@ -65,7 +65,7 @@ def test_the_state_of_an_app_and_of_a_user(page: DatabasePage, inspector: Inspec
     click(inspector, "user", qtbot)
     assert page.isVisible() and not inspector.window.workbench.filter_bar.isVisible()
     key = inspector.cursor.session.key
-    assert page.state.title == f"user {key.user_id} of app {key.app_name}"
+    assert page.state.title == f'User "{key.user_id}" of app "{key.app_name}"'
     assert values(page) == {"user:kept": [key.user_id]}
     assert page.state.facts.startswith("1 key · written last ")
     click(inspector, "app", qtbot)
@@ -86,7 +86,7 @@ def test_state_is_looked_at_without_a_session(page: DatabasePage, inspector: Ins
     inspector.cursor.select_session(None)
     inspector.window.commands.look_inside.trigger()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert page.state.title.startswith("app ")
+    assert page.state.title.startswith('App "')
     qtbot.keyClick(page.state.scopes, Qt.Key.Key_Escape)
     assert not page.isVisible()
 

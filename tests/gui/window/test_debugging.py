@@ -109,7 +109,7 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     window.commands.run.trigger()
     assert orders.run.phase == "paused", "what cannot be read is not thrown away by going on"
     editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4}')
-    assert call.text() == "Call it so"
+    assert call.text() == "Call it as edited"
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         press(orders, "held_call", qtbot)
     assert not card.isVisible()
@@ -143,10 +143,10 @@ def test_raising_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
     wait_until_held(orders, qtbot)
     press(orders, "held_raise", qtbot)
     qtbot.keyClicks(editor(orders), "the catalogue burned down")
-    orders.window.commands.step.trigger()
-    qtbot.waitUntil(lambda: results(orders, "find_product") == [{"error": "the catalogue burned down"}], timeout=10_000)
-    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
-        orders.window.commands.stop.trigger()
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000) as ended:
+        orders.window.commands.run.trigger()
+    assert results(orders, "find_product") == [{"error": "the catalogue burned down"}]
+    assert ended.args[0].error is None, "the sample goes on with it"
 
 
 def test_answer_in_the_models_place(orders: Inspector, qtbot: QtBot) -> None:
@@ -191,16 +191,23 @@ def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     orders.window.workbench.composer.set_text("a desk lamp")
     commands.step.trigger()
     wait_until_held(orders, qtbot)
+    composer = orders.window.findChild(QPlainTextEdit, "composer_edit")
+    assert composer.placeholderText().startswith("The run is held: F5 goes on, F10 goes on to the next event")
+    header = [orders.controller.events.stream_row(0)]
+    assert [row.event_kind for row in header] == ["held"]
+    held = orders.window.workbench.held
+    assert held.text == "Held after order_desk's tool call at its first event · F5 goes on, F10 goes on to the next event"
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before tool call find_product", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: bar.detail_text == "order_desk · tool result", timeout=10_000)
+    qtbot.waitUntil(lambda: bar.detail_text == "after order_desk's tool result", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before the model call of order_desk", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F11, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: bar.detail_text == "order_desk has ended", timeout=10_000)
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         commands.run.trigger()
+    assert composer.placeholderText().startswith("Message orders")
 
 
 def test_run_to_the_selected_kind(orders: Inspector, qtbot: QtBot) -> None:
@@ -276,6 +283,21 @@ def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbo
     pane.list.setCurrentItem(pane.list.topLevelItem(0))
     qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
     assert pane.rows == []
+
+
+def test_after_one_is_removed_the_next_is_selected_and_escape_leaves_one_as_it_is(orders: Inspector, qtbot: QtBot) -> None:
+    for condition in ("error", "text", "thought"):
+        add_breakpoint(orders, qtbot, condition)
+    pane = orders.window.workbench.breakpoints
+    pane.list.setCurrentItem(pane.list.topLevelItem(1))
+    for left in (["error", "thought"], ["error"]):
+        qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
+        assert [row.condition for row in pane.rows] == left
+    qtbot.keyClick(pane.list, Qt.Key.Key_Return)
+    field = pane.findChild(QLineEdit, "breakpoint_condition")
+    qtbot.keyClicks(field, " and text")
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert field.text() == "" and [row.condition for row in pane.rows] == ["error"]
 
 
 def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:

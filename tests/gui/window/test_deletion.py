@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.qt_models.session_node import TreeNode
 from inspector_app.views.deletion_dialog import DeletionDialog
+from inspector_app.views.empty_state import EmptyState
 from runtime.errors import StorageError
 from runtime.sessions import deletion
 from runtime.sessions.stored.reader import StoredDatabase
@@ -47,6 +48,10 @@ def dialog(inspector: Inspector) -> DeletionDialog:
     return found
 
 
+def shown_buttons(asked: DeletionDialog) -> list[str]:
+    return [button.text() for button in asked.findChildren(QPushButton) if button.isVisible()]
+
+
 def keys(file: Path) -> set[object]:
     with StoredDatabase.open(str(file)) as database:
         return {summary.key for summary in database.sessions()}
@@ -65,6 +70,8 @@ def test_a_session_is_named_deleted_and_put_back(story_open: Inspector, story_db
     assert asked.question.startswith("Delete 1 session with ")
     shown = asked.findChild(QPlainTextEdit)
     assert shown is not None and session is not None and session.session_id in shown.toPlainText()
+    assert " events, last changed " in shown.toPlainText()
+    assert shown_buttons(asked) == ["Keep it", "Delete 1 session"]
     qtbot.mouseClick(asked.delete_button, Qt.MouseButton.LeftButton)
     hint = story_open.window.workbench.deletion_hint
     qtbot.waitUntil(lambda: hint.button.text() == "Undo")
@@ -117,8 +124,9 @@ def test_nothing_goes_without_the_button(story_open: Inspector, story_db: Path, 
 def test_old_ones_are_counted_before_they_go(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
     choose(story_open, "database", qtbot)
     asked = dialog(story_open)
-    assert asked.question.endswith("is that old.")
-    assert not asked.delete_button.isEnabled()
+    nothing = asked.findChild(EmptyState)
+    assert nothing is not None and nothing.isVisible() and nothing.text[0].endswith("is that old")
+    assert shown_buttons(asked) == ["Close"]
     asked.age.setValue(0)
     assert asked.delete_button.text() == "Delete 1 session"
     asked.reject()

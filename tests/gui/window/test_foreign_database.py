@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -39,6 +40,13 @@ def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, ope
     assert "read only" not in inspector.window.status.text("database")
     assert not inspector.window.commands.allow_writing.isEnabled()
     assert any("backup" in message.text for message in inspector.window.message_bar.messages)
+
+
+def test_a_layout_that_is_only_read_says_so_and_offers_a_copy(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+    opened(copy_of("open/adk1.0.0-v0-rich_parts.db", tmp_path))
+    hint = inspector.window.workbench.writing_hint
+    assert hint.text == "adk1.0.0-v0-rich_parts.db has the format of an old google-adk (v0): it can be read, or worked on in a copy."
+    assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
 
 
 def test_a_run_that_was_sent_before_it_was_selected_does_not_write_to_it(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -137,6 +138,20 @@ def test_giving_the_edited_message_up_makes_nothing(story: Inspector, story_db: 
     assert bench.composer.text == "" and bench.fork_hint.text == ""
     with StoredDatabase.open(str(story_db)) as stored:
         assert len(stored.sessions()) == 1
+
+
+@pytest.mark.parametrize(("written", "stays"), [("", ""), (" now", "Write a story about the keeper of the north light now")])
+def test_a_message_that_was_not_edited_goes_with_its_fork(story: Inspector, written: str, stays: str, qtbot: QtBot) -> None:
+    original, bench = story.cursor.session, story.window.workbench
+    ask_to_fork(story, 6, qtbot)
+    choose(story, "edit", qtbot)
+    edit = bench.composer.findChild(QPlainTextEdit, "composer_edit")
+    edit.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(edit, written)
+    ask_to_fork(story, 6, qtbot)
+    choose(story, "fork", qtbot)
+    qtbot.waitUntil(lambda: story.cursor.session != original and not story.tasks.running, timeout=10_000)
+    assert bench.composer.text == stays
 
 
 def test_running_again_makes_no_model_call_before_the_event(counted: tuple[Inspector, Counting], story_db: Path, qtbot: QtBot) -> None:

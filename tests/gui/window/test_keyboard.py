@@ -6,12 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QDockWidget, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QCheckBox,
+    QDockWidget,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.views.empty_state import EmptyState
 
 
 @pytest.fixture
@@ -49,6 +61,14 @@ def test_f7_goes_round_the_panes_and_back(shown: Inspector, qtbot: QtBot) -> Non
         assert pane.isAncestorOf(focused()), (pane.objectName(), focused().objectName())
 
 
+def test_f7_goes_from_the_filter_to_the_events_and_shift_f7_to_the_sessions(shown: Inspector, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    for modifier, pane in ((Qt.KeyboardModifier.NoModifier, bench.stream), (Qt.KeyboardModifier.ShiftModifier, bench.sessions)):
+        bench.filter_bar.focus()
+        qtbot.keyClick(focused(), Qt.Key.Key_F7, modifier)
+        assert pane.isAncestorOf(focused()), focused().objectName()
+
+
 def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     bench.sessions.tree.setFocus()
@@ -58,6 +78,23 @@ def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspec
         seen.append(next((pane.objectName() for pane in (bench.stream, bench.composer, bench.detail) if pane.isAncestorOf(focused())), ""))
     order = [name for name in dict.fromkeys(seen) if name]
     assert order == ["event_stream", "composer", "event_detail"]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
+def test_tab_passes_over_the_panes_that_stand_behind_another(shown: Inspector, key: Qt.Key, qtbot: QtBot) -> None:
+    bench = shown.window.workbench
+    assert bench.pending.rows, "a form that could be answered unseen"
+    for pane in ("writers", "pending"):
+        bench.raise_pane(pane)
+        qtbot.waitUntil(lambda: not bench.findChild(QDockWidget, f"dock_{pane}").visibleRegion().isEmpty())  # noqa: B023
+        bench.stream.table.setFocus()
+        stops = []
+        while focused() not in stops:
+            stops.append(focused())
+            qtbot.keyClick(focused(), key)
+        assert len(stops) > 8
+        assert not [stop.objectName() for stop in stops if stop.visibleRegion().isEmpty()]
+        assert any(bench.pending.isAncestorOf(stop) for stop in stops) == (pane == "pending")
 
 
 def test_a_card_that_goes_away_gives_the_keyboard_to_the_events(shown: Inspector, qtbot: QtBot) -> None:
@@ -139,6 +176,43 @@ def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot)
         assert pane.isAncestorOf(focused()), "an empty one, too"
 
 
+def test_the_inspectors_key_goes_to_the_state_not_to_the_delta_below_it(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
+    qtbot.waitUntil(lambda: bench.detail.delta.table.isVisible())
+    qtbot.keyClick(focused(), "2", Qt.KeyboardModifier.AltModifier)
+    assert focused() is bench.detail.state.tree
+
+
+def test_what_goes_to_a_pane_leaves_the_page_that_hides_it(shown: Inspector, qtbot: QtBot) -> None:
+    window, bench = shown.window, shown.window.workbench
+    control, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
+    for key, modifier, pane in (
+        (Qt.Key.Key_F, control, bench.filter_bar),
+        (Qt.Key.Key_4, alt, bench.breakpoints),
+        (Qt.Key.Key_P, control, bench.pending),
+        (Qt.Key.Key_F7, Qt.KeyboardModifier.NoModifier, bench),
+    ):
+        for page in (window.welcome, window.compare):
+            window.show_page(page)
+            qtbot.keyClick(window, key, modifier)
+            qtbot.waitUntil(lambda: pane.isAncestorOf(focused()))  # noqa: B023
+            assert window.page is bench
+
+
+def test_what_goes_to_a_pane_waits_until_something_is_open(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
+    for key, modifier in ((Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier), (Qt.Key.Key_4, Qt.KeyboardModifier.AltModifier)):
+        qtbot.keyClick(focused(), key, modifier)
+        assert focused().objectName() == "welcome_open_agent"
+    assert "Open an agent or a database first" in inspector.window.commands.find_event.toolTip()
+    opened(story_db)
+    assert inspector.window.commands.find_event.isEnabled()
+
+
 def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
     story.window.activateWindow()
     qtbot.waitUntil(story.window.isActiveWindow)
@@ -153,3 +227,65 @@ def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qt
     assert bench.writers.isAncestorOf(focused())
     bench.writers.show_writers("Who wrote words", [])
     assert focused() is bench.writers.tree
+
+
+def copied_by_menu_key(view: QAbstractItemView, copy: str, qtbot: QtBot) -> str:
+    """Open the menu as the Menu key does: the window is told, and asks the view for a place. Copy something by it."""
+    view.setFocus()
+    QApplication.sendEvent(view.window().windowHandle(), QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint()))
+    qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    {action.text(): action for action in menu.actions()}[copy].trigger()
+    menu.close()
+    return QApplication.clipboard().text()
+
+
+def test_the_menu_key_opens_the_menu_of_the_current_row(shown: Inspector, qtbot: QtBot) -> None:
+    bench, events = shown.window.workbench, shown.controller.events
+    state, delta = bench.detail.state, bench.detail.delta
+    for number in range(3):
+        bench.stream.select_event(number)
+        assert copied_by_menu_key(bench.stream.table, "Copy event id", qtbot) == events.committed(number).id
+    bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
+    qtbot.waitUntil(lambda: delta.table.isVisible())
+    session = state.model.index(0, 0)
+    for row in range(state.model.rowCount(session)):
+        state.tree.setCurrentIndex(state.model.index(row, 0, session))
+        assert copied_by_menu_key(state.tree, "Copy key", qtbot) == state.model.index(row, 0, session).data()
+    delta.table.setCurrentIndex(delta.model.index(0, 0))
+    assert copied_by_menu_key(delta.table, "Copy path", qtbot) == f"state[{delta.model.change(0).key!r}]"
+
+
+def test_the_menu_key_brings_the_current_row_back_into_sight(shown: Inspector, qtbot: QtBot) -> None:
+    table, events = shown.window.workbench.stream.table, shown.controller.events
+    shown.window.resize(1280, 500)
+    shown.window.workbench.stream.select_event(events.event_count - 1)
+    table.verticalScrollBar().setValue(0)
+    assert table.verticalScrollBar().maximum() > 0
+    assert copied_by_menu_key(table, "Copy event id", qtbot) == events.committed(events.event_count - 1).id
+
+
+def test_asking_for_what_waits_where_nothing_does_shows_where_the_keyboard_is(shown: Inspector, qtbot: QtBot) -> None:
+    pending = shown.window.workbench.pending
+    pending.set_rows([], None)
+    shown.window.commands.answer_pending.trigger()
+    assert pending.isAncestorOf(focused()) and isinstance(focused(), EmptyState)
+
+
+def test_looking_in_the_state_of_no_event_shows_where_the_keyboard_is(shown: Inspector, qtbot: QtBot) -> None:
+    detail = shown.window.workbench.detail
+    shown.cursor.select_session(None)
+    qtbot.waitUntil(lambda: not detail.tabs.isVisible())
+    shown.window.commands.find_in_state.trigger()
+    assert detail.isAncestorOf(focused()) and focused().isVisible()
+
+
+def test_tab_stops_nowhere_on_the_start_page_where_nothing_shows_it(inspector: Inspector, qtbot: QtBot) -> None:
+    inspector.window.activateWindow()
+    qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
+    stops = []
+    while not stops or focused() is not stops[0]:
+        stops.append(focused())
+        qtbot.keyClick(focused(), Qt.Key.Key_Tab)
+    assert all(isinstance(stop, QAbstractButton) for stop in stops), [stop.objectName() for stop in stops]

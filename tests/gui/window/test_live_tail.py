@@ -144,8 +144,8 @@ def test_when_it_is_calm_it_is_said_how_the_run_was_left(
 ) -> None:
     writer.add_event("s", "e1")
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
-    assert live.controller.events._statuses == {"i": "running"}
-    qtbot.waitUntil(lambda: live.controller.events._statuses["i"] != "running")
+    assert live.controller.events.stream_row(0).event_kind == "running"
+    qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
 
 
 def test_what_waits_is_found_while_another_session_is_written_to_all_the_time(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
@@ -156,7 +156,7 @@ def test_what_waits_is_found_while_another_session_is_written_to_all_the_time(li
     writing.start(100)
     writer.add_event("s", "e1")
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
-    qtbot.waitUntil(lambda: live.controller.events._statuses["i"] != "running")
+    qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
     writing.stop()
 
 

@@ -119,7 +119,7 @@ def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspec
     assert go(office, qtbot, INTO) == "before the model call of checker"
     assert go(office, qtbot, INTO) == "before tool call look_up"
     assert inner_rows(office) == ["checker: 1 event inside this call · not stored", INSIDE[1]]
-    assert go(office, qtbot, OVER) == "checker · tool result (inside a tool)"
+    assert go(office, qtbot, OVER) == "after checker's tool result inside a tool"
     assert go(office, qtbot, OUT) == "checker has ended"
     assert inner_rows(office) == INSIDE
     assert go(office, qtbot, OUT) == "front has ended"
@@ -131,7 +131,7 @@ def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspec
 def test_stepping_over_runs_through_it_and_shows_what_it_did(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call checker")
-    assert go(office, qtbot, OVER) == "front · tool result"
+    assert go(office, qtbot, OVER) == "after front's tool result"
     assert inner_rows(office) == INSIDE
     assert results(office, "checker") == [{"result": "maria is known"}]
     finish(office, qtbot)
@@ -142,7 +142,7 @@ def test_held_at_an_event_inside_a_tool_its_detail_is_shown(office: Inspector, q
     write(office, "hello", qtbot)
     wait_until_held(office, qtbot)
     window, model = office.window, office.controller.events
-    assert window.workbench.held.text.startswith("Held after checker · tool result (inside a tool) breakpoint: ")
+    assert window.workbench.held.text.startswith("Held after checker's tool result inside a tool breakpoint: ")
     stream, detail = window.workbench.stream, window.workbench.detail
     shown = stream.selected_inner
     assert shown is not None and shown.author == "checker" and shown.get_function_responses()
@@ -199,15 +199,15 @@ def test_stepping_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> N
     step_to(office, qtbot, "before tool call transfer_to_agent")
     assert go(office, qtbot, INTO) == "expert begins"
     assert go(office, qtbot, OUT) == "expert has ended"
-    assert go(office, qtbot, OVER) == "front · end of agent", "who handed over goes on"
+    assert go(office, qtbot, OVER) == "after front's end of agent", "who handed over goes on"
     finish(office, qtbot)
 
 
 def test_stepping_over_a_transfer_runs_through_the_other_agent(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call transfer_to_agent")
-    assert go(office, qtbot, OVER) == "front · transfer"
-    assert go(office, qtbot, OVER) == "front · end of agent"
+    assert go(office, qtbot, OVER) == "after front's transfer"
+    assert go(office, qtbot, OVER) == "after front's end of agent"
     assert any(event.author == "expert" for event in events_of(office))
     finish(office, qtbot)
 
@@ -220,7 +220,7 @@ def test_a_branch_is_stepped_by_itself_and_the_other_one_is_told_of(office: Insp
     assert held.beside.startswith("fan.left is held")
     assert "fan.left is held" in office.window.status.text("run")
     for _ in range(3):
-        assert go(office, qtbot, OVER).startswith("left · "), "the other branch's events do not count"
+        assert go(office, qtbot, OVER).startswith("after left's "), "the other branch's events do not count"
     assert go(office, qtbot, OUT) == "left has ended"
     assert office.window.run_bar.state_text.startswith("paused at ")
     assert go(office, qtbot, OUT) == "fan has ended"

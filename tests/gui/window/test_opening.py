@@ -56,6 +56,18 @@ def test_several_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> 
     assert inspector.controller.events.event_count > 0
 
 
+def test_what_is_opened_next_is_gone_to(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
+    others = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
+    opened(story_db)
+    opened(*others)
+    assert inspector.cursor.session.database == str(others[0])
+    opened(story_db)
+    assert inspector.cursor.session.database == str(story_db)
+    inspector.cursor.select_session(None)
+    opened(story_db)
+    assert inspector.cursor.session.database == str(story_db)
+
+
 def test_one_file_is_listed_once(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.db").symlink_to(story_db)
@@ -128,3 +140,18 @@ def test_a_server_that_refuses_is_asked_again(inspector: Inspector, opened: Call
     assert dialog.url.text() == "postgresql://nobody@127.0.0.1:1/x"
     assert "cannot be reached" in dialog._problem.text()
     dialog.reject()
+
+
+def test_a_url_that_is_none_stays_to_be_corrected(inspector: Inspector, qtbot: QtBot) -> None:
+    inspector.window.commands.open_url.trigger()
+    dialog = inspector.window.findChild(UrlDialog)
+    assert dialog is not None
+    dialog.url.setText("foo://ana:s3cret@bar")
+    qtbot.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+    again = next(other for other in inspector.window.findChildren(UrlDialog) if other.isVisible())
+    assert again.url.text() == "foo://ana@bar"
+    assert (again.focusWidget(), again.url.property("state")) == (again.url, "wrong")
+    assert "Databases of foo:// are not supported. A server's URL begins with postgresql://" in again._problem.text()
+    qtbot.keyClicks(again.url, "x")
+    assert not again.url.property("state")
+    again.reject()

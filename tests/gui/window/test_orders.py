@@ -47,7 +47,7 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
     assert (window.run_bar.state_text, window.run_bar.detail_text) == ("waiting", "for an answer to ask_for_approval")
     assert "answer" in window.commands.resume.toolTip()
     hint = window.findChild(QPlainTextEdit, "composer_edit")
-    assert hint.placeholderText().startswith("Answer what waits in Pending")
+    assert hint.placeholderText().startswith("The agent waits for an answer: give it in Pending.")
 
     answer = pending.findChild(QPlainTextEdit, "pending_answer")
     respond = pending.findChild(QPushButton, "pending_respond")

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.qt_models.event_cells import Column
 from runtime.sessions.stored.reader import StoredDatabase
 from tests.gui.window.resuming import accept_preflight, read_preflight
 
@@ -43,6 +44,27 @@ def test_the_interrupted_session_is_on_show_and_resume_is_the_thing_to_press(sto
     assert story.window.run_bar.state_text == "interrupted"
     assert not story.window.commands.pause.isEnabled()
     assert "Nothing is running" in story.window.commands.pause.toolTip()
+
+
+def test_the_stream_counts_what_the_delta_lists(story: Inspector, qtbot: QtBot) -> None:
+    bench, events = story.window.workbench, story.controller.events
+
+    def badges_and_deltas() -> tuple[list[str], list[str]]:
+        badges, deltas = [], []
+        for index in range(events.event_count):
+            bench.stream.select_event(index)
+            badges.append(events.index(events.row_of_index(index) or 0, Column.DELTA).data())
+            changed = bench.detail.delta.model.rowCount()
+            deltas.append(f"Δ{changed}" if changed else "")
+        return badges, deltas
+
+    badges, deltas = badges_and_deltas()
+    assert badges == deltas and badges[9] == "Δ3", "the last one set temp:growth, too"
+    story.window.commands.resume.trigger()
+    accept_preflight(story, qtbot)
+    qtbot.waitUntil(lambda: story.run.phase == "idle" and not story.tasks.running, timeout=20_000)
+    badges, deltas = badges_and_deltas()
+    assert badges == deltas and len(badges) > 20
 
 
 def test_the_hint_says_what_is_missing_for_a_resume(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:

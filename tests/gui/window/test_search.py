@@ -11,7 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import write_many_sessions
 from inspector_app.app import Inspector
-from inspector_app.views.search_dialog import SearchDialog
+from inspector_app.views.search_dialog import COLUMNS, SearchDialog
+
+ONE = "1 event. Click one to go to it, or press Down and Enter."
+
+
+def cell_text(dialog: SearchDialog, row: int, column: str) -> str:
+    return dialog.table.item(row, COLUMNS.index(column)).text()
 
 
 @pytest.fixture
@@ -23,7 +29,7 @@ def dialog(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qt
     inspector.window.commands.search_all.trigger()
     found = inspector.window.findChild(SearchDialog)
     assert found is not None
-    qtbot.waitUntil(lambda: found.said == "Ready.")
+    qtbot.waitUntil(lambda: found.said == "Type words, then press Enter.")
     return found
 
 
@@ -35,15 +41,16 @@ def look_for(dialog: SearchDialog, words: str, inspector: Inspector, qtbot: QtBo
 
 def test_a_find_is_gone_to(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
     look_for(dialog, "order 123", inspector, qtbot)
-    assert dialog.said == "1 event."
+    assert dialog.said == ONE
     assert [dialog.table.item(0, column).text() for column in range(3)] == ["s-0000012", "user12", "order_desk"]
-    cell = dialog.table.visualItemRect(dialog.table.item(0, 3)).center()
+    assert cell_text(dialog, 0, "text").startswith("order 123 ") and cell_text(dialog, 0, "time").startswith("20")
+    cell = dialog.table.visualItemRect(dialog.table.item(0, 4)).center()
     qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     qtbot.waitUntil(lambda: not inspector.tasks.running and inspector.cursor.event_index == 3)
     assert inspector.cursor.session.key.session_id == "s-0000012"
     assert not inspector.window.workbench.stream.following, "new events do not take away what was found"
     look_for(dialog, "zebra", inspector, qtbot)
-    assert dialog.said == "No event has all these words."
+    assert dialog.said == "No event contains all of these words."
     dialog.close()
 
 
@@ -58,7 +65,7 @@ def test_a_find_is_gone_to_by_keyboard(dialog: SearchDialog, inspector: Inspecto
     assert chosen.args == [1]
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     look_for(dialog, "order 123", inspector, qtbot)
-    assert dialog.said == "1 event.", "other words are looked for again"
+    assert dialog.said == ONE, "other words are looked for again"
     dialog.close()
 
 
@@ -71,7 +78,7 @@ def test_reading_is_cancelled_and_goes_on_later(dialog: SearchDialog, inspector:
     inspector.tasks.spawn(search._search("order 123"), "Searching")
     qtbot.waitUntil(lambda: "Only a part" in dialog.said)
     look_for(dialog, "order 123", inspector, qtbot)
-    assert dialog.said == "1 event."
+    assert dialog.said == ONE
 
 
 def test_a_closed_database_takes_its_search_with_it(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:

@@ -130,3 +130,14 @@ def test_a_running_agent_is_not_edited(orders: Inspector, qtbot: QtBot) -> None:
 def _database(inspector: Inspector) -> Path:
     assert inspector.cursor.session is not None
     return Path(inspector.cursor.session.database)
+
+
+def test_the_value_of_a_new_key_is_typed_in_the_place_of_null(story: Inspector, qtbot: QtBot) -> None:
+    click(story, "state_add", qtbot)
+    detail = story.window.workbench.detail
+    key, value = detail.findChild(QLineEdit, "state_key"), detail.findChild(QPlainTextEdit, "state_value")
+    qtbot.keyClicks(key, "mood")
+    qtbot.keyClick(key, Qt.Key.Key_Tab)
+    qtbot.keyClicks(value, '"good"')
+    qtbot.keyClick(value, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: state_lanes(story).get("mood") == '"good"')

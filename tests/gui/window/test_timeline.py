@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import PER_INVOCATION, write_database
 from inspector_app.app import Inspector
 from inspector_app.timeline import timeline
+from inspector_app.views.timeline_view import ROW_HEIGHT
 from tests.gui.events import said
 
 
@@ -71,3 +72,20 @@ def test_what_stands_on_the_axis_does_not_overlap(story: Inspector, qtbot: QtBot
         edges = sorted((left, right) for left, right, _ in chart.axis_labels(drawn))
         assert len(edges) >= 2
         assert all(right < left for (_, right), (left, _) in pairwise(edges))
+
+
+def test_after_a_pause_the_axis_counts_from_its_end(story: Inspector) -> None:
+    chart = story.window.workbench.timeline.chart
+    drawn = timeline([said("word", number=seconds) for seconds in (0, 1, 2, 8_000, 8_001, 8_002)])
+    chart.set_timeline(drawn, {})
+    chart.resize(1200, 200)
+    assert [text for _, _, text in sorted(chart.axis_labels(drawn))][-3:] == ["+1.0 s", "+1.5 s", "+2.0 s"]
+
+
+def test_the_selected_events_row_is_scrolled_to(story: Inspector, qtbot: QtBot) -> None:
+    view = story.window.workbench.timeline
+    story.window.workbench.stream.select_event(9)
+    qtbot.waitUntil(lambda: view.chart._selected[0] == 9)
+    bar = view.chart.row_of(9)
+    assert bar is not None and view.chart._shown.rows[bar].author == "Reviser"
+    qtbot.waitUntil(lambda: 0 < view.chart.mapTo(view, view.chart.centre_of("Reviser")).y() + ROW_HEIGHT < view.height())

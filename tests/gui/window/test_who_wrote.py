@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.cursor import SessionAddress
 from runtime.events import Event, EventActions
 from runtime.sessions.session import SessionKey
 from runtime.sessions.stored.reader import StoredDatabase
@@ -81,3 +82,34 @@ def test_parallel_overwrites_are_flagged(inspector: Inspector, opened: Callable[
     assert "who was last, won" in pane.rows[0].note and pane.rows[1].change == '"anna" → "ben"'
     assert pane.rows[0].where == "fan.anna · this session"
     assert "Load the agent" in pane.title
+
+
+def test_another_session_is_asked_about_the_same_key(
+    inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    def drafts(*texts: str) -> list[Event]:
+        return [Event(invocation_id="e-1", author="writer", actions=EventActions(state_delta={"draft": text})) for text in texts]
+
+    sessions = {SessionKey("app", "u", "one"): drafts("a", "b", "c"), SessionKey("app", "u", "two"): drafts("A")}
+    opened(store(tmp_path / "two.db", sessions))
+    bench = inspector.window.workbench
+    pane, shown = bench.writers, inspector.cursor.session
+    assert shown is not None
+
+    def go_to(name: str) -> None:
+        inspector.cursor.select_session(SessionAddress(shown.database, SessionKey("app", "u", name)))
+        qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+    go_to("one")
+    inspector.window.commands.who_wrote.trigger()
+    assert [message.text for message in inspector.window.message_bar.messages] == ["Select a key of the state first."]
+    bench.detail.state.tree.writers_asked.emit("draft")
+    qtbot.waitUntil(lambda: [row.place for row in pane.rows] == ["1", "2", "3"])
+    assert inspector.window.message_bar.messages == [], "it has been selected"
+    go_to("two")
+    assert [(row.place, row.change) for row in pane.rows] == [("1", '"A"')]
+    assert pane.title.startswith("draft: 1 write.")
+    bench.raise_pane("log")
+    qtbot.waitUntil(lambda: pane.visibleRegion().isEmpty())
+    go_to("one")
+    assert pane.rows == [], "nobody looks at it, so nobody asks"

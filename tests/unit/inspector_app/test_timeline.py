@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector_app.timeline import Bar, Scale, Timeline, timeline
-from runtime.events import Event
+from runtime.events import Event, EventActions
 
 
 def said(author: str, at: float, *parts: types.Part, branch: str | None = None, tokens: int = 0, **fields: Any) -> Event:
@@ -89,6 +89,46 @@ def test_a_night_between_call_and_answer_leaves_the_rest_its_room() -> None:
     assert [round(scale.place(time), 3) for time in (0.0, 1.0, 2.0, 40_000.0, 40_001.0)] == [0.0, 0.313, 0.627, 0.687, 1.0]
     assert [(pause.start, pause.end) for pause in scale.pauses] == [(2.0, 40_000.0)]
     assert all(tick <= 2.0 or tick >= 40_000.0 for tick in scale.ticks(6))
+
+
+def test_a_long_model_call_is_no_pause() -> None:
+    """The story after its resume: 1.1 s for the critic, 7.6 s for the reviser, and little else."""
+    shown = timeline(
+        [
+            said("user", 0.0, text("go")),
+            said("critic", 1.0, text("dull")),
+            said("flow", 7_800.0),
+            said("critic", 7_801.1, text("better")),
+            said("reviser", 7_808.7, text("A story")),
+        ]
+    )
+    assert [(pause.start, pause.end) for pause in shown.scale.pauses] == [(1.0, 7_800.0)]
+    begin, middle, end = (shown.scale.place(time) for time in (7_800.0, 7_801.1, 7_808.7))
+    assert end - middle == pytest.approx((middle - begin) * 7.6 / 1.1)
+
+
+def test_each_run_of_an_agent_has_a_bar_of_its_own() -> None:
+    done = EventActions(end_of_agent=True)
+    shown = timeline(
+        [
+            said("user", 0.0, text("go")),
+            said("critic", 1.0, text("dull")),
+            said("critic", 1.1, actions=done),
+            said("reviser", 2.0, text("A story")),
+            said("flow", 7_800.0),
+            said("reviser", 7_800.5, actions=done),
+            said("critic", 7_802.0, text("better")),
+        ]
+    )
+    assert lines(shown)["critic/critic"] == [("agent", 0.0, 1.1), ("agent", 7_800.5, 7_802.0)]
+    assert lines(shown)["reviser/reviser"] == [("agent", 1.1, 2.0), ("agent", 7_800.0, 7_800.5)], "not across the interruption"
+
+
+def test_an_agent_stands_below_the_agents_that_are_on_show() -> None:
+    below_nobody = timeline([said("north", 1.0, text("500"), branch="fan.north"), said("merger", 2.0, text("done"))])
+    assert [(row.label, row.indent) for row in below_nobody.rows] == [("north", 0), ("model", 1), ("merger", 0), ("model", 1)]
+    below_one = timeline([said("fan", 1.0, text("go")), said("north", 2.0, text("500"), branch="fan.north")])
+    assert [(row.label, row.indent) for row in below_one.rows] == [("fan", 0), ("model", 1), ("north", 1), ("model", 2)]
 
 
 @pytest.mark.parametrize(("length", "ticks"), [(3.4, [0, 1, 2, 3]), (0.04, [0, 0.01, 0.02, 0.03, 0.04]), (0.0, [0])])

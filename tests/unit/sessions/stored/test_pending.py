@@ -82,6 +82,16 @@ CASES: dict[str, tuple[int, list[Event]]] = {
     "a checkpoint and the end": (0, [said(actions=EventActions(agent_state={"x": 1})), said(actions=EventActions(end_of_agent=True))]),
     "an end after somebody without a name": (1, [said(TEXT, author=""), said(actions=EventActions(end_of_agent=True))]),
     "a request of an odd kind": (1, [said(ODD_REQUEST, long_running_tool_ids={"r"})]),
+    "a finished one goes on after another": (1, [said(TEXT), said(TEXT, invocation="j"), said(CALL)]),
+    "a finished one goes on, and is finished again": (0, [said(TEXT), said(TEXT, invocation="j"), said(CALL), said(RESULT), said(TEXT)]),
+    "one is taken back, the one before waits": (
+        1,
+        [
+            said(CALL, long_running_tool_ids={"c"}),
+            said(TEXT, invocation="j"),
+            said(author="user", invocation="k", actions=EventActions(rewind_before_invocation_id="j")),
+        ],
+    ),
     "somebody else's end": (1, [said(CALL), said(author="you", actions=EventActions(end_of_agent=True))]),
 }
 
@@ -115,6 +125,33 @@ def test_whatever_was_the_last_event(tmp_path: Path) -> None:
 def _camel(value: Any, _chance: random.Random) -> Any:
     head, *rest = value.split("_")
     return head + "".join(word.title() for word in rest)
+
+
+STEPS: list[tuple[list[types.Part], dict[str, Any]]] = [
+    *(([part], {}) for part in (TEXT, CALL, RESULT)),
+    ([], {}),
+    ([], {"actions": EventActions(end_of_agent=True)}),
+    ([], {"actions": EventActions(agent_state={"x": 1})}),
+    ([], {"error_code": "429"}),
+]
+
+
+@pytest.mark.sweep
+async def test_whatever_the_order_of_several_invocations(tmp_path: Path) -> None:
+    chance, cases, items = random.Random(3), count(quick=60, full=3_000), 0
+    for number in range(cases):
+        file = tmp_path / f"{number}.db"
+        async with DatabaseSessionService(f"sqlite:///{file}") as service:
+            session = await service.create_session(app_name="a", user_id="u")
+            for _ in range(chance.randint(3, 12)):
+                parts, more = chance.choice(STEPS)
+                if chance.random() < 0.1:
+                    more = {"actions": EventActions(rewind_before_invocation_id=chance.choice("ijk"))}
+                author = chance.choice(["me", "me", "you", "user"])
+                await service.append_event(session, said(*parts, author=author, invocation=chance.choice("ijk"), **more))
+        items += check(file)
+    assert items
+    sys.stderr.write(f"{cases} sessions of interleaved invocations: {items} items wait\n")
 
 
 CHANGES: list[Callable[[dict[str, Any], str, random.Random], None]] = [

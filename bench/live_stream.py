@@ -1,0 +1,133 @@
+"""A live stream of many events a second, and what a bare table of Qt's makes of the same: the physical limit of the window's own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, QTimer
+from PySide6.QtWidgets import QHeaderView, QTableView
+
+from bench.generated import LiveWriter
+from runtime.events.event import Event
+from runtime.worker_threads import run_in_thread
+
+EVENTS_PER_SECOND = 10_000
+MADE_AT_ONCE = 100
+_ROW_HEIGHT = 22
+_WIDTHS = (24, 60, 70, 120, 500, 40, 60, 60)
+
+
+class LoopGaps:
+    """Times between turns of the loop, which is asked to turn each millisecond."""
+
+    def __init__(self) -> None:
+        self._gaps: list[float] = []
+        self._task = asyncio.ensure_future(self._watch())
+
+    async def _watch(self) -> None:
+        last = time.perf_counter()
+        while True:
+            await asyncio.sleep(0.001)
+            now = time.perf_counter()
+            self._gaps.append((now - last) * 1000)
+            last = now
+
+    def take(self) -> tuple[float, float]:
+        """Return the 99th percentile and the longest of those since the last time, in milliseconds."""
+        gaps, self._gaps = sorted(self._gaps), []
+        return (gaps[int(len(gaps) * 0.99)], gaps[-1]) if gaps else (0.0, 0.0)
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._task.cancel()
+
+
+async def stream_events(writer: LiveWriter, seconds: float, take: Callable[[Event], None]) -> int:
+    """Make and store `EVENTS_PER_SECOND`, as a run of the window's own does: on a thread; return how many.
+
+    Args:
+        writer: stores them.
+        seconds: how long.
+        take: is given each, in the loop.
+    """
+    begin, made = time.perf_counter(), 0
+    while (passed := time.perf_counter() - begin) < seconds:
+        due = int(passed * EVENTS_PER_SECOND) - made
+        for event in await run_in_thread(writer.commit, made, min(due, MADE_AT_ONCE)):
+            take(event)
+            made += 1
+        await asyncio.sleep(0 if due > MADE_AT_ONCE else 0.001)
+    return made
+
+
+class _BareModel(QAbstractTableModel):
+    """Rows that need no making: four texts of an event, and nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: list[tuple[str, ...]] = []
+
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # type: ignore[override]  # noqa: B008
+        return len(self._rows)
+
+    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # type: ignore[override]  # noqa: B008
+        return len(_WIDTHS)
+
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # type: ignore[override]
+        return self._rows[index.row()][index.column()] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def add(self, events: list[Event]) -> None:
+        """Add rows at the end."""
+        first = len(self._rows)
+        self.beginInsertRows(QModelIndex(), first, first + len(events) - 1)
+        for number, event in enumerate(events, first):
+            call = event.content.parts[0].function_call if event.content and event.content.parts else None
+            self._rows.append(("", str(number), "12:00:00", event.author, f"{call.name if call else ''} {event.id}", "3", "1.0 s", "220"))
+        self.endInsertRows()
+
+
+async def bare_table(database: str, seconds: float, each_ms: int) -> tuple[float, float, float]:
+    """Show a live stream in a bare table that follows its end.
+
+    Args:
+        database: where the events are stored.
+        seconds: how long.
+        each_ms: milliseconds from one batch of rows to the next.
+
+    Returns:
+        Events a second, and the loop's gaps: 99th percentile and longest, in milliseconds.
+    """
+    model, table = _BareModel(), QTableView()
+    table.setModel(model)
+    table.verticalHeader().hide()
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+    for column, width in enumerate(_WIDTHS):
+        table.setColumnWidth(column, width)
+    table.setWordWrap(False)
+    table.resize(960, 560)  # as large as the stream in a window of 1280 × 800
+    table.show()
+    waiting: list[Event] = []
+
+    def show_batch() -> None:
+        if waiting:
+            model.add(waiting)
+            waiting.clear()
+            table.scrollToBottom()
+
+    timer = QTimer(interval=each_ms)
+    timer.timeout.connect(show_batch)
+    timer.start()
+    writer = LiveWriter(database)
+    await asyncio.sleep(0.5)
+    gaps = LoopGaps()
+    made = await stream_events(writer, seconds, waiting.append)
+    timer.stop()
+    p99, longest = gaps.take()
+    gaps.stop()
+    writer.close()
+    table.close()
+    return made / seconds, p99, longest

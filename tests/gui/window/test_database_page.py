@@ -180,9 +180,10 @@ def test_reload_reads_the_table_on_show_again(page: DatabasePage, inspector: Ins
 
 
 def test_another_database_that_is_closed_takes_its_page_with_it(
-    page: DatabasePage, inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+    page: DatabasePage, inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
+    opened(file)  # it is gone back to
     pane, model = inspector.window.workbench.sessions, inspector.controller.sessions
     row = next(row for row in range(model.rowCount()) if model.node(model.index(row, 0)).database == str(story_db))
     pane.tree.clicked.emit(model.index(row, 0))

@@ -130,6 +130,7 @@ class WindowController(QObject):
         window, bench, commands = self.window, self.window.workbench, self.window.commands
         window.close_asked.connect(self.close_asked)
         commands.reload.triggered.connect(self._on_reload)
+        window.page_changed.connect(self._status.show_run)
         commands.close_database.triggered.connect(self._on_close_database)
         for choice, command in commands.themes.items():
             command.setChecked(choice == theme.current().choice)

@@ -7,6 +7,7 @@ import heapq
 from PySide6.QtCore import QTimer
 
 from inspector_app.controllers.hold_words import words_for
+from inspector_app.controllers.obstacles import Action
 from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import Source
 from inspector_app.cursor import SessionAddress
@@ -59,14 +60,14 @@ class WindowStatus:
         """Bring every command, the composer and the words about the run up to date."""
         self.show_open()
         run, commands, bench = self._run, self.window.commands, self.window.workbench
-        sending = run.blocked("fork" if self.forking else "send")
+        sending = self._blocked("fork" if self.forking else "send")
         draft = bool(bench.composer.text)
         paused = run.phase == "paused"
         allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
-        allow(commands.pause, run.blocked("pause"), "Hold the agent at its next event")
-        step = None if draft and sending is None else run.blocked("step")
+        allow(commands.pause, self._blocked("pause"), "Hold the agent at its next event")
+        step = None if draft and sending is None else self._blocked("step")
         allow(commands.step, step, "Go on to the next event" if paused else "Start, and hold the agent at its first event")
-        on = run.blocked("step_on")
+        on = self._blocked("step_on")
         agent = (run.hold.agent if run.hold else None) or "the agent"
         allow(commands.step_over, on, f"To the next event of {agent} itself: what it calls runs through")
         allow(commands.step_into, on, "To the next model call, tool call or sub-agent, before it is made")
@@ -78,9 +79,9 @@ class WindowStatus:
         no_event = None if chosen else "Select an event first."
         allow(commands.fork, no_event, "Go on from here in a new session; this one stays as it is")
         allow(commands.rewind, no_event, "Take back this invocation and all after it; says first what that undoes")
-        allow(commands.stop, run.blocked("stop"), "End the run; it can be resumed if the agent is resumable")
-        allow(commands.resume, run.blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
-        allow(commands.new_session, run.blocked("new_session"), "Start over in an empty session")
+        allow(commands.stop, self._blocked("stop"), "End the run; it can be resumed if the agent is resumable")
+        allow(commands.resume, self._blocked("resume"), "Go on with the interrupted invocation, from its last checkpoint")
+        allow(commands.new_session, self._blocked("new_session"), "Start over in an empty session")
         session = self._browse.session
         read_only = session is not None and not session.source.writing_allowed
         writable = None if read_only else "The session's database can be written already." if session else "No session is selected."
@@ -91,15 +92,21 @@ class WindowStatus:
         running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
         closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
-        self.window.run_bar.suggest_resume(run.blocked("resume") is None)
+        self.window.run_bar.suggest_resume(self._blocked("resume") is None)
         loaded = self._agents.loaded
         bench.composer.set_blocked(sending, loaded.name if loaded else "", self._instead_of_a_message())
         if bench.pending.selected_session in (None, self._cursor.session):
-            bench.pending.set_blocked(run.blocked("respond"), run.blocked("resume", bench.pending.invocation_id))
+            bench.pending.set_blocked(self._blocked("respond"), self._blocked("resume", bench.pending.invocation_id))
         else:  # its session is shown first, and then it is seen what stands in the way there
             busy = None if run.phase == "idle" else "A run is going on: stop it first (Shift+F5)."
             bench.pending.set_blocked(busy, busy)
         self._show_phase()
+
+    def _blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
+        """Return why something cannot be done now; None if it can. Nothing begins in a session that another database hides."""
+        if self.window.page is self.window.other_database and self._run.phase == "idle":
+            return "Close the database that is on show first (Esc)."
+        return self._run.blocked(action, invocation_id)
 
     def _instead_of_a_message(self) -> str:
         """Return what the composer says to do before the next message; empty if there is nothing."""
@@ -152,7 +159,7 @@ class WindowStatus:
 
     def _idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left, for `show_state`."""
-        session = self._browse.session
+        session = self._browse.session if self.window.session_is_in_sight else None
         open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
         if not open_ones:
             return "idle", "idle", ""

@@ -38,6 +38,8 @@ class DatabasePage(QWidget):
         self.tabs.setObjectName("database_tabs")
         self.tabs.setAccessibleName("What the database holds")
         self.tabs.setDocumentMode(True)
+        for pane in (self.state, self.tables):
+            pane.setContentsMargins(0, 6, 0, 0)
         self.tabs.addTab(self.state, "User && app state")
         self.tabs.addTab(self.tables, "Tables")
         self.tabs.currentChanged.connect(self._on_tab_changed)

@@ -38,6 +38,7 @@ class MainWindow(QMainWindow):
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
         agent_chosen(str), database_chosen(str): a file dialog was answered.
+        page_changed: another page is on show.
         close_asked: the user wants it closed; it stays open until `close_now`.
         work_asked: something in the workbench is about to be done; another page may be on show.
     """
@@ -45,6 +46,7 @@ class MainWindow(QMainWindow):
     paths_dropped = Signal(list)
     agent_chosen = Signal(str)
     database_chosen = Signal(str)
+    page_changed = Signal()
     close_asked = Signal()
     work_asked = Signal()
 
@@ -85,8 +87,15 @@ class MainWindow(QMainWindow):
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
             table = self.workbench.stream.table  # not whatever comes next; if there are no events, what is opened takes it in a moment
             (table if table.isVisible() else self.run_bar).setFocus(Qt.FocusReason.OtherFocusReason)
+        self.status.show_session_parts(self.session_is_in_sight)
         if page is self.welcome:
             self.welcome.focus()
+        self.page_changed.emit()
+
+    @property
+    def session_is_in_sight(self) -> bool:
+        """Whether what is on show is of the session that is open."""
+        return self._pages.currentWidget() in (self.workbench, self.compare)
 
     @property
     def pane_actions(self) -> list[QAction]:

@@ -40,7 +40,11 @@ class StateView(QWidget):
         self.search.setAccessibleName("Find in the state")
         self.search.setPlaceholderText("Find in keys and values")
         theme.make_clearable(self.search)
-        self.search.hide()
+        self._finder = QWidget(self)
+        inside = QVBoxLayout(self._finder)
+        inside.setContentsMargins(6, 6, 6, 0)
+        inside.addWidget(self.search)
+        self._finder.hide()
         self.search.textChanged.connect(self.model.search)
         QShortcut(QKeySequence("Escape"), self.search, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self._end_search)
         self._stack = QStackedLayout()
@@ -49,18 +53,18 @@ class StateView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.search)
+        column.addWidget(self._finder)
         column.addLayout(self._stack)
 
     def ask_search(self) -> None:
         """Ask what to look for in the state."""
-        self.search.show()
+        self._finder.show()
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
     def _end_search(self) -> None:
         self.search.clear()
-        self.search.hide()
+        self._finder.hide()
         self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_state(

@@ -23,6 +23,7 @@ RUN_ICONS = {
 
 _LEFT = ("run", "database", "session", "position", "tokens", "engine")
 _RIGHT = ("tail", "live")
+_OF_SESSION = ("database", "session", "position", "tokens", "tail", "live")
 
 TAIL_MARKS = {
     "live": ("tower-broadcast", "ok", "live"),
@@ -52,6 +53,11 @@ class StatusBar(QStatusBar):
     def text(self, part: str) -> str:
         """Return what a part says: run, database, session, position, tokens, engine, tail or live."""
         return self._parts[part].text
+
+    def show_session_parts(self, shown: bool) -> None:
+        """Say something about the open session, or, while it is not in sight, nothing."""
+        for name in _OF_SESSION:
+            self._parts[name].set_allowed(shown)
 
     def show_run(self, phase: str, text: str) -> None:
         """Show the run state."""
@@ -106,6 +112,7 @@ class _Part(QWidget):
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._allowed = True
         self._icon = IconLabel(12, self)
         self._label = QLabel(self)
         self._label.setObjectName(f"status_{name}")
@@ -128,4 +135,9 @@ class _Part(QWidget):
         self._icon.show_icon(icon, role)
         self._label.setText(visible(text))
         self._label.setToolTip(plain_tooltip(tooltip))
-        self.setVisible(bool(text))
+        self.setVisible(bool(text) and self._allowed)
+
+    def set_allowed(self, allowed: bool) -> None:
+        """Be seen if there is something to say, or not at all."""
+        self._allowed = allowed
+        self.setVisible(bool(self.text) and allowed)

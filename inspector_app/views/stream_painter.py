@@ -81,7 +81,7 @@ class StreamPainter:
                 self._text(painter, left, top, width, row.time, lit, self._small)
             elif column == Column.AUTHOR:
                 if row.author_sign > 1:  # italics tell a second author of a colour, a bar the others
-                    painter.fillRect(left + 1, top + 8, 2, ROW_HEIGHT - 16, theme.color(row.author_role))
+                    painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
                 font = self._italic if row.author_sign == 1 else self._font
                 self._text(painter, left, top, width, row.author, row.author_role, font)
             elif column == Column.DELTA:

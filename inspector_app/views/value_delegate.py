@@ -35,7 +35,8 @@ class ValueDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return a fixed height, and the width the text wants."""
-        font = self._mono if index.column() else self._font
+        is_writer = index.column() == 2 and isinstance(index.model(), ValueTreeModel)
+        font = self._small if is_writer else self._mono if index.column() else self._font
         text = str(index.data() or "")
         return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * _MARGIN + 2, ROW_HEIGHT)
 

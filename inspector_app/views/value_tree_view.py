@@ -79,7 +79,7 @@ class ValueTreeView(QTreeView):
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
         columns.resizeSection(0, max(keys, 110))
-        columns.resizeSection(2, min(max(self.sizeHintForColumn(2), 150), int(width * 0.28)))
+        columns.resizeSection(2, min(max(self.sizeHintForColumn(2), columns.sectionSizeHint(2)), int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width out again."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from google.genai import types
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -325,3 +325,22 @@ def test_the_heading_of_the_state_is_whole_in_a_long_session(qtbot, detail: Even
     header = detail.state.tree.header()
     assert header.model().headerData(0, Qt.Orientation.Horizontal) == "state at 1,000,000"
     qtbot.waitUntil(lambda: header.sectionSize(0) >= header.sectionSizeHint(0))
+
+
+def test_the_value_has_the_room_that_who_wrote_it_does_not_need(detail: EventDetail) -> None:
+    detail.show_event(2, said("x"))
+    detail.set_state(ScopedState(session={"draft": "long " * 50}), [], {"draft": (0, "desk")})
+    header = detail.state.tree.header()
+    assert header.sectionSize(2) == header.sectionSizeHint(2)
+    assert header.sectionSize(2) > QFontMetrics(theme.small_font()).horizontalAdvance("#1 desk") + 12
+
+
+def test_the_search_field_has_a_gap_round_it(qtbot, detail: EventDetail) -> None:
+    detail.show_event(2, said("x"))
+    heading = detail.state.tree.mapTo(detail, QPoint())
+    detail.find_in_state()
+    field = detail.state.search
+    qtbot.waitUntil(field.hasFocus)
+    assert field.mapTo(detail, QPoint()) - heading == QPoint(6, 6)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: detail.state.tree.mapTo(detail, QPoint()) == heading)

@@ -263,6 +263,18 @@ def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, 
     assert view._nothing_found.text[0] == "No event matches the filter"
 
 
+def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events([said("x", author=f"agent {number}") for number in range(7)])
+    view.resize(700, 400)
+    table = view.table
+    picture = table.viewport().grab().toImage()
+    left = table.columnViewportPosition(Column.AUTHOR)
+    last = table.visualRect(model.index(model.rowCount() - 1, Column.AUTHOR)).center().y()
+    grounds = [theme.color("pane"), theme.color("selected")]
+    assert picture.pixelColor(left + 1, last) == theme.color("author1")
+    assert all(picture.pixelColor(left + 1, last - 27 * row) in grounds for row in range(1, 7))
+
+
 def test_after_an_error_while_rows_are_painted_they_are_painted_again(
     qtbot, view: EventStreamView, model: EventListModel, monkeypatch
 ) -> None:

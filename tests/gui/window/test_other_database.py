@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -77,6 +77,20 @@ def test_it_is_read_again_and_what_was_open_stays(
     opened(file)
     assert inspector.window.page is page, "it was left for something else, and is opened again"
     assert page.tables.place_text == "rows 1–2"
+
+
+def test_the_bars_say_nothing_of_a_session_that_it_hides(story: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    window = story.window
+    seen = {name: window.findChild(QLabel, f"status_{name}") for name in ("database", "session", "position", "tokens")}
+    assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
+    opened(file)
+    assert window.page is window.other_database
+    assert window.run_bar.state_text == window.status.text("run") == "idle"
+    assert not any(label.isVisible() for label in seen.values())
+    assert not window.commands.resume.isEnabled() and not window.run_bar.button(window.commands.resume.objectName()).property("primary")
+    qtbot.keyClick(window.other_database.tables.tables, Qt.Key.Key_Escape)
+    assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
+    assert window.commands.resume.isEnabled()
 
 
 def test_among_several_it_is_said_what_it_is(inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None]) -> None:

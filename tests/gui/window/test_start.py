@@ -16,6 +16,7 @@ from inspector_app.app import Inspector, InspectorLoop
 from inspector_app.demo import STORY
 from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
+from inspector_app.views.icon_label import IconLabel
 
 
 def idle(inspector: Inspector, qtbot: QtBot) -> None:
@@ -31,6 +32,7 @@ def test_a_sample_card_opens_the_sample_without_a_question(inspector: Inspector,
     assert inspector.agents.loaded is not None and inspector.agents.loaded.name == "orders"
     assert window.commands.new_session.isEnabled()
     assert any("40 boxes of A4 paper" in label.text() for label in window.workbench.stream.findChildren(QLabel))
+    assert "No sessions yet" in [label.text() for label in window.workbench.sessions.findChildren(QLabel) if label.isVisible()]
 
 
 def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
@@ -68,6 +70,13 @@ def test_tab_goes_through_the_start_page_as_it_is_read(inspector: Inspector, sto
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
     openers = ["Open agent…", "Open database…", "Open a database on a server…"]
     assert seen == [*openers, f"Open {story_db}", "Open /somewhere/agent.py", "story", "orders"]
+
+
+def test_recent_items_have_the_icon_of_what_they_are(inspector: Inspector, tmp_path: Path) -> None:
+    welcome = inspector.window.welcome
+    welcome.set_recent([str(tmp_path), "/somewhere/orders.db", "postgresql://ana@db:5432/sessions", "sqlite:////somewhere/orders.db"])
+    icons = [row.findChild(IconLabel)._name for row in welcome.findChildren(QPushButton, "recent_item")]
+    assert icons == ["robot", "database", "server", "database"]
 
 
 def test_a_recent_item_that_is_gone_is_said_and_forgotten(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.cursor import MEMORY
 from inspector_app.demo import STORY
+from resources.samples.orders import script
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 
 fixtures_dir()
@@ -54,11 +55,12 @@ def test_a_run_that_was_sent_before_it_was_selected_does_not_write_to_it(
 ) -> None:
     database = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     before = database.read_bytes()
-    opened(database, STORY)
+    opened(database, STORY.parent / "orders")
+    inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)
     foreign = inspector.cursor.session
     inspector.cursor.select_session(None)
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000) as ended:
-        inspector.run.send("a story")
+        inspector.run.send("3 boxes of A4 paper")
         inspector.cursor.select_session(foreign)
     assert ended.args[0].address.database == MEMORY
     assert database.read_bytes() == before

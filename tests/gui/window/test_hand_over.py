@@ -42,17 +42,20 @@ class Writer:
     def write_question(self) -> None:
         """Commit an event that asks and waits, as an invocation of its own."""
         call = {"id": "asks", "name": "approve", "args": {}}
-        data = {**event_data(0), "id": "question", "invocation_id": "asking", "author": "order_desk", "long_running_tool_ids": ["asks"]}
-        data["content"] = {"role": "model", "parts": [{"function_call": call}]}
-        row = ("question", APP, USER, SESSION, "asking", "2026-11-21 10:00:00.000000", json.dumps(data))
-        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        self._connection.commit()
+        content = {"role": "model", "parts": [{"function_call": call}]}
+        more = {"author": "order_desk", "long_running_tool_ids": ["asks"], "content": content}
+        self._commit({**event_data(0), "id": "question", "invocation_id": "asking", **more})
 
     def write_file(self, name: str, version: int) -> None:
-        """Commit an event that names a file."""
-        self.write(1)
-        sql = "UPDATE events SET event_data = json_set(event_data, '$.actions.artifact_delta', json(?)) WHERE rowid = ?"
-        self._connection.execute(sql, (json.dumps({name: version}), self.count))
+        """Commit the next event, which names a file."""
+        data = event_data(self.count)
+        data["actions"]["artifact_delta"] = {name: version}
+        self._commit(data)
+        self.count += 1
+
+    def _commit(self, data: dict[str, Any]) -> None:
+        row = (data["id"], APP, USER, SESSION, data["invocation_id"], "2026-11-21 10:00:00.000000", json.dumps(data))
+        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self._connection.commit()
 
     @property

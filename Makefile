@@ -46,6 +46,7 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.stream
+	$(BIN)/python -m bench.memory
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.tail --mode wal
 	$(BIN)/python -m bench.browse

@@ -36,6 +36,8 @@ GOALS = {
     "filter, plain text: all, ms": "3,000 at 1,000,000",
 }
 STARTS = 5
+LIVE_ON = 100_000
+"""Events of the session that is streamed into; of the next shorter one if there is none."""
 BARE_TABLES = (16, 100)
 """Milliseconds between batches of rows."""
 
@@ -44,7 +46,9 @@ def main() -> None:
     """Generate, measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.stream")
     parser.add_argument("--events", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--seconds", type=float, default=60, help="of the live stream, on the session of 100,000 events")
+    parser.add_argument(
+        "--seconds", type=float, default=60, help="of the live stream, on the session of 100,000 events or the next shorter"
+    )
     parser.add_argument("--keep", metavar="FOLDER", help="where the databases are kept for the next time")
     parser.add_argument("--measure", metavar="DATABASE", help=argparse.SUPPRESS)
     parser.add_argument("--live", type=float, default=0, help=argparse.SUPPRESS)
@@ -61,7 +65,11 @@ def main() -> None:
         sys.stdout.write(json.dumps(_measure(options.measure, options.live)) + "\n")
         return
     with tempfile.TemporaryDirectory() as folder:
-        figures = {count: _opened(_database(Path(options.keep or folder), count), count, options.seconds) for count in options.events}
+        live_on = max((count for count in options.events if count <= LIVE_ON), default=0)
+        figures = {
+            count: _opened(_database(Path(options.keep or folder), count), options.seconds if count == live_on else 0)
+            for count in options.events
+        }
         figures[options.events[0]] = _cold_start() | figures[options.events[0]]
         _print(figures)
 
@@ -76,8 +84,8 @@ def _database(folder: Path, count: int) -> Path:
     return file
 
 
-def _opened(file: Path, count: int, seconds: float) -> dict[str, float]:
-    if count != 100_000:
+def _opened(file: Path, seconds: float) -> dict[str, float]:
+    if not seconds:
         return _in_a_process("--measure", str(file))
     bare = _in_a_process("--measure", str(file), "--bare", str(seconds / len(BARE_TABLES)))
     return _in_a_process("--measure", str(file), "--live", str(seconds)) | bare

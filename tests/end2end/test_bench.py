@@ -29,3 +29,13 @@ def test_the_browsing_benchmark_runs_small() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert "| the list filtered |" in done.stdout
+
+
+def test_the_windows_benchmarks_run_small() -> None:
+    for module, *arguments, expected in (
+        ("bench.stream", "--events", "3000", "--seconds", "1", "limit: bare table, each 100 ms: loop gap p99, ms"),
+        ("bench.memory", "--events", "2000", "--pieces", "2000", "2,000 streamed, MB at every tenth"),
+    ):
+        done = subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=280)
+        assert done.returncode == 0, done.stderr[-4000:]
+        assert expected in done.stdout

@@ -40,6 +40,11 @@ class SharedStatePane(QWidget):
         self.filter.setPlaceholderText("Filter apps and users")
         theme.make_clearable(self.filter)
         self.model = ScopeListModel(self)
+        self._none = QLabel()
+        self._none.setObjectName("no_scopes")
+        self._none.setProperty("role", "secondary")
+        self._none.setWordWrap(True)
+        self._none.hide()
         self.scopes = self._make_list()
         self.values = ValueTreeModel(self)
         self.tree = ValueTreeView(self.values)
@@ -60,7 +65,7 @@ class SharedStatePane(QWidget):
         split = QSplitter(self)
         split.setObjectName("shared_state_splitter")
         split.setChildrenCollapsible(False)
-        split.addWidget(_column(self.filter, self.scopes))
+        split.addWidget(_column(self.filter, self._none, self.scopes))
         split.addWidget(self._right())
         split.setSizes([190, 460])
         split.setStretchFactor(1, 1)
@@ -86,6 +91,7 @@ class SharedStatePane(QWidget):
     def set_scopes(self, scopes: Sequence[Scope]) -> None:
         """List apps and users."""
         self.model.set_scopes(scopes)
+        self._say_why_none()
         self._select()
 
     def choose(self, scope: Scope) -> None:
@@ -161,7 +167,12 @@ class SharedStatePane(QWidget):
 
     def _on_filter_changed(self, text: str) -> None:
         self.model.set_filter(text)
+        self._say_why_none()
         self._select()
+
+    def _say_why_none(self) -> None:
+        self._none.setText("No app or user matches." if self.filter.text().strip() else "No app or user has state of its own.")
+        self._none.setVisible(self.model.rowCount() == 0)
 
     def _on_current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
         scope = self.model.scope(current)

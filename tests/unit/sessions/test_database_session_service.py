@@ -69,7 +69,7 @@ async def test_a_database_in_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "words"), [("mysql://h/d", "mysql databases are not supported"), ("x://", "not supported|no database URL")]
+    ("url", "words"), [("mysql://h/d", "Databases of mysql:// are not supported"), ("x://", "not supported|no database URL")]
 )
 def test_databases_that_are_not_served(url: str, words: str) -> None:
     with pytest.raises(StorageError, match=words):

@@ -79,7 +79,7 @@ def read(field: FormField, text: str) -> Any:
         value = NotImplemented
     if field.kind == "JSON":
         if value is NotImplemented:
-            raise ValueError("a JSON value is expected; texts stand in double quotes.")
+            raise ValueError("a JSON value is expected; text goes in double quotes.")
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError("a number is expected.")

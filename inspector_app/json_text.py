@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 _EXPECTED = {
-    "Expecting value": "a JSON value is expected here; texts stand in double quotes.",
+    "Expecting value": "a JSON value is expected here; text goes in double quotes.",
     "Expecting ',' delimiter": "a comma or a closing bracket is expected here.",
     "Expecting ':' delimiter": "a colon is expected here, after the key.",
     "Expecting property name enclosed in double quotes": "a key in double quotes is expected here.",

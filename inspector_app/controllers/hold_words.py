@@ -15,7 +15,7 @@ from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.stepping import Reason
 
 _WHY: dict[Reason, str] = {
-    "start": "at its first event",
+    "start": "at the agent's first event",
     "pause": "by Pause",
     "step": "by Step",
     "step over": "by Step over",

@@ -19,6 +19,8 @@ from runtime.history.writers import Reading, Write, readings_of
 from runtime.worker_threads import run_in_thread
 
 _NO_KEY = "Select a key of the state first."
+_BOTH_FIT = 60
+"""Characters."""
 
 
 class WritersController(QObject):
@@ -104,6 +106,12 @@ def _rows(address: SessionAddress, history: History, root: BaseAgent | None, nam
     return rows
 
 
+def _change(before: str, after: str) -> str:
+    """Return what a write made of a value; of long ones what it is comes first, as the rest may be cut off."""
+    both = f"{before} → {after}"
+    return after if not before else both if len(both) <= _BOTH_FIT else f"{after}  ·  before: {before}"
+
+
 def _in_force(rows: Sequence[WriterRow], history: History, at: int | None) -> int | None:
     """Return the number of the write whose value the state after the event at this place has; None: that of the last one."""
     if at is None or not 0 <= at < len(history.events):
@@ -123,7 +131,7 @@ def _write(address: SessionAddress, write: Write, places: dict[str, int], number
     place = places.get(write.event_id or "")
     tools = f" · {', '.join(write.tools)}" if write.tools else ""
     after = "cleared (null)" if write.after is None else preview(write.after, 600)
-    before = "" if write.is_new else f"{preview(write.before, 120)} → " if write.known else "(not recorded) → "
+    before = "" if write.is_new else preview(write.before, 120) if write.known else "not recorded"
     session = "this session" if write.session == address.key else short_id(write.session.session_id)
     note = ""
     if write.parallel:
@@ -137,7 +145,7 @@ def _write(address: SessionAddress, write: Write, places: dict[str, int], number
         timestamp=write.timestamp,
         who=f"{write.author or 'at creation'}{tools}" + (" · in parallel" if write.parallel else ""),
         where=" · ".join(filter(None, (write.branch, session))),
-        change=f"{before}{after}",
+        change=_change(before, after),
         note=note,
     )
 

@@ -237,8 +237,12 @@ class GrowingText:
             parts.append(types.Part(text=self._said.text()))
         return self._latest.model_copy(update={"content": types.Content(role="model", parts=parts)})
 
-    def row(self, author_role: str) -> StreamRow:
-        """Return the growing row; of a long text its end is shown, where it grows."""
+    def row(self, author_role: str, author_sign: int = 0) -> StreamRow:
+        """Return the growing row; of a long text its end is shown, where it grows.
+
+        Args:
+            author_role, author_sign: see `event_row`.
+        """
         assert self._latest is not None
         text = self._said if self._said.length else self._thought
         shown = visible(("…" if text.length > _SHOWN_OF_GROWING else "") + text.end(_SHOWN_OF_GROWING))
@@ -250,6 +254,7 @@ class GrowingText:
             icon="comment-dots" if self._said.length else "lightbulb",
             role="text" if self._said.length else "dim",
             author_role=author_role,
+            author_sign=author_sign,
             event_kind="streaming",
         )
 

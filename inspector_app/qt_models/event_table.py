@@ -135,7 +135,7 @@ class EventTable(QAbstractTableModel):
         number = row - self._places.rows
         for position, (key, growing) in enumerate(self._growing.items()):
             if position == number:
-                return growing.row(self._colours.role(key[1]))
+                return growing.row(self._colours.role(key[1]), self._colours.sign(key[1]))
         assert self._waiting is not None
         return self._waiting
 

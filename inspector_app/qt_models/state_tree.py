@@ -19,6 +19,8 @@ UNCOMMITTED = "uncommitted"
 """The `lane` of what is not committed yet; no scope."""
 
 FILES = "files"
+_BOTH_FIT = 24
+"""Characters of a value before and after; of longer ones only the new one is shown: that must not be cut off, and the delta has both."""
 """The `lane` of the session's files (artifacts); no scope."""
 
 PINNED = "pinned"
@@ -271,5 +273,7 @@ def _key_node(lane: ValueNode, row: int, key: str, value: Any, path: str, change
     if change.kind == "changed" and same_value(change.before, value):
         return ValueNode(lane, row, key, value, path, note=after if value is None else None)
     mark = "cleared" if value is None else "changed" if change.kind == "written" else change.kind
-    note = f"{preview(change.before, 80)} → {after}" if change.kind == "changed" else after
+    note = after
+    if change.kind == "changed" and len(both := f"{preview(change.before, 80)} → {after}") <= _BOTH_FIT:
+        note = both
     return ValueNode(lane, row, key, value, path, note=note, mark=mark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 
 from inspector_app import theme
@@ -44,6 +44,7 @@ class Composer(QWidget):
         self._send.setIcon(theme.icon("paper-plane", "accent"))
         self._send.setAutoRaise(True)
         self._send.clicked.connect(self.submit)
+        self._send.setFixedHeight(self._edit.height())  # of one line, and in the middle of it
         line.addWidget(self._send, 0, Qt.AlignmentFlag.AlignBottom)
         self.set_blocked("Open an agent to talk to", "")
 
@@ -55,6 +56,7 @@ class Composer(QWidget):
     def set_text(self, text: str) -> None:
         """Put a text into the box."""
         self._edit.setPlainText(text)
+        self._edit.moveCursor(QTextCursor.MoveOperation.End)
 
     def clear(self) -> None:
         """Empty the box: the message is on its way."""

@@ -84,6 +84,7 @@ class ProblemPage(QWidget):
         line = QHBoxLayout()
         self._another = _button("Open another…", "problem_another", parent)
         self._another.clicked.connect(self.another_asked)
+        self._another.hide()  # most pages never offer it, and it would make the window wider
         self._retry = _button("Retry", "problem_retry", parent)
         self._retry.clicked.connect(self.retry)
         copy = _button("Copy", "problem_copy", parent)

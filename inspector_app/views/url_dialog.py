@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -75,6 +76,13 @@ class UrlDialog(QDialog):
         buttons.addWidget(cancel)
         buttons.addWidget(self.open_button)
         rows.addLayout(buttons)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Be as high as the sentences need at this width."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None:
+            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _on_url_changed(self, text: str) -> None:
         self.open_button.setEnabled("://" in text)

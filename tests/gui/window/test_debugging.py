@@ -197,7 +197,7 @@ def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     header = [orders.controller.events.stream_row(0)]
     assert [row.event_kind for row in header] == ["held"]
     held = orders.window.workbench.held
-    assert held.text == "Held after order_desk's tool call at its first event · F5 goes on, F10 goes on to the next event"
+    assert held.text == "Held after order_desk's tool call at the agent's first event · F5 goes on, F10 goes on to the next event"
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before tool call find_product", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)

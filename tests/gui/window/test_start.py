@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLabel, QLineEdit, QPushButton
@@ -114,10 +115,30 @@ def test_an_agent_with_sessions_of_adk_web_offers_them(
     assert [source.title for source in inspector.browse.sources] == ["session.db"]
 
 
-def test_layout_and_theme_are_remembered(
+@pytest.fixture
+def start(
     running: InspectorLoop, qapp: QApplication, settings: Settings, story_db: Path, qtbot: QtBot
-) -> None:
-    first = start(qapp, settings, story_db, qtbot)
+) -> Iterator[Callable[[], Inspector]]:
+    """Starts the application, again and again with the same settings; what a test that failed left open is closed."""
+    made: list[Inspector] = []
+
+    def begin() -> Inspector:
+        inspector = Inspector(qapp, settings, MessageBus())
+        made.append(inspector)
+        inspector.closed.connect(lambda: made.remove(inspector))
+        inspector.show(None)
+        inspector.tasks.spawn(inspector.open([str(story_db)]), "Opening")
+        idle(inspector, qtbot)
+        qtbot.waitUntil(lambda: inspector.window.workbench.saved_layout() is not None)
+        return inspector
+
+    yield begin
+    for inspector in list(made):
+        close(inspector, qtbot)
+
+
+def test_layout_and_theme_are_remembered(start: Callable[[], Inspector], settings: Settings, qtbot: QtBot) -> None:
+    first = start()
     assert dock(first, "log").isVisibleTo(first.window.workbench)
     dock(first, "sessions").close()
     first.window.resize(790, 700)  # the screen that is not there has 800 × 800
@@ -125,7 +146,7 @@ def test_layout_and_theme_are_remembered(
     assert not theme.current().dark
     close(first, qtbot)
 
-    second = start(qapp, settings, story_db, qtbot)
+    second = start()
     assert not dock(second, "sessions").isVisible()
     assert second.window.size() == QSize(790, 700)
     assert settings.theme == "light"
@@ -134,24 +155,13 @@ def test_layout_and_theme_are_remembered(
     close(second, qtbot)
 
 
-def test_a_first_window_is_in_the_middle_of_the_screen_and_all_in_sight(
-    running: InspectorLoop, qapp: QApplication, settings: Settings, story_db: Path, qtbot: QtBot
-) -> None:
-    first = start(qapp, settings, story_db, qtbot)
+def test_a_first_window_is_in_the_middle_of_the_screen_and_all_in_sight(start: Callable[[], Inspector], qtbot: QtBot) -> None:
+    first = start()
     room = first.window.screen().availableGeometry()
     frame = first.window.frameGeometry()
     assert room.contains(frame)
     assert (frame.center() - room.center()).manhattanLength() <= 8  # but for the frame, which is there once it is shown
     close(first, qtbot)
-
-
-def start(qapp: QApplication, settings: Settings, database: Path, qtbot: QtBot) -> Inspector:
-    inspector = Inspector(qapp, settings, MessageBus())
-    inspector.show(None)
-    inspector.tasks.spawn(inspector.open([str(database)]), "Opening")
-    idle(inspector, qtbot)
-    qtbot.waitUntil(lambda: inspector.window.workbench.saved_layout() is not None)
-    return inspector
 
 
 def close(inspector: Inspector, qtbot: QtBot) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from inspector_app import theme
 from inspector_app.json_text import parse_json_object
 from inspector_app.values import plain_tooltip
+from inspector_app.views.button_flow import ButtonFlow
 from inspector_app.views.json_editor import JsonEditor
 
 
@@ -116,7 +117,7 @@ class HeldCard(QWidget):
         rows.addWidget(self._failure)
         rows.addWidget(self._beside)
         rows.addWidget(self._editor, 1)
-        rows.addLayout(self._make_buttons())
+        rows.addWidget(self._make_buttons())
         self.hide()
 
     @property
@@ -225,7 +226,7 @@ class HeldCard(QWidget):
             raise ValueError(problem)
         return value
 
-    def _make_buttons(self) -> QHBoxLayout:
+    def _make_buttons(self) -> ButtonFlow:
         self._call = self._button("held_call", "play", "on_accent", self.go_on_asked.emit)
         self._call.setProperty("primary", True)
         self._submit = self._button("held_submit", "check", "on_accent", self.go_on_asked.emit)
@@ -237,19 +238,15 @@ class HeldCard(QWidget):
         self._reset.setAccessibleName("Undo the changes")
         self._reset.setToolTip("Show again what the call was to get")
         self._back = self._button("held_back", "arrow-left", "text", self._on_back, "Back")
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        for button in (self._call, self._submit, self._result, self._raise, self._answer, self._reset, self._back):
-            line.addWidget(button)
-        line.addStretch(1)
-        return line
+        self._choices = ButtonFlow(self)  # a fourth button must not make the pane wider
+        return self._choices
 
     def _show_buttons(self) -> None:
         kind, choice = self._kind, self._choice
         calling = kind is not None and choice == "call"
         failed = kind is not None and kind.startswith("failed")
         changed = calling and not failed and (bool(self._editor.problem) or self._editor.value != self._before)
-        for button, shown in (
+        choices = (
             (self._call, calling),
             (self._submit, kind is not None and not calling),
             (self._result, calling and kind in ("tool", "failed tool")),
@@ -257,7 +254,8 @@ class HeldCard(QWidget):
             (self._answer, calling and kind in ("model", "failed model")),
             (self._reset, changed),
             (self._back, kind is not None and not calling),
-        ):
+        )
+        for button, shown in choices:
             button.setVisible(shown)
         call = "Let it fail" if failed else "Call the model" if kind == "model" else "Call it"
         self._call.setText(f"{call} as edited" if changed else call)
@@ -272,6 +270,7 @@ class HeldCard(QWidget):
         hint = "Goes on (Ctrl+Enter); with F10 it counts as well, and the agent is held again at its next event"
         for button in (self._call, self._submit):
             button.setToolTip(plain_tooltip(hint if button.isEnabled() else self._editor.problem))
+        self._choices.set_buttons([button for button, shown in choices if shown])
 
     def _on_result(self) -> None:
         self._choose("result")

@@ -104,6 +104,7 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     assert '"quantity": 40' in editor(orders).toPlainText()
     assert results(orders, "add_to_cart") == []
 
+    inspector_width = window.workbench.detail.width()
     editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4')
     call = card.findChild(QPushButton, "held_call")
     assert not call.isEnabled() and "Line 1" in call.toolTip()
@@ -111,6 +112,8 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     assert orders.run.phase == "paused", "what cannot be read is not thrown away by going on"
     editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4}')
     assert call.text() == "Call it as edited"
+    assert card.findChild(QPushButton, "held_reset").isVisible()
+    assert card.minimumSizeHint().width() < inspector_width == window.workbench.detail.width(), "another button moves no pane"
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         press(orders, "held_call", qtbot)
     assert not card.isVisible()

@@ -19,7 +19,7 @@ UNCOMMITTED = "uncommitted"
 """The `lane` of what is not committed yet; no scope."""
 
 FILES = "files"
-_BOTH_FIT = 16
+_BOTH_FIT = 24
 """Characters of a value before and after; of longer ones only the new one is shown: that must not be cut off, and the delta has both."""
 """The `lane` of the session's files (artifacts); no scope."""
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QToolButton
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QToolButton, QWidget
 
 from inspector_app.glyphs import paint_glyph
 
@@ -229,6 +229,12 @@ def small_font() -> QFont:
 def pad(field: QAbstractSpinBox) -> None:
     """Give a field for a number the room that others have before their text; the style sheet has no say in there."""
     field.lineEdit().setTextMargins(7, 0, 0, 0)
+
+
+def restyle(widget: QWidget) -> None:
+    """Let the style sheet look again at a widget whose properties have changed."""
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 def make_clearable(field: QLineEdit) -> None:

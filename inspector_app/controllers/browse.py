@@ -243,9 +243,8 @@ class BrowseController(QObject):
     async def _read_past(self, session: OpenSession, long: LongSession) -> None:
         groups = await long.groups()
         if self.session is session:
-            session.groups = groups
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
-            self.groups_found.emit(groups.copy())
+            self.groups_found.emit(groups)
         await long.read_past(self.past_progress.emit)
         session.catch_up()
         if self.session is session:

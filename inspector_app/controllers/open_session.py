@@ -55,7 +55,7 @@ class OpenSession:
         invocations: as its events tell them; those of a running invocation are brought up to date when it ends. Of a long session only
             the latest.
         long: reads a long session piece by piece; None for others.
-        groups: of a long session, as far as they are known.
+        groups: of a long session, as far as they were known when it was opened.
     """
 
     address: SessionAddress

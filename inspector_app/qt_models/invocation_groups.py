@@ -51,14 +51,6 @@ class InvocationGroups(Sequence["InvocationGroup"]):
             raise IndexError(number)
         return InvocationGroup(self, number % len(self))
 
-    def copy(self) -> InvocationGroups:
-        """Return groups that can grow by themselves."""
-        made = InvocationGroups((), self._end)
-        made._firsts, made._invocations, made._flags = self._firsts[:], self._invocations[:], self._flags[:]
-        made._tokens, made._started, made._ended = self._tokens[:], self._started[:], self._ended[:]
-        made._inner = {number: list(runs) for number, runs in self._inner.items()}
-        return made
-
     @property
     def invocations(self) -> list[str]:
         """The invocation of each."""

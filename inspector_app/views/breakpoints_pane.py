@@ -320,8 +320,7 @@ class BreakpointForm(QWidget):
         role = "bad" if problem else "warn"
         if self._problem.property("role") != role:
             self._problem.setProperty("role", role)
-            self._problem.style().unpolish(self._problem)
-            self._problem.style().polish(self._problem)
+            theme.restyle(self._problem)
         said = problem or (self._hint and f"Is this meant? {self._hint}")
         self._problem.setText(visible(said))
         self._problem.setVisible(bool(said))
@@ -344,8 +343,7 @@ class BreakpointForm(QWidget):
         state = ("wrong" if problem else "good") if text else ""
         if line.property("state") != state:
             line.setProperty("state", state)
-            line.style().unpolish(line)
-            line.style().polish(line)
+            theme.restyle(line)
         line.setToolTip(plain_tooltip(problem))
         return problem
 

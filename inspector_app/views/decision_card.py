@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.values import plain_tooltip
 from inspector_app.views.button_flow import ButtonFlow
 from inspector_app.views.icon_label import IconLabel
@@ -107,8 +108,7 @@ class DecisionCard(QWidget):
         """
         self._icon.show_icon("triangle-exclamation" if urgent else icon, "warn" if urgent else "accent")
         self.setProperty("card", "held" if urgent else True)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        theme.restyle(self)
         self._title.setText(title)
         self._show_choices([*choices, Choice(CANCEL, "Cancel", "Nothing is done (Esc)")])
         self._fill(facts)

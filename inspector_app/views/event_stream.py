@@ -312,8 +312,7 @@ class EventStreamView(QWidget):
         dialog.setOkButtonText("Go")
         go = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Ok)
         go.setProperty("primary", True)
-        go.style().unpolish(go)
-        go.style().polish(go)
+        theme.restyle(go)
         dialog.intValueSelected.connect(self._on_number_chosen)
         dialog.open()
 

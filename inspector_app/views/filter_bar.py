@@ -206,8 +206,7 @@ class FilterBar(QWidget):
     def _mark(self, state: str) -> None:
         if self.field.property("state") != state:
             self.field.setProperty("state", state)
-            self.field.style().unpolish(self.field)
-            self.field.style().polish(self.field)
+            theme.restyle(self.field)
 
     def _on_text_changed(self, _text: str) -> None:
         self._pause.start()

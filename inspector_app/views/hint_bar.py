@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from inspector_app import theme
 from inspector_app.views.icon_label import IconLabel
 
 
@@ -73,8 +74,7 @@ class HintBar(QWidget):
         self.setProperty("card", "held" if urgent else True)
         self._button.setProperty("primary", urgent)
         for widget in (self, self._button):
-            widget.style().unpolish(widget)
-            widget.style().polish(widget)
+            theme.restyle(widget)
         self._text.setText(text)
         for button, words in ((self._button, action), (self._other, other)):
             button.setText(words)

@@ -102,8 +102,7 @@ class JsonEditor(QWidget):
         self._problem.setText(visible(text))
         self._problem.setVisible(bool(text))
         self.edit.setProperty("state", "wrong" if text else "")
-        self.edit.style().unpolish(self.edit)
-        self.edit.style().polish(self.edit)
+        theme.restyle(self.edit)
 
     def _on_text_changed(self) -> None:
         try:

@@ -71,8 +71,7 @@ class ProblemPage(QWidget):
         first = self._another if offers_another else self._retry
         for button in (self._another, self._retry):
             button.setProperty("primary", button is first)
-            button.style().unpolish(button)
-            button.style().polish(button)
+            theme.restyle(button)
         first.setFocus()
 
     @property

@@ -127,5 +127,4 @@ class RunBar(QToolBar):
         if widget.property(name) == value:
             return
         widget.setProperty(name, value)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
+        theme.restyle(widget)

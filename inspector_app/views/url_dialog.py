@@ -89,8 +89,7 @@ class UrlDialog(QDialog):
 
     def _on_url_edited(self) -> None:
         self.url.setProperty("state", "")  # what was wrong is being mended
-        self.url.style().unpolish(self.url)
-        self.url.style().polish(self.url)
+        theme.restyle(self.url)
 
     def _on_open(self) -> None:
         self.chosen.emit(self.url.text().strip(), self.password.text())

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.form_fields import FormField, fields_of_schema, fields_of_value, read
 from inspector_app.json_text import parse_json
 from inspector_app.values import plain_tooltip, visible
@@ -176,8 +177,7 @@ class ValueForm(QWidget):
                 state = "wrong" if not _is_empty(field, control) and _problem(field, control) else ""
                 if control.property("state") != state:
                     control.setProperty("state", state)
-                    control.style().unpolish(control)
-                    control.style().polish(control)
+                    theme.restyle(control)
         self.changed.emit()
 
 

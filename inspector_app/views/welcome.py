@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from inspector_app import theme
 from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.actions import Actions
 from inspector_app.views.icon_label import IconLabel
@@ -95,8 +96,7 @@ class WelcomePage(QScrollArea):
     def show_drop(self, able: bool) -> None:
         """Show that what is dragged over the window can be dropped, or stop that."""
         self._drop.setProperty("drop", "able" if able else "none")
-        self._drop.style().unpolish(self._drop)
-        self._drop.style().polish(self._drop)
+        theme.restyle(self._drop)
 
     def set_recent(self, items: list[str]) -> None:
         """Show what was opened last."""

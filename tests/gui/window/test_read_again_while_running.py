@@ -34,6 +34,21 @@ def step(inspector: Inspector, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: inspector.run.phase == "paused" and inspector.run.held is not before, timeout=20_000)
 
 
+def ids_after_steps(
+    inspector: Inspector, source: Source, reading: asyncio.Task[Any], begun: asyncio.Event, gate: asyncio.Event, qtbot: QtBot
+) -> list[str]:
+    """Step while the session is read again, and once more after it; return the ids of the stored events."""
+    qtbot.waitUntil(begun.is_set)
+    step(inspector, qtbot)
+    gate.set()
+    qtbot.waitUntil(reading.done)
+    step(inspector, qtbot)
+    assert inspector.cursor.session is not None
+    stored = inspector.tasks.spawn(source.events(inspector.cursor.session.key), "Looking")
+    qtbot.waitUntil(stored.done)
+    return [event.id for event in stored.result()]
+
+
 @pytest.mark.parametrize("where", ["database", "memory"])
 def test_nothing_is_missing(story: Inspector, where: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     if where == "memory":
@@ -54,14 +69,8 @@ def test_nothing_is_missing(story: Inspector, where: str, qtbot: QtBot, monkeypa
     address = story.cursor.session
     assert address is not None
     again = story.tasks.spawn(story.browse.load_session(address), "Reading again")
-    qtbot.waitUntil(read.is_set)
-    step(story, qtbot)
-    gate.set()
-    qtbot.waitUntil(again.done)
-    step(story, qtbot)
-    stored = story.tasks.spawn(source.events(address.key), "Looking")
-    qtbot.waitUntil(stored.done)
-    assert shown(story) == [event.id for event in stored.result()]
+    stored = ids_after_steps(story, source, again, read, gate, qtbot)
+    assert shown(story) == stored
     story.run.stop()
     qtbot.waitUntil(lambda: story.run.phase == "idle")
 
@@ -79,16 +88,10 @@ def test_nothing_is_there_twice_in_a_long_session(story: Inspector, qtbot: QtBot
     address = story.cursor.session
     assert address is not None
     again = story.tasks.spawn(story.browse.load_session(address, assume=False), "Reading again")
-    qtbot.waitUntil(begun.is_set)
-    step(story, qtbot)
-    gate.set()
-    qtbot.waitUntil(again.done)
-    step(story, qtbot)
-    stored = story.tasks.spawn(source.events(address.key), "Looking")
-    qtbot.waitUntil(stored.done)
+    stored = ids_after_steps(story, source, again, begun, gate, qtbot)
     session = story.browse.session
     assert session is not None and session.long is not None
-    assert len(session.events) == len(stored.result())
-    assert shown(story) == [event.id for event in stored.result()]
+    assert len(session.events) == len(stored)
+    assert shown(story) == stored
     story.run.stop()
     qtbot.waitUntil(lambda: story.run.phase == "idle")

@@ -51,3 +51,9 @@ def test_enter_on_a_text_that_cannot_be_sent_says_why_and_keeps_it(composer: Com
         qtbot.keyClick(edit_of(composer), Qt.Key.Key_Return)
     assert refused.args == ["A run is going on."]
     assert composer.text == "hello"
+
+
+def test_a_text_that_is_put_in_is_gone_on_writing_at_its_end(composer: Composer, qtbot: QtBot) -> None:
+    composer.set_text("one")
+    qtbot.keyClicks(edit_of(composer), " two")
+    assert composer.text == "one two"

@@ -76,8 +76,11 @@ class LiveWriter:
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
         self._file = Path(file)
         OPEN_FILES.add(self._file)  # as a service does: the window's readers cannot see this process's own locks
-        self._data = event_data(3)
-        self._model = Event.model_validate(self._data)
+        data = event_data(3)
+        self._model = Event.model_validate(data)
+        self._time = _time(data["timestamp"])
+        # Put together from pieces: what is measured is the window, not how long JSON takes.
+        self._json = json.dumps({**data, "invocation_id": "%(of)s", "id": "%(name)s"})
 
     def commit(self, first: int, count: int) -> list[Event]:
         """Commit events and return them.
@@ -87,8 +90,7 @@ class LiveWriter:
             count: how many.
         """
         names = [(f"live-{number}", f"live-{number // PER_INVOCATION}") for number in range(first, first + count)]
-        time = _time(self._data["timestamp"])
-        rows = [(name, APP, USER, SESSION, of, time, json.dumps({**self._data, "id": name, "invocation_id": of})) for name, of in names]
+        rows = [(name, APP, USER, SESSION, of, self._time, self._json % {"name": name, "of": of}) for name, of in names]
         self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self._connection.commit()
         return [self._model.model_copy(update={"id": name, "invocation_id": of}) for name, of in names]

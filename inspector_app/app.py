@@ -1,4 +1,4 @@
-"""Where everything is built and wired; the only file that knows qasync."""
+"""Where everything is built and wired."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import qasync
 from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
@@ -26,6 +25,7 @@ from inspector_app.controllers.run import RunController
 from inspector_app.controllers.window import WindowController, sample_cards
 from inspector_app.crash import CrashHooks
 from inspector_app.cursor import Cursor
+from inspector_app.loop import InspectorLoop
 from inspector_app.messages import BusHandler, Message, MessageBus
 from inspector_app.qt_models.event_list import EventListModel
 from inspector_app.qt_models.session_tree import SessionTreeModel
@@ -54,19 +54,6 @@ PICTURE_SIZE = (1400, 860)
 
 SETTLE_SECONDS = 0.15
 """What timers of the views (column widths, animations of docks) need before a picture is taken."""
-
-
-class InspectorLoop(qasync.QEventLoop):
-    """qasync's loop, with what asyncio's own does for abandoned async generators: their `finally` runs to its end."""
-
-    def _before_run_forever(self) -> None:
-        super()._before_run_forever()
-        self._outer_hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook)
-
-    def _after_run_forever(self) -> None:
-        sys.set_asyncgen_hooks(*self._outer_hooks)
-        super()._after_run_forever()
 
 
 class Inspector(QObject):

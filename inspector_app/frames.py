@@ -9,17 +9,18 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 CALM_MS, BUSY_MS = 16, 100
-FRAME_MS, LATE_MS = 4.0, 8.0
-"""That showing one frame's things may take; the second, and with less rest, while so many wait that what is shown is long past."""
+FRAME_MS = 4.0
+"""That showing one frame's things may take: who clicks meanwhile waits no longer."""
 
-LEAST_AT_ONCE, MANY_WAITING = 50, 2_500
-"""Things: so many are always shown in one frame; and from so many on they are shown late."""
+LEAST_AT_ONCE = 50
+"""Things: so many are always shown in one frame."""
 
 _SHORTEST = 0.001
 
-SHARE, MANY_SHARE = 1, 6
-"""Between two frames, so many times as long as the last one took: of a stream nobody can read few are enough, and showing must not eat the
-time of what is shown."""
+SHARE = 1.5
+"""Between two frames, so many times as long as the last one took: showing must not eat the time of what is shown."""
+
+_SHORTEST_REST_MS = 4.0
 
 
 class Frames(QObject):
@@ -59,8 +60,7 @@ class Frames(QObject):
         self._show(arrived)
 
     def _frame(self) -> None:
-        is_late = len(self._arrived) > MANY_WAITING
-        count = max(int((LATE_MS if is_late else FRAME_MS) / self._each_ms), LEAST_AT_ONCE)
+        count = max(int(FRAME_MS / self._each_ms), LEAST_AT_ONCE)
         arrived, self._arrived = self._arrived[:count], self._arrived[count:]
         begun = time.perf_counter()
         self._show(arrived)
@@ -68,7 +68,7 @@ class Frames(QObject):
         are_many = len(arrived) >= LEAST_AT_ONCE
         if are_many:
             self._each_ms = max((self._each_ms + taken / len(arrived)) / 2, _SHORTEST)
-        self._between = int(min(max(taken * (MANY_SHARE if are_many and not is_late else SHARE), CALM_MS), BUSY_MS))
+        self._between = int(min(max(taken * SHARE, _SHORTEST_REST_MS if are_many else CALM_MS), BUSY_MS))
         self._last = time.perf_counter()
         if self._arrived and not self._timer.isActive():
             self._timer.start(self._between)

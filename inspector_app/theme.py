@@ -5,6 +5,7 @@ Views never name a colour: they ask for a role (`dim`, `warn`, `authors[1]`), so
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
@@ -224,6 +225,11 @@ def small_font() -> QFont:
     font = QFont(QApplication.font())
     font.setPixelSize(SMALL_SIZE)
     return font
+
+
+def with_widest_digits(text: str) -> str:
+    """Return a text with its digits made wide ones: what is measured by it keeps its width until there is a digit more."""
+    return re.sub(r"\d", "8", text)
 
 
 def pad(field: QAbstractSpinBox) -> None:

@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.controllers.browse import BrowseController
 from inspector_app.controllers.open_session import Committed
 from inspector_app.cursor import SessionAddress
-from inspector_app.frames import MANY_WAITING, Frames
+from inspector_app.frames import Frames
 from runtime.events.event import Event
 
-MOST_WAITING = 4 * MANY_WAITING
+MOST_WAITING = 10_000
 """Things, from which on whoever streams is kept waiting."""
 
 

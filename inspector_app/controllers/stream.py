@@ -27,7 +27,7 @@ from runtime.worker_threads import run_in_thread
 MANY_AT_ONCE = 20
 """Events in one frame, from which on not each frame's last one is selected."""
 
-SETTLING_MS = 300
+SETTLING_MS = 500
 """From these events until the last one is selected."""
 
 NEAR = 20_000

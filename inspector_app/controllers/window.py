@@ -278,7 +278,7 @@ class WindowController(QObject):
     def _on_events_added(self, added: list[Event]) -> None:
         stream = self.window.workbench.stream
         following = stream.following
-        if len(added) >= MANY_AT_ONCE:
+        if following and len(added) >= MANY_AT_ONCE:
             stream.table.paint_later()
         self.events.append_events(added)
         self.events.set_statuses({event.invocation_id: "running" for event in added})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
+from inspector_app import theme
 from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.icon_label import IconLabel
 
@@ -114,7 +115,7 @@ class _Part(QWidget):
         super().__init__(parent)
         self._allowed = True
         self._icon = IconLabel(12, self)
-        self._label = QLabel(self)
+        self._label = _Words(self)
         self._label.setObjectName(f"status_{name}")
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setProperty("role", "secondary")
@@ -133,7 +134,7 @@ class _Part(QWidget):
     def say(self, text: str, icon: str = "", role: str = "dim", *, tooltip: str = "") -> None:
         """Say something else."""
         self._icon.show_icon(icon, role)
-        self._label.setText(visible(text))
+        self._label.show_words(visible(text))
         self._label.setToolTip(plain_tooltip(tooltip))
         self.setVisible(bool(text) and self._allowed)
 
@@ -141,3 +142,23 @@ class _Part(QWidget):
         """Be seen if there is something to say, or not at all."""
         self._allowed = allowed
         self.setVisible(bool(self.text) and allowed)
+
+
+class _Words(QLabel):
+    """As wide as its words, and no wider with other digits: a live stream counts many times a second, and a label that lets its layout ask
+    how large it wants to be has the whole window laid out anew each time."""
+
+    def show_words(self, words: str) -> None:
+        """Say something else."""
+        if words != self.text():
+            self._fit(words)
+            self.setText(words)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the room that another font needs."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit(self.text())
+
+    def _fit(self, words: str) -> None:
+        self.setFixedSize(self.fontMetrics().size(0, theme.with_widest_digits(words)))

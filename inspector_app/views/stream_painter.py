@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
+from math import ceil
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector_app import theme
@@ -19,11 +23,9 @@ _MARGIN = 6
 _GAP = 14
 _LANE = 8
 _MIDDLE = (ROW_HEIGHT - 1) // 2
-
-
-# Put together once: Qt's enums are slow, and this is done for every cell.
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_LETTERS = "".join(map(chr, range(32, 127))) + "→…Δ·–"
+"""What most texts are made of; what their widths add up to is their width, which others may not keep to."""
+_KNOWN = re.compile(f"[{re.escape(_LETTERS)}]*").fullmatch
 _ELIDE = Qt.TextElideMode.ElideRight
 
 
@@ -44,14 +46,10 @@ class StreamPainter:
 
     def __init__(self, view: QWidget) -> None:
         self._view = view
-        self._font = QFont(QApplication.font())
-        self._italic = QFont(self._font)
-        self._italic.setItalic(True)
-        self._metrics = QFontMetrics(self._font)
-        self._small = theme.small_font()
-        self._small_metrics = QFontMetrics(self._small)
-        self._widest = self._metrics.maxWidth()
-        self._narrow = max(self._metrics.averageCharWidth() * 2 // 3, 1)
+        font = QFont(QApplication.font())
+        italic = QFont(font)
+        italic.setItalic(True)
+        self._normal, self._italic, self._small = _Letters(font), _Letters(italic), _Letters(theme.small_font())
 
     def paint(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow, *, selected: bool, is_hit: bool) -> None:
         """Paint a row.
@@ -76,20 +74,20 @@ class StreamPainter:
             if column == Column.EVENT:
                 self._paint_summary(painter, top, left, width, row)
             elif column == Column.NUMBER:
-                self._text(painter, left, top, width, row.number, lit, self._small, _RIGHT)
+                self._text(painter, left, top, width, row.number, lit, self._small, at_right=True)
             elif column == Column.TIME:
                 self._text(painter, left, top, width, row.time, lit, self._small)
             elif column == Column.AUTHOR:
                 if row.author_sign > 1:  # italics tell a second author of a colour, a bar the others
                     painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
-                font = self._italic if row.author_sign == 1 else self._font
-                self._text(painter, left, top, width, row.author, row.author_role, font)
+                letters = self._italic if row.author_sign == 1 else self._normal
+                self._text(painter, left, top, width, row.author, row.author_role, letters)
             elif column == Column.DELTA:
-                self._text(painter, left, top, width, row.delta, "accent", self._font)
+                self._text(painter, left, top, width, row.delta, "accent", self._normal)
             elif column == Column.TOOK:
-                self._text(painter, left, top, width, row.took, lit, self._small, _RIGHT)
+                self._text(painter, left, top, width, row.took, lit, self._small, at_right=True)
             elif column == Column.TOKENS:
-                self._text(painter, left, top, width, row.tokens, "dim", self._small, _RIGHT)
+                self._text(painter, left, top, width, row.tokens, "dim", self._small, at_right=True)
             else:
                 self._paint_gutter(painter, top, left, width, row, is_hit)
 
@@ -98,13 +96,13 @@ class StreamPainter:
         painter.setPen(theme.color("line"))
         painter.drawLine(left, top + ROW_HEIGHT - 1, right, top + ROW_HEIGHT - 1)
         self._icon(painter, left + 12, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
-        painter.setFont(self._small)
+        painter.setFont(self._small.font)
         x = left + 24
         for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
             if text and x <= right:
                 painter.setPen(theme.color(role))
-                painter.drawText(x, top, 4000, ROW_HEIGHT, _LEFT, text)
-                x += self._small_metrics.horizontalAdvance(text) + _GAP
+                painter.drawText(x, top + self._small.baseline, text)
+                x += round(self._small.width(text)) + _GAP
 
     def _paint_gutter(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow, is_hit: bool) -> None:
         middle = left + (width - 1) // 2
@@ -129,28 +127,53 @@ class StreamPainter:
         self._icon(painter, left + 13, top + _MIDDLE + 1, row.icon, row.role if loud else row.author_role, ICON_SIZE)
         if row.edited:
             self._icon(painter, right - 13, top + _MIDDLE + 1, "pen", "warn", ICON_SIZE - 2)
-            room = self._small_metrics.horizontalAdvance("edited") + 2 * _MARGIN
+            room = ceil(self._small.width("edited")) + 2 * _MARGIN
             self._text(painter, right - 23 - room, top, room, "edited", "warn", self._small)
             right -= 24 + room
-        self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._font)
+        self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._normal)
 
-    def _text(self, painter: QPainter, left: int, top: int, width: int, text: str, role: str, font: QFont, where: int = _LEFT) -> None:
+    def _text(
+        self, painter: QPainter, left: int, top: int, width: int, text: str, role: str, letters: _Letters, *, at_right: bool = False
+    ) -> None:
         if not text:
             return
-        width -= 2 * _MARGIN
-        painter.setFont(font)
+        left, width = left + _MARGIN, width - 2 * _MARGIN
+        fitted = letters.fitted(text, width)
+        painter.setFont(letters.font)
         painter.setPen(theme.color(role))
-        if font is not self._small and len(text) * self._widest > width:  # what stands in the narrow columns always fits
-            text = self._elided(text, width)
-        painter.drawText(left + _MARGIN, top, width, ROW_HEIGHT, where, text)
-
-    def _elided(self, text: str, width: int) -> str:
-        """Return as much of a text as there is room for; measuring all of a long one would take longer than painting it."""
-        cut = text[: width // self._narrow + 1]
-        elided = self._metrics.elidedText(cut, _ELIDE, width)
-        is_enough = elided != cut or len(cut) == len(text)
-        return elided if is_enough else self._metrics.elidedText(text, _ELIDE, width)
+        painter.drawText(left + round(width - letters.width(fitted)) if at_right else left, top + letters.baseline, fitted)
 
     def _icon(self, painter: QPainter, x: int, y: int, name: str, role: str, size: int) -> None:
         drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())
         painter.drawPixmap(x - size // 2, y - size // 2, drawn)
+
+
+class _Letters:
+    """A font and how wide its letters are, measured once: Qt lays a text out to measure it, which takes as long as painting it."""
+
+    def __init__(self, font: QFont) -> None:
+        self.font = font
+        self._metrics = QFontMetricsF(font)
+        self._widths = {letter: self._metrics.horizontalAdvance(letter) for letter in _LETTERS}
+        self._narrowest = min(self._widths.values())
+        self.baseline = round((ROW_HEIGHT - self._metrics.height()) / 2 + self._metrics.ascent())
+        """Pixels from the top of a row."""
+
+    def width(self, text: str) -> float:
+        """Return how many pixels a text takes."""
+        return sum(map(self._widths.__getitem__, text)) if _KNOWN(text) else self._metrics.horizontalAdvance(text)
+
+    def fitted(self, text: str, width: int) -> str:
+        """Return as much of a text as there is room for; all of a long one is never looked at.
+
+        Args:
+            text: of one line.
+            width: pixels.
+        """
+        cut = text[: int(max(width, 0) // self._narrowest) + 1]
+        if not _KNOWN(cut):
+            elided = self._metrics.elidedText(cut, _ELIDE, width)
+            is_enough = elided != cut or len(cut) == len(text)
+            return elided if is_enough else self._metrics.elidedText(text, _ELIDE, width)
+        ends = list(accumulate(map(self._widths.__getitem__, cut)))
+        return text if ends[-1] <= width else cut[: bisect_right(ends, width - self._widths["…"])] + "…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import time
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -18,8 +18,9 @@ from inspector_app.views.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 
 WIDE = 760
 """Pixels from which on there is room for more than the summary needs."""
-PAINT_LATER_MS = 2
-"""A task that slept wakes in two turns of the loop, so that none is too short."""
+PAINT_LATER_MS, PAINT_EACH_MS = 2, 100
+"""From taking many in until their rows are painted, at the least, and from one painting to the next. No time at all would be too short for
+others to have the loop."""
 
 
 class StreamTable(QTableView):
@@ -43,6 +44,10 @@ class StreamTable(QTableView):
         self.setModel(model)
         self._row_painter = StreamPainter(self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
+        self._paint_timer = QTimer(self)
+        self._paint_timer.setSingleShot(True)
+        self._paint_timer.timeout.connect(self._paint_now)
+        self._painted_at = 0.0
         self._hits: Hits | None = None
         self.keeps_tail = True
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
@@ -82,8 +87,8 @@ class StreamTable(QTableView):
         """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
         small = QFontMetrics(theme.small_font())
         normal = QFontMetrics(self.font())
-        number = _as_wide_as(max(self._events.event_count, 100))
-        tokens = _as_wide_as(max(self._events.most_tokens, 1000))
+        number = theme.with_widest_digits(f"{max(self._events.event_count, 100):,}")
+        tokens = theme.with_widest_digits(f"{max(self._events.most_tokens, 1000):,}")
         fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key())
         if fitted == self._fitted:
             return
@@ -114,9 +119,18 @@ class StreamTable(QTableView):
         self.viewport().update()
 
     def paint_later(self) -> None:
-        """Let others have the loop before rows are painted again: taking many in and painting them hold it one after the other."""
-        self.setUpdatesEnabled(False)
-        QTimer.singleShot(PAINT_LATER_MS, self, lambda: self.setUpdatesEnabled(True))
+        """Let others have the loop before rows are painted again: taking many in and painting them hold it one after the other.
+
+        Of rows that nobody can read, ten times a second are enough.
+        """
+        if not self._paint_timer.isActive():
+            self.viewport().setUpdatesEnabled(False)  # the viewport alone: of the table, headings and all behind it would be painted, too
+            since = int((time.perf_counter() - self._painted_at) * 1000)
+            self._paint_timer.start(max(PAINT_EACH_MS - since, PAINT_LATER_MS))
+
+    def _paint_now(self) -> None:
+        self._painted_at = time.perf_counter()
+        self.viewport().setUpdatesEnabled(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
@@ -178,8 +192,3 @@ class StreamTable(QTableView):
         if shown is None:
             return
         self.setCurrentIndex(self._events.index(shown, Column.EVENT))
-
-
-def _as_wide_as(number: int) -> str:
-    """Return a number of as many digits: columns keep their width until there is one more."""
-    return re.sub(r"\d", "8", f"{number:,}")

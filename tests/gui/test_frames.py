@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app import frames
-from inspector_app.frames import LEAST_AT_ONCE, MANY_WAITING, Frames
+from inspector_app.frames import LEAST_AT_ONCE, Frames
 
 
 class Clock:
@@ -53,9 +53,3 @@ def test_a_frame_takes_as_many_as_its_time_allows(qtbot: QtBot, clock: Clock) ->
 
 def test_a_frame_is_never_too_small_to_get_on(qtbot: QtBot, clock: Clock) -> None:
     assert set(shown_at_once(qtbot, clock, 5.0, 10 * LEAST_AT_ONCE)[3:]) == {LEAST_AT_ONCE}
-
-
-def test_while_too_many_wait_frames_are_larger(qtbot: QtBot, clock: Clock) -> None:
-    sizes = shown_at_once(qtbot, clock, 0.02, MANY_WAITING + 1_000)
-    assert sizes[0] == pytest.approx(400, abs=20)
-    assert sizes[-2] == pytest.approx(200, abs=10)

@@ -5,13 +5,14 @@ import json
 
 import pytest
 from google.genai import types
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from inspector_app import theme
 from inspector_app.qt_models.event_cells import Column
 from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.views import stream_table
 from inspector_app.views.event_stream import EventStreamView
 from tests.gui.events import partial, said, turns
 
@@ -227,11 +228,45 @@ def test_the_tokens_column_is_there_once_somebody_counted(view: EventStreamView,
     assert not view.table.isColumnHidden(Column.TOKENS)
 
 
+class Paintings(QObject):
+    """Counts how often the rows were painted."""
+
+    def __init__(self, view: EventStreamView) -> None:
+        super().__init__(view)
+        self.count = 0
+        view.table.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
 def test_rows_that_are_painted_later_are_painted(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.append_events(turns(1))
+    qtbot.waitUntil(lambda: not view.table.isHidden())
+    paintings = Paintings(view)
     view.table.paint_later()
     model.append_events(turns(60))
-    assert not view.table.updatesEnabled()
-    qtbot.waitUntil(view.table.updatesEnabled)
+    qtbot.waitUntil(lambda: paintings.count >= 1)
+    assert view.table.viewport().updatesEnabled()
+
+
+def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: EventListModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    model.append_events(turns(1))
+    paintings = Paintings(view)
+    view.table.paint_later()
+    qtbot.waitUntil(lambda: paintings.count >= 1)
+    monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
+    view.table.paint_later()
+    before = paintings.count
+    for _ in range(5):
+        view.table.paint_later()
+        model.append_events(turns(20))
+        QApplication.processEvents()
+    assert paintings.count == before
+    view.table._paint_now()
+    QApplication.processEvents()
+    assert paintings.count == before + 1
 
 
 def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with_tokens(

@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from inspector_app.app import Inspector, InspectorLoop
+from inspector_app.app import Inspector
 from inspector_app.demo import STORY, interrupted_story
+from inspector_app.loop import InspectorLoop
 from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 from resources.samples.story import script

@@ -11,8 +11,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector_app.app import SHUTDOWN_SECONDS, Inspector, InspectorLoop
+from inspector_app.app import SHUTDOWN_SECONDS, Inspector
 from inspector_app.demo import STORY
+from inspector_app.loop import InspectorLoop
 from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 

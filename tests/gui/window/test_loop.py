@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import gc
 from collections.abc import AsyncGenerator
 
 import pytest
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector_app import app
-from inspector_app.app import Inspector, InspectorLoop
+from inspector_app.app import Inspector
+from inspector_app.loop import InspectorLoop
 from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 
@@ -36,6 +39,83 @@ def test_an_abandoned_generators_finally_runs_to_its_end(running: InspectorLoop,
     qtbot.waitUntil(task.done)
     gc.collect()
     qtbot.waitUntil(lambda: steps == ["finally begins", "finally ends"])
+
+
+def test_what_a_timer_wakes_goes_on_before_qt_does_anything_else(running: InspectorLoop, qtbot: QtBot) -> None:
+    steps = []
+    done = running.create_future()
+
+    async def wait() -> None:
+        await done
+        steps.append("awake")
+
+    def wake() -> None:
+        QTimer.singleShot(0, lambda: steps.append("Qt"))
+        done.set_result(None)
+
+    task = running.create_task(wait())
+    running.call_later(0.001, wake)
+    qtbot.waitUntil(lambda: len(steps) == 2)
+    assert steps == ["awake", "Qt"]
+    assert task.done()
+
+
+def test_a_task_that_never_waits_leaves_qt_its_turns(running: InspectorLoop, qtbot: QtBot) -> None:
+    turns = 0
+    over = False
+
+    async def spin() -> None:
+        nonlocal turns
+        while not over:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = running.create_task(spin())
+    qtbot.wait(1)
+    seen = []
+    QTimer.singleShot(5, lambda: seen.append(turns))
+    qtbot.waitUntil(lambda: bool(seen))
+    over = True
+    qtbot.waitUntil(task.done)
+    assert seen[0] > 0
+
+
+def test_what_is_cancelled_is_not_called(running: InspectorLoop, qtbot: QtBot) -> None:
+    called = []
+    running.call_soon(called.append, "soon").cancel()
+    running.call_later(0.001, called.append, "later").cancel()
+    running.call_later(0.02, called.append, "last")
+    qtbot.waitUntil(lambda: "last" in called)
+    assert called == ["last"]
+
+
+def test_the_loop_turns_while_a_callback_has_a_dialog_open(running: InspectorLoop, qtbot: QtBot) -> None:
+    steps = []
+
+    def ask() -> None:
+        dialog = QEventLoop()
+        running.call_soon(steps.append, "soon")
+        running.call_later(0.001, steps.append, "later")
+        running.call_later(0.01, dialog.quit)
+        dialog.exec()
+        steps.append("answered")
+
+    running.call_soon(ask)
+    running.call_soon(steps.append, "behind it")
+    qtbot.waitUntil(lambda: "answered" in steps)
+    assert steps == ["behind it", "soon", "later", "answered"]
+
+
+def test_each_callback_has_its_own_context(running: InspectorLoop, qtbot: QtBot) -> None:
+    name = contextvars.ContextVar("name", default="none")
+    seen = []
+    mine = contextvars.copy_context()
+    mine.run(name.set, "mine")
+    running.call_soon(lambda: seen.append(name.get()), context=mine)
+    running.call_later(0.001, lambda: seen.append(name.get()), context=mine)
+    running.call_soon(lambda: seen.append(name.get()))
+    qtbot.waitUntil(lambda: len(seen) == 3)
+    assert seen == ["mine", "none", "mine"]
 
 
 def test_a_database_that_does_not_let_itself_be_closed_does_not_hold_the_window(

@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame
 from pytestqt.qtbot import QtBot
 
 from inspector_app import theme
-from inspector_app.app import Inspector, InspectorLoop
+from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.loop import InspectorLoop
 from inspector_app.messages import MessageBus
 from inspector_app.settings import Settings
 from inspector_app.views.icon_label import IconLabel

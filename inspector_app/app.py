@@ -164,8 +164,11 @@ class Inspector(QObject):
         for part in (self.messages, *self.findChildren(QObject)):
             part.blockSignals(True)
         self.window.close_now()
-        self.window.deleteLater()  # Qt's own order; left to Python, models may go before the views that look at them
+        # In Qt's own order and on this thread: left to Python, models may go before the views that look at them, and on any thread.
+        for part in (self.window, self.controller):
+            part.deleteLater()
         self.closed.emit()
+        self.deleteLater()
 
 
 def run_window(paths: list[str], *, trust: bool = False, theme: str | None = None, size: tuple[int, int] | None = None) -> int:

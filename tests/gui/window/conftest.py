@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
@@ -70,6 +70,9 @@ def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settin
         inspector.window.close()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert not [timer.parent() for timer in timers if isValid(timer) and timer.isActive()]
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    # What is left Python's collector would delete on whatever thread it runs.
+    assert not [part for part in (inspector, inspector.controller, inspector.window) if isValid(part)]
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def add_events(connection: sqlite3.Connection, first: int, end: int) -> None:
 
 
 class LiveWriter:
-    """Commits many events a second to a session of `write_database`: copies of one that share their content, ten to an invocation.
+    """Commits many events a second to a session of `write_database`: ten to an invocation, copies that share their contents.
 
     Args:
         file: of the session.
@@ -76,11 +76,8 @@ class LiveWriter:
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
         self._file = Path(file)
         OPEN_FILES.add(self._file)  # as a service does: the window's readers cannot see this process's own locks
-        data = event_data(3)
-        self._model = Event.model_validate(data)
-        self._time = _time(data["timestamp"])
         # Put together from pieces: what is measured is the window, not how long JSON takes.
-        self._json = json.dumps({**data, "invocation_id": "%(of)s", "id": "%(name)s"})
+        self._turns = [_Turn(event_data(number)) for number in range(PER_INVOCATION)]
 
     def commit(self, first: int, count: int) -> list[Event]:
         """Commit events and return them.
@@ -89,16 +86,31 @@ class LiveWriter:
             first: how many there have been.
             count: how many.
         """
-        names = [(f"live-{number}", f"live-{number // PER_INVOCATION}") for number in range(first, first + count)]
-        rows = [(name, APP, USER, SESSION, of, self._time, self._json % {"name": name, "of": of}) for name, of in names]
+        made = [self._turns[number % PER_INVOCATION].event(number) for number in range(first, first + count)]
+        rows = [(event.id, APP, USER, SESSION, event.invocation_id, time, text) for event, time, text in made]
         self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self._connection.commit()
-        return [self._model.model_copy(update={"id": name, "invocation_id": of}) for name, of in names]
+        return [event for event, _, _ in made]
 
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
         OPEN_FILES.remove(self._file)
+
+
+class _Turn:
+    """One of an invocation's events, to be copied."""
+
+    def __init__(self, data: dict) -> None:
+        self._model = Event.model_validate(data)
+        self._time = _time(data["timestamp"])
+        self._json = json.dumps({**data, "invocation_id": "%(of)s", "id": "%(name)s"})
+
+    def event(self, number: int) -> tuple[Event, str, str]:
+        """Return a copy with the time and the text that are stored with it."""
+        name, of = f"live-{number}", f"live-{number // PER_INVOCATION}"
+        event = self._model.model_copy(update={"id": name, "invocation_id": of})
+        return event, self._time, self._json % {"name": name, "of": of}
 
 
 def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:

@@ -11,11 +11,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import QHeaderView, QTableView
 
 from bench.generated import LiveWriter
+from inspector_app.controllers.arrivals import MOST_WAITING
 from runtime.events.event import Event
 from runtime.worker_threads import run_in_thread
 
 EVENTS_PER_SECOND = 10_000
-MADE_AT_ONCE = 100
+MADE_AT_ONCE = 200
 _ROW_HEIGHT = 22
 _WIDTHS = (24, 60, 70, 120, 500, 40, 60, 60)
 
@@ -45,17 +46,21 @@ class LoopGaps:
         self._task.cancel()
 
 
-async def stream_events(writer: LiveWriter, seconds: float, take: Callable[[Event], None]) -> int:
+async def stream_events(writer: LiveWriter, seconds: float, take: Callable[[Event], None], waiting: Callable[[], int]) -> int:
     """Make and store `EVENTS_PER_SECOND`, as a run of the window's own does: on a thread; return how many.
 
     Args:
         writer: stores them.
         seconds: how long.
         take: is given each, in the loop.
+        waiting: how many wait to be shown; the run waits, too, while that are more than `MOST_WAITING`.
     """
     begin, made = time.perf_counter(), 0
     while (passed := time.perf_counter() - begin) < seconds:
         due = int(passed * EVENTS_PER_SECOND) - made
+        if waiting() > MOST_WAITING:
+            await asyncio.sleep(0.001)
+            continue
         for event in await run_in_thread(writer.commit, made, min(due, MADE_AT_ONCE)):
             take(event)
             made += 1
@@ -124,7 +129,7 @@ async def bare_table(database: str, seconds: float, each_ms: int) -> tuple[float
     writer = LiveWriter(database)
     await asyncio.sleep(0.5)
     gaps = LoopGaps()
-    made = await stream_events(writer, seconds, waiting.append)
+    made = await stream_events(writer, seconds, waiting.append, lambda: len(waiting))
     timer.stop()
     p99, longest = gaps.take()
     gaps.stop()

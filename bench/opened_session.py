@@ -141,7 +141,7 @@ class _Bench:
         self._gaps.take()
         before, memory = self._events.event_count, _rss_now()
         begin = time.perf_counter()
-        made = await stream_events(writer, seconds, lambda event: frames.add(Committed(event, {})))
+        made = await stream_events(writer, seconds, lambda event: frames.add(Committed(event, {})), lambda: frames.waiting)
         writer.close()
         figures = self.figures
         figures["live: waiting at the end"] = made - (self._events.event_count - before)

@@ -17,10 +17,9 @@ LEAST_AT_ONCE = 50
 
 _SHORTEST = 0.001
 
-SHARE = 1.5
-"""Between two frames, so many times as long as the last one took: showing must not eat the time of what is shown."""
-
-_SHORTEST_REST_MS = 4.0
+REST_SHARE, LEAST_REST_MS = 0.5, 2.0
+"""From a frame to the next while more waits than one could take: a share of what it took, and at the least. Others have the loop then; a
+longer rest would only let what arrived wait, for all of it has to be shown."""
 
 
 class Frames(QObject):
@@ -65,10 +64,10 @@ class Frames(QObject):
         begun = time.perf_counter()
         self._show(arrived)
         taken = (time.perf_counter() - begun) * 1000
-        are_many = len(arrived) >= LEAST_AT_ONCE
-        if are_many:
+        if len(arrived) >= LEAST_AT_ONCE:
             self._each_ms = max((self._each_ms + taken / len(arrived)) / 2, _SHORTEST)
-        self._between = int(min(max(taken * SHARE, _SHORTEST_REST_MS if are_many else CALM_MS), BUSY_MS))
+        between = max(taken * REST_SHARE, LEAST_REST_MS) if self._arrived else max(taken, CALM_MS)
+        self._between = int(min(between, BUSY_MS))
         self._last = time.perf_counter()
         if self._arrived and not self._timer.isActive():
             self._timer.start(self._between)

@@ -20,10 +20,10 @@ from runtime.worker_threads import run_in_thread
 KEPT = 4_000
 """Of a session's newest events, kept at hand: what waits in it is read from them."""
 
-STEP = 2_000
+STEP = 500
 """Events more than that, until the oldest are handed over; as many again, if that was not possible."""
 
-AT_ONCE = 4_000
+AT_ONCE = 1_000
 """Events that are handed over together at most: what is done with them on the window's thread must not be felt."""
 
 MOST_OF_ONE = 10_000
@@ -123,8 +123,7 @@ def _what_goes(rows: Sequence[tuple[int, str]], since: Sequence[Event]) -> _Gone
     count = _count_of(rows, since)
     left = {event.invocation_id for event in since[count:]}
     ended = {event.invocation_id for event in since[:count]} - left
-    known = invocations(since[: count + LOOKED_AHEAD])
-    return _Gone([rowid for rowid, _ in rows[:count]], [entry for entry in known if entry.invocation_id in ended], left)
+    return _Gone([rowid for rowid, _ in rows[:count]], invocations(since[: count + LOOKED_AHEAD], only=ended), left)
 
 
 def _count_of(rows: Sequence[tuple[int, str]], since: Sequence[Event]) -> int:

@@ -148,17 +148,22 @@ class _Words(QLabel):
     """As wide as its words, and no wider with other digits: a live stream counts many times a second, and a label that lets its layout ask
     how large it wants to be has the whole window laid out anew each time."""
 
+    _shape = ""
+
     def show_words(self, words: str) -> None:
         """Say something else."""
         if words != self.text():
-            self._fit(words)
+            shape = theme.with_widest_digits(words)
+            if shape != self._shape:
+                self._shape = shape
+                self._fit()
             self.setText(words)
 
     def changeEvent(self, event: QEvent) -> None:
         """Take the room that another font needs."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._fit(self.text())
+            self._fit()
 
-    def _fit(self, words: str) -> None:
-        self.setFixedSize(self.fontMetrics().size(0, theme.with_widest_digits(words)))
+    def _fit(self) -> None:
+        self.setFixedSize(self.fontMetrics().size(0, self._shape))

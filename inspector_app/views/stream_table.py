@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -46,8 +46,9 @@ class StreamTable(QTableView):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
         self._paint_timer = QTimer(self)
         self._paint_timer.setSingleShot(True)
-        self._paint_timer.timeout.connect(self._paint_now)
+        self._paint_timer.timeout.connect(self._paint_soon)
         self._painted_at = 0.0
+        self._rows_are_made = False
         self._hits: Hits | None = None
         self.keeps_tail = True
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
@@ -68,6 +69,7 @@ class StreamTable(QTableView):
         self.clicked.connect(self._on_clicked)
 
     def _set_up_headers(self) -> None:
+        self.setHorizontalHeader(_Headings(self))
         rows = self.verticalHeader()
         rows.setVisible(False)
         rows.setMinimumSectionSize(ROW_HEIGHT)
@@ -85,14 +87,13 @@ class StreamTable(QTableView):
 
     def fit_columns(self) -> None:
         """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
-        small = QFontMetrics(theme.small_font())
-        normal = QFontMetrics(self.font())
         number = theme.with_widest_digits(f"{max(self._events.event_count, 100):,}")
         tokens = theme.with_widest_digits(f"{max(self._events.most_tokens, 1000):,}")
         fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key())
         if fitted == self._fitted:
             return
         self._fitted = fitted
+        small, normal = QFontMetrics(theme.small_font()), QFontMetrics(self.font())
         authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
         for column, width in {
             Column.GUTTER: 24,
@@ -128,7 +129,16 @@ class StreamTable(QTableView):
             since = int((time.perf_counter() - self._painted_at) * 1000)
             self._paint_timer.start(max(PAINT_EACH_MS - since, PAINT_LATER_MS))
 
-    def _paint_now(self) -> None:
+    def _paint_soon(self) -> None:
+        """Make the rows at the end, which are what is about to be painted, and let others have the loop once more; then paint."""
+        if not self._rows_are_made:
+            self._rows_are_made = True
+            last = self._events.rowCount() - 1
+            for row in range(max(last - self.viewport().height() // ROW_HEIGHT, 0), last + 1):
+                self._events.stream_row(row)
+            self._paint_timer.start(PAINT_LATER_MS)
+            return
+        self._rows_are_made = False
         self._painted_at = time.perf_counter()
         self.viewport().setUpdatesEnabled(True)
 
@@ -192,3 +202,22 @@ class StreamTable(QTableView):
         if shown is None:
             return
         self.setCurrentIndex(self._events.index(shown, Column.EVENT))
+
+
+class _Headings(QHeaderView):
+    """Headings that are measured once: Qt does it again whenever any row has changed."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._measured: QSize | None = None
+
+    def sizeHint(self) -> QSize:
+        """Return how large all headings are."""
+        if self._measured is None:
+            self._measured = super().sizeHint()
+        return self._measured
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure again in another font or style."""
+        self._measured = None
+        super().changeEvent(event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -91,18 +91,23 @@ class Invocation:
     pending: tuple[PendingItem, ...] = ()
 
 
-def invocations(events: Sequence[Event]) -> list[Invocation]:
+def invocations(events: Sequence[Event], only: Container[str] | None = None) -> list[Invocation]:
     """Return a session's invocations in the order in which they began.
 
     Args:
         events: all events of the session, in commit order.
+        only: ids of those that are wanted; None: all.
     """
     groups: dict[str, list[Event]] = {}
     for event in events:
         groups.setdefault(event.invocation_id, []).append(event)
     rewound = rewound_invocations((event.invocation_id, event.actions.rewind_before_invocation_id) for event in events)
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
-    return [read_invocation(group, is_rewound=name in rewound, answered=answered) for name, group in groups.items()]
+    return [
+        read_invocation(group, is_rewound=name in rewound, answered=answered)
+        for name, group in groups.items()
+        if only is None or name in only
+    ]
 
 
 def pending_items(events: Sequence[Event]) -> list[PendingItem]:

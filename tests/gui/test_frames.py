@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app import frames
-from inspector_app.frames import LEAST_AT_ONCE, Frames
+from inspector_app.frames import CALM_MS, LEAST_AT_ONCE, Frames
 
 
 class Clock:
@@ -53,3 +53,21 @@ def test_a_frame_takes_as_many_as_its_time_allows(qtbot: QtBot, clock: Clock) ->
 
 def test_a_frame_is_never_too_small_to_get_on(qtbot: QtBot, clock: Clock) -> None:
     assert set(shown_at_once(qtbot, clock, 5.0, 10 * LEAST_AT_ONCE)[3:]) == {LEAST_AT_ONCE}
+
+
+def test_frames_follow_each_other_closely_while_more_waits(qtbot: QtBot, clock: Clock) -> None:
+    sizes: list[int] = []
+
+    def show(things: list[object]) -> None:
+        clock.now += len(things) * 0.04 / 1000
+        sizes.append(len(things))
+
+    made = Frames(show)
+    for number in range(500):
+        made.add(number)
+    rests = []
+    while made.waiting:
+        made._frame()
+        rests.append(made._between)
+    assert set(rests[:-1]) <= {2, 3, 4}
+    assert rests[-1] == CALM_MS

@@ -231,6 +231,7 @@ def save_screenshot(
             inspector.run.resume()
         await inspector.tasks.wait_until_idle()
         await asyncio.sleep(SETTLE_SECONDS)
+        inspector.window.workbench.stream.table.paint_next()
         if not inspector.window.grab().save(out_png):
             problems.append(f"{out_png} could not be written.")
         closed = _closing(inspector)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app import theme
@@ -122,6 +122,11 @@ class MainWindow(QMainWindow):
             return
         event.ignore()
         self.close_asked.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Have all rows of the stream painted: of a live one they may have been put off."""
+        super().resizeEvent(event)
+        self.workbench.stream.table.paint_next()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press the button that has the keyboard by Enter."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from inspector_app import theme
@@ -48,7 +48,7 @@ class StreamTable(QTableView):
         self._paint_timer.setSingleShot(True)
         self._paint_timer.timeout.connect(self._paint_soon)
         self._painted_at = 0.0
-        self._rows_are_made = False
+        self._rows_are_made = self._must_paint = False
         self._hits: Hits | None = None
         self.keeps_tail = True
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
@@ -124,26 +124,33 @@ class StreamTable(QTableView):
 
         Of rows that nobody can read, ten times a second are enough.
         """
-        if not self._paint_timer.isActive():
+        if not self._paint_timer.isActive() and not self._must_paint:
             self.viewport().setUpdatesEnabled(False)  # the viewport alone: of the table, headings and all behind it would be painted, too
             since = int((time.perf_counter() - self._painted_at) * 1000)
             self._paint_timer.start(max(PAINT_EACH_MS - since, PAINT_LATER_MS))
 
     def _paint_soon(self) -> None:
         """Make the rows at the end, which are what is about to be painted, and let others have the loop once more; then paint."""
-        if not self._rows_are_made:
-            self._rows_are_made = True
-            last = self._events.rowCount() - 1
-            for row in range(max(last - self.viewport().height() // ROW_HEIGHT, 0), last + 1):
-                self._events.stream_row(row)
-            self._paint_timer.start(PAINT_LATER_MS)
+        if self._rows_are_made:
+            self.paint_next()
             return
+        self._rows_are_made = True
+        last = self._events.rowCount() - 1
+        for row in range(max(last - self.viewport().height() // ROW_HEIGHT, 0), last + 1):
+            self._events.stream_row(row)
+        self._paint_timer.start(PAINT_LATER_MS)
+
+    def paint_next(self) -> None:
+        """Paint before anything is put off again. To be called when the window gets another size: what was painted is gone then."""
+        self._paint_timer.stop()
         self._rows_are_made = False
-        self._painted_at = time.perf_counter()
+        self._must_paint = True
         self.viewport().setUpdatesEnabled(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
+        self._must_paint = False
+        self._painted_at = time.perf_counter()
         events, dirty = self._events, event.rect()
         with QPainter(self.viewport()) as painter:
             painter.fillRect(dirty, theme.color("pane"))
@@ -159,6 +166,11 @@ class StreamTable(QTableView):
                 is_hit = self._hits is not None and events.index_at(row) in self._hits
                 top = self.rowViewportPosition(row)
                 self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Paint at once: another page was here."""
+        super().showEvent(event)
+        self.paint_next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show how long each event took where there is room for it; keep in sight what was, when a card comes above.

@@ -268,6 +268,23 @@ def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: Ev
     qtbot.waitUntil(lambda: paintings.count == before + 1)
 
 
+def test_nothing_is_put_off_before_a_new_size_is_painted(
+    qtbot, view: EventStreamView, model: EventListModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.append_events(turns(1))
+    paintings = Paintings(view)
+    qtbot.waitUntil(lambda: paintings.count >= 1)
+    monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
+    view.table.paint_later()
+    before = paintings.count
+    view.table.paint_next()
+    view.table.paint_later()
+    assert view.table.viewport().updatesEnabled()
+    qtbot.waitUntil(lambda: paintings.count > before)
+    view.table.paint_later()
+    assert not view.table.viewport().updatesEnabled()
+
+
 def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with_tokens(
     qtbot, view: EventStreamView, model: EventListModel
 ) -> None:

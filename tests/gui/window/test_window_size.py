@@ -1,0 +1,19 @@
+"""A window that gets another size while rows of a live stream are put off."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.views import stream_table
+
+
+def test_what_is_put_off_is_painted_in_a_window_of_another_size(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
+    table = story.window.workbench.stream.table
+    qtbot.waitUntil(lambda: not table._must_paint)
+    table.paint_later()
+    assert not table.viewport().updatesEnabled()
+    story.window.resize(story.window.width() + 20, story.window.height())
+    qtbot.waitUntil(table.viewport().updatesEnabled)

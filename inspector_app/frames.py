@@ -23,7 +23,8 @@ longer rest would only let what arrived wait, for all of it has to be shown."""
 
 
 class Frames(QObject):
-    """Collects things and hands them on in order: at once after a pause, then every 16 ms, up to every 100 ms where that takes long.
+    """Collects things and hands them on in order: at once after a pause, then every 16 ms, or up to every 100 ms where that takes long; one
+    soon after the other while more wait than fit into one.
 
     Args:
         show: takes what has arrived since the last frame.

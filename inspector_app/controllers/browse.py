@@ -83,6 +83,7 @@ class BrowseController(QObject):
         self._listed: dict[str, list[SessionSummary]] = {}
         self._arrived_while_loading: list[Committed] = []
         self._reads = 0  # of sessions, that are going on
+        self._unfrozen = 0  # events that the garbage collector was not told to leave alone yet
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
@@ -284,7 +285,9 @@ class BrowseController(QObject):
             self._arrived_while_loading.extend(batch)
         if self.session is None:
             return
-        if len(self.session.events.at_hand) // FREEZE_EVERY != (len(self.session.events.at_hand) + len(batch)) // FREEZE_EVERY:
+        self._unfrozen += len(batch)
+        if self._unfrozen >= FREEZE_EVERY:
+            self._unfrozen = 0
             # Events have no cycles and stay: left to the collector, it would walk over all of them again and again, for 100 ms each time.
             gc.collect(0)
             gc.freeze()

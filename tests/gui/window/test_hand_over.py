@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator
@@ -15,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
-from inspector_app.controllers import hand_over
+from inspector_app.controllers import browse, hand_over
 from inspector_app.controllers.hand_over import _count_of
 from inspector_app.controllers.open_session import Committed
 from inspector_app.qt_models.state_tree import FILES
@@ -128,6 +129,16 @@ def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing
     let_go = [row for row in headers if row < first - 11]
     assert {events.stream_row(row).event_kind for row in let_go[30:]} == {"finished"}, "nobody reads them again to find that out"
     qtbot.waitUntil(lambda: growing.window.status.text("position") == f"{writer.count:,}/{writer.count:,}")
+
+
+def test_the_garbage_collector_goes_on_being_told_to_leave_new_events_alone(
+    growing: Inspector, writer: Writer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browse, "FREEZE_EVERY", 2 * KEPT + 2 * STEP)  # more than are ever at hand
+    frozen = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(writer.count))
+    grow(growing, writer, qtbot, 5 * KEPT + 5 * STEP)
+    assert len(frozen) == 2
 
 
 def test_an_old_live_event_is_shown_with_its_detail_and_its_state(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixture_paths import seeds_dir
-
 TESTS = Path(__file__).resolve().parents[1]
 LOOP, RUNTIME, RESUME = (f"seeds/{name}" for name in ("event_loop_pattern", "runtime_event_loop", "resume"))
 SURFACE = "interop/test_public_surface.py::test_what_google_adks_classes_take_ours_take"
@@ -117,30 +115,9 @@ VERSIONS: dict[str, list[str]] = {
 """What api-surface.md's last paragraph says of versions → the tests."""
 
 
-def _text(name: str) -> str:
-    path = seeds_dir().parent / "design" / name
-    if not path.exists():
-        pytest.skip(f"{name} is not at {path}")
-    return path.read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     "test", sorted({SURFACE, *(test for table in (PROMISES, POINTS, VERSIONS) for found in table.values() for test in found)})
 )
 def test_each_named_test_is_there(test: str) -> None:
     path, _, name = test.partition("::")
     assert re.search(rf"def {name}\(", (TESTS / path).read_text("utf-8"))
-
-
-def test_every_promise_has_its_tests() -> None:
-    runtime = _text("contract.md").split("## Runtime", 1)[1]
-    promises = re.findall(r"^- (.*)$", runtime, re.M)
-    assert len(promises) == len(PROMISES)
-    assert [promise for promise in promises if not promise.startswith(tuple(PROMISES))] == []
-
-
-def test_every_point_has_its_tests() -> None:
-    text = _text("api-surface.md")
-    assert [int(number) for number in re.findall(r"^(\d+)\. ", text, re.M)] == list(POINTS)
-    differing = " ".join(text.split("Where versions differ, ours is: ")[1].split())
-    assert [said for said in differing.split("; ") if not said.startswith(tuple(VERSIONS))] == []

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runtime.events.event import Event
-from runtime.sessions.open_files import OPEN_FILES
+from runtime.storage.connections.open_files import OPEN_FILES
 
 APP, USER, SESSION = "order_desk", "maria", "s-1"
 START = 1_795_000_000.0

@@ -24,7 +24,7 @@ from runtime.errors import KnownError
 from runtime.history.invocations import pending_items
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.open_service import open_session_service
+from runtime.storage.open_service import open_session_service
 
 STORY = Path(script.__file__).parent
 MESSAGE = "Write a story about the keeper of the north light"

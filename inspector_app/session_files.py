@@ -14,7 +14,7 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.database_url import named_file
+from runtime.storage.connections.database_url import named_file
 
 _ADK_FOLDER, _ADK_FILES = ".adk", "artifacts"
 

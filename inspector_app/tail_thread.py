@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.open_tail import open_tail
-from runtime.sessions.stored.reader import SessionSummary
-from runtime.sessions.stored.tail import Changes
+from runtime.storage.reading.reader import SessionSummary
+from runtime.storage.tail.open_tail import open_tail
+from runtime.storage.tail.tail import Changes
 
 RESTING = 0.25
 """Seconds between two looks while nobody writes, where changes are hinted at."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from inspector_app.commands.output import print_json, print_line
-from runtime.sessions.convert import convert as convert_database
+from runtime.storage.writing.convert import convert as convert_database
 
 
 def convert(options: argparse.Namespace) -> int:

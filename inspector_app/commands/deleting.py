@@ -13,12 +13,12 @@ from typing import Any
 from inspector_app.commands.output import local_time, print_json, print_line, print_table
 from inspector_app.commands.reading import existing_key, opened
 from runtime.errors import StorageError
-from runtime.sessions.database_url import named_file
-from runtime.sessions.deletion import delete_sessions, keep_copy, put_back
-from runtime.sessions.open_service import open_session_service
-from runtime.sessions.other_processes import others_with_open
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
+from runtime.storage.connections.database_url import named_file
+from runtime.storage.connections.other_processes import others_with_open
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 
 DAY = 86_400.0
 

@@ -29,8 +29,8 @@ from runtime.forks.rerun import Rerun
 from runtime.forks.tree import ForkNode, fork_trees
 from runtime.runners import Runner
 from runtime.sessions.lineage import Changed, Lineage
-from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
+from runtime.storage.open_service import open_session_service
 
 
 def fork(options: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from runtime.history import invocations as history
 from runtime.history.writers import Write
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 
 
 def sessions(options: argparse.Namespace) -> int:

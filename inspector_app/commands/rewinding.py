@@ -16,8 +16,8 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors import StorageError
 from runtime.rewind_plan import RewindPlan, rewind_plan
 from runtime.runners import Runner
-from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
+from runtime.storage.open_service import open_session_service
 
 
 def rewind(options: argparse.Namespace) -> int:

@@ -32,9 +32,9 @@ from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
-from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import State
+from runtime.storage.open_service import open_session_service
 
 FINISHED, FAILED, PAUSED = 0, 1, 3
 

@@ -23,7 +23,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
+from runtime.storage.reading.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000

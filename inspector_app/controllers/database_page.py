@@ -15,7 +15,7 @@ from inspector_app.tail_thread import Told
 from inspector_app.values import since
 from inspector_app.views.main_window import MainWindow
 from runtime.errors.known_error import KnownError
-from runtime.sessions.stored.shared_state import SharedScope, SharedState
+from runtime.storage.reading.shared_state import SharedScope, SharedState
 
 SETTLING_MS = 300
 """From a commit of another process until the state on show is read again."""

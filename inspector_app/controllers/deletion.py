@@ -12,8 +12,8 @@ from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import DatabaseSource, Source
 from inspector_app.cursor import SessionAddress
 from inspector_app.views.deletion_dialog import DeletionDialog
-from runtime.sessions.deletion import delete_sessions, keep_copy, put_back
 from runtime.sessions.session import SessionKey
+from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from runtime.worker_threads import run_in_thread
 
 EVERY = 20

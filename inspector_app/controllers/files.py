@@ -18,7 +18,7 @@ from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.event_pages import SavedFiles
+from runtime.storage.reading.event_pages import SavedFiles
 
 
 class FilesController(QObject):

@@ -17,8 +17,8 @@ from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.event_pages import EventPages, SavedFiles, containing
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.event_pages import EventPages, SavedFiles, containing
+from runtime.storage.reading.reader import StoredDatabase
 
 LONG = 2_000
 """Events that a session may have to be read whole."""

@@ -18,8 +18,8 @@ from inspector_app.values import error_text
 from inspector_app.views.url_dialog import UrlDialog
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import ForeignDatabaseError, OtherDatabaseError
-from runtime.sessions.database_url import database_url, keep_password, without_written_password
-from runtime.sessions.open_service import make_database
+from runtime.storage.connections.database_url import database_url, keep_password, without_written_password
+from runtime.storage.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 

@@ -16,7 +16,7 @@ from inspector_app.views.raw_tables_pane import RawTablesPane
 from inspector_app.views.text_dialog import TextDialog
 from inspector_app.worker import Worker
 from runtime.errors.known_error import KnownError
-from runtime.sessions.stored.raw_tables import MOST_COUNTED, Direction, RawPage, RawTable, RawTables, RawValue
+from runtime.storage.reading.raw_tables import MOST_COUNTED, Direction, RawPage, RawTable, RawTables, RawValue
 
 T = TypeVar("T")
 SHOWN_AS_SESSIONS = {"sessions", "events", "app_states", "user_states", "adk_internal_metadata"}

@@ -14,7 +14,7 @@ from inspector_app.controllers.sources import DatabaseSource, Source
 from runtime.errors.storage_error import StorageError
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
+from runtime.storage.reading.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000

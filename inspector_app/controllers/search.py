@@ -14,7 +14,7 @@ from inspector_app.values import clock, day
 from inspector_app.views.search_dialog import FoundEvent, SearchDialog
 from inspector_app.worker import Worker
 from runtime.errors.known_error import KnownError
-from runtime.sessions.stored.search_index import Hit, SearchIndex, remove_stale
+from runtime.storage.reading.search_index import Hit, SearchIndex, remove_stale
 
 MOST_HITS = 500
 

@@ -14,7 +14,7 @@ from inspector_app.tasks import Tasks
 from inspector_app.values import size
 from runtime.errors.known_error import KnownError
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
+from runtime.storage.reading.reader import SessionSummary
 from runtime.worker_threads import run_in_thread
 
 AT_ONCE = 10

@@ -22,12 +22,12 @@ from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
-from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import scope_of
-from runtime.sessions.stored.reader import SessionSummary, StoredDatabase
-from runtime.sessions.stored.shared_state import SharedScope, SharedState
-from runtime.sessions.stored.sizes import SessionSize
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+from runtime.storage.reading.shared_state import SharedScope, SharedState
+from runtime.storage.reading.sizes import SessionSize
 from runtime.worker_threads import run_in_thread
 
 MANY = 10_000

@@ -24,8 +24,8 @@ from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
-from runtime.sessions.stored.tail import Changes
+from runtime.storage.reading.reader import SessionSummary
+from runtime.storage.tail.tail import Changes
 
 CALM_SECONDS = 1.5
 """Without a commit to a session, until what was left open in it counts as waiting or interrupted."""

@@ -50,7 +50,7 @@ from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
+from runtime.storage.reading.reader import SessionSummary
 
 SAMPLE_ICONS = {"story": "book-open", "orders": "cart-shopping"}
 

@@ -12,7 +12,7 @@ from runtime.errors import NotFoundError, StorageError
 from runtime.memory import InMemoryMemoryService
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.open_service import open_session_service
+from runtime.storage.open_service import open_session_service
 from runtime.worker_threads import run_in_thread
 
 KEPT_IN = ".adk"

@@ -23,12 +23,12 @@ from runtime.forks.files import FilesCopied, copy_files, remove_files
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
-from runtime.sessions.database_url import database_url, file_of, named_file, without_password
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
-from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import independent
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.connections.database_url import database_url, file_of, named_file, without_password
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.worker_threads import run_in_thread
 
 

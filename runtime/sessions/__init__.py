@@ -14,9 +14,9 @@ from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State
 
 if TYPE_CHECKING:
-    from runtime.sessions.copy_database import copy_database as copy_of_database
-    from runtime.sessions.database_session_service import DatabaseSessionService
-    from runtime.sessions.sqlite_session_service import SqliteSessionService
+    from runtime.storage.writing.copy_database import copy_database as copy_of_database
+    from runtime.storage.writing.database_session_service import DatabaseSessionService
+    from runtime.storage.writing.sqlite_session_service import SqliteSessionService
 
 __all__ = [
     "BaseSessionService",
@@ -34,8 +34,8 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "copy_of_database": "runtime.sessions.copy_database:copy_database",
-        "DatabaseSessionService": "runtime.sessions.database_session_service",
-        "SqliteSessionService": "runtime.sessions.sqlite_session_service",
+        "copy_of_database": "runtime.storage.writing.copy_database:copy_database",
+        "DatabaseSessionService": "runtime.storage.writing.database_session_service",
+        "SqliteSessionService": "runtime.storage.writing.sqlite_session_service",
     },
 )

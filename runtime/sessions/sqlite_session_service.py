@@ -1,23 +1,5 @@
-"""Sessions in adk web's own files (`.adk/session.db`)."""
+"""google-adk's import path of `SqliteSessionService`."""
 
-from __future__ import annotations
+from runtime.storage.writing.sqlite_session_service import SqliteSessionService
 
-from pathlib import Path
-from typing import Any, ClassVar
-
-from runtime.sessions.database_session_service import DatabaseSessionService
-from runtime.sessions.table_names import WrittenLayout
-
-
-class SqliteSessionService(DatabaseSessionService):
-    """Keeps sessions in the layout of google-adk's SqliteSessionService, so that `adk web` goes on with them in place.
-
-    Args:
-        db_path: a file, or an `sqlite:` or `sqlite+aiosqlite:` URL.
-        **kwargs: as for `DatabaseSessionService`.
-    """
-
-    _layout: ClassVar[WrittenLayout] = "sqlite"
-
-    def __init__(self, db_path: str | Path, **kwargs: Any) -> None:
-        super().__init__(str(db_path), **kwargs)
+__all__ = ["SqliteSessionService"]

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from runtime.errors.known_error import KnownError
-from runtime.sessions.stored.file_tail import FileTail
-from runtime.sessions.stored.raw_tables import RawTables
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.raw_tables import RawTables
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.tail.file_tail import FileTail
 
 PAGE = 4_096
 

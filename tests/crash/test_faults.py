@@ -18,7 +18,7 @@ from runtime.errors import ForeignDatabaseError, KnownError, StorageError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 from tests.sweep import count
 

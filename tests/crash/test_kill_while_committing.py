@@ -14,7 +14,7 @@ import pytest
 
 from runtime.errors import StorageError
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.crash import appender
 from tests.sweep import count
 

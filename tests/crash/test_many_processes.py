@@ -13,7 +13,7 @@ import pytest
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.sweep import count
 
 PROCESSES = multiprocessing.get_context("forkserver")

@@ -16,7 +16,7 @@ import pytest
 from runtime.errors import StaleSessionError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, SessionKey, SqliteSessionService
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.interop.google_adk import adk_python
 from tests.interop.test_sessions import RICH, dumped
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.sessions.convert import convert
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing.convert import convert
 from tests.fixture_paths import fixtures_dir, manifest
 from tests.interop.google_adk import run_adk
 from tests.sweep import count

@@ -10,7 +10,7 @@ import pytest
 from runtime.forks.fork import Cut, fork_session
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_specs import build_agent, message
 from tests.fixture_paths import fixtures_dir
 from tests.interop.google_adk import adk_1_python, adk_python, run_adk

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from runtime.events import Event, EventActions
-from runtime.sessions.open_service import open_session_service
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.interop.google_adk import run_adk
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.file_tail import FileTail
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.tail.file_tail import FileTail
 from tests.interop.google_adk import adk_python
 from tests.sweep import count
 

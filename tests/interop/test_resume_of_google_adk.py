@@ -13,7 +13,7 @@ from runtime.apps import App, ResumabilityConfig
 from runtime.events import Event
 from runtime.history.invocations import invocations
 from runtime.runners import Runner
-from runtime.sessions.open_service import open_session_service
+from runtime.storage.open_service import open_session_service
 from tests.agent_specs import build_agent
 from tests.fixture_paths import copy_of
 from tests.resumable_fixtures import expected_session, expected_state, resumable_before

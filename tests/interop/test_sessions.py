@@ -12,7 +12,7 @@ from google.genai import types
 from runtime.errors import StaleSessionError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, Session, SqliteSessionService
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.fixture_paths import copy_of
 from tests.interop.google_adk import adk_1_python, run_adk

@@ -18,7 +18,7 @@ from runtime.history.state_at import History
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.properties.test_history_of_a_database import Step, _play, deltas, steps
 
 

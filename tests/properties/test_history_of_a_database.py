@@ -17,7 +17,7 @@ from runtime.history.state_at import History
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, Session, SqliteSessionService
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 
 KEYS = ("a", "b", "user:a", "user:b", "app:a", "app:b", "temp:a")
 values = st.recursive(

@@ -22,7 +22,7 @@ from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.plugins import BasePlugin
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests import sweep
 from tests.agent_specs import message
 from tests.properties.test_history_of_a_database import deltas

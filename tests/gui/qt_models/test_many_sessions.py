@@ -15,7 +15,7 @@ from inspector_app.qt_models.session_order import ORDERS
 from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.views.sessions_pane import SessionsPane
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import SessionSummary
+from runtime.storage.reading.reader import SessionSummary
 from tests.gui.qt_models.test_trees import key, summary, tested
 
 __all__ = ["tested"]

@@ -17,7 +17,7 @@ from inspector_app.views.sessions_pane import SessionsPane
 from runtime.history.scoped_state import ScopedState
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
-from runtime.sessions.stored.reader import SessionSummary
+from runtime.storage.reading.reader import SessionSummary
 
 
 def summary(key: SessionKey, event_count: int = 3, last_update_time: float = 1000.0) -> SessionSummary:

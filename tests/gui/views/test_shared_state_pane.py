@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.views.shared_state_pane import SharedStatePane
-from runtime.sessions.stored.shared_state import SharedScope
+from runtime.storage.reading.shared_state import SharedScope
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from inspector_app.views.aspect_view import Aspect
 from inspector_app.views.session_picker import SessionPicker
 from runtime.events import Event, EventActions
 from runtime.sessions.lineage import Lineage, SessionCopy
-from runtime.sessions.open_service import open_session_service
 from runtime.sessions.session import SessionKey
+from runtime.storage.open_service import open_session_service
 from tests.gui.window.test_forks import ask_to_fork, choose, wait_for_fork
 from tests.sweep import count
 

@@ -18,8 +18,8 @@ from inspector_app.qt_models.session_node import TreeNode
 from inspector_app.views.deletion_dialog import DeletionDialog
 from inspector_app.views.empty_state import EmptyState
 from runtime.errors import StorageError
-from runtime.sessions import deletion
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing import deletion
 from tests.fixture_paths import copy_of
 
 

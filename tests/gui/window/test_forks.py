@@ -23,7 +23,7 @@ from runtime.events.event import Event
 from runtime.events.marks import EDITED
 from runtime.models.base_llm import BaseLlm
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of, manifest
 
 FORK_KEY = (Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)

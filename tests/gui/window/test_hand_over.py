@@ -21,7 +21,7 @@ from inspector_app.controllers.hand_over import _count_of
 from inspector_app.controllers.open_session import Committed
 from inspector_app.qt_models.state_tree import FILES
 from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
-from runtime.sessions.open_service import open_session_service
+from runtime.storage.open_service import open_session_service
 from tests.gui.events import changed, said
 from tests.gui.window.test_long_session import idle, state_nodes
 

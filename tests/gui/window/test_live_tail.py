@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import _SCHEMA
 from inspector_app.app import Inspector
 from runtime.sessions.session import SessionKey
-from tests.unit.sessions.stored.sql_writer import SqlWriter
+from tests.unit.storage.tail.sql_writer import SqlWriter
 
 KEY = SessionKey("a", "u", "s")
 

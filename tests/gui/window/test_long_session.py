@@ -18,7 +18,7 @@ from inspector_app.controllers.long_session import with_older
 from inspector_app.controllers.open_session import Committed
 from inspector_app.qt_models.event_cells import Column
 from runtime.history.invocations import Invocation, Status
-from runtime.sessions.stored.pending import PendingRows
+from runtime.storage.reading.pending import PendingRows
 from tests.gui.events import said
 
 COUNT = 3_000
@@ -201,7 +201,7 @@ def test_an_invocation_that_began_before_the_last_events_counts_as_it_was_read_w
 
 @pytest.fixture
 def counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.sessions.stored.reader.MANY_EVENTS", 1_000)
+    monkeypatch.setattr("runtime.storage.reading.reader.MANY_EVENTS", 1_000)
 
 
 def counts_in_list(inspector: Inspector) -> list[int | None]:

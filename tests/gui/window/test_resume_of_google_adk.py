@@ -19,7 +19,7 @@ from runtime.events import Event
 from runtime.history.invocations import invocations
 from runtime.resume_plan import ResumePlan, plan_resume
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_specs import build_agent
 from tests.fixture_paths import copy_of
 from tests.gui.window.resuming import read_preflight

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.qt_models.event_cells import Column
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.resuming import accept_preflight, read_preflight
 
 

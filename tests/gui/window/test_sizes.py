@@ -17,7 +17,7 @@ from inspector_app.qt_models.session_tree import SessionTreeModel
 from inspector_app.qt_models.wanted_sizes import MOST_WANTED, WantedSizes
 from inspector_app.values import size
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 
 COUNT = 300
 

@@ -12,7 +12,7 @@ from inspector_app.app import Inspector
 from inspector_app.cursor import SessionAddress
 from runtime.events import Event, EventActions
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.test_compare import store
 
 WHO_WROTE = (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)

@@ -15,7 +15,7 @@ from runtime.events import Event
 from runtime.history.invocations import pending_items
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm
 from runtime.runners import Runner
-from runtime.sessions.open_service import open_session_service
+from runtime.storage.open_service import open_session_service
 from runtime.tools import ToolContext
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.seeds.running import run, runner_for, stored, texts

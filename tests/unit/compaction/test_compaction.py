@@ -18,7 +18,7 @@ from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm, last_message_text
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.tools import LongRunningFunctionTool
 from tests.fixture_paths import copy_of
 from tests.seeds.running import run, stored

@@ -19,10 +19,10 @@ from runtime.forks.tree import ForkNode, fork_trees
 from runtime.rewind_plan import rewind_plan
 from runtime.runners import Runner
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
-from runtime.sessions.convert import convert
 from runtime.sessions.lineage import Changed, Lineage, SessionCopy
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing.convert import convert
 from tests.agent_specs import build_agent, message, shown
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.postgres import server

@@ -10,7 +10,7 @@ import pytest
 
 from runtime.forks.fork import Cut, fork_session
 from runtime.history.scoped_state import ScopedState
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, manifest
 from tests.sweep import count
 

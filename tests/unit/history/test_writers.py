@@ -14,7 +14,7 @@ from runtime.history.writers import reading_agents, readings_of, writes_of
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.sessions import BaseSessionService, DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 from tests.seeds.running import run, runner_for
 

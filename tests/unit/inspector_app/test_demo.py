@@ -7,7 +7,7 @@ import pytest
 from inspector_app.cli import main
 from inspector_app.demo import interrupted_story
 from runtime.history.invocations import invocations
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.end2end.processes import STORY
 
 

@@ -13,7 +13,7 @@ import pytest
 from bench.generated import _SCHEMA
 from inspector_app import tail_thread
 from inspector_app.tail_thread import TailThread, Told
-from tests.unit.sessions.stored.sql_writer import SqlWriter
+from tests.unit.storage.tail.sql_writer import SqlWriter
 
 LONG = 60.0
 """Seconds that no test waits."""

@@ -17,8 +17,8 @@ from runtime.events import Event, EventActions
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm, last_message_text
 from runtime.runners import Runner
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, Session, SqliteSessionService
-from runtime.sessions.open_service import open_session_service
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.tools import LongRunningFunctionTool
 from tests.fixture_paths import copy_of
 from tests.seeds.running import run, runner_for, stored, texts

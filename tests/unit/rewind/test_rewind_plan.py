@@ -15,7 +15,7 @@ from runtime.rewind_plan import RewindPlan, UndoneFile, rewind_plan
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change
-from runtime.sessions.stored.reader import StoredDatabase
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 from tests.seeds.running import run, runner_for, stored
 

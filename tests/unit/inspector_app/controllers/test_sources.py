@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector_app.controllers.sources import MemorySource
-from runtime.sessions.stored.shared_state import SharedScope
+from runtime.storage.reading.shared_state import SharedScope
 
 
 async def test_user_and_app_state_of_sessions_in_memory() -> None:

@@ -1,1 +1,0 @@
-"""Reading databases that others wrote, without changing a byte of them."""

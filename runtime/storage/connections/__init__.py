@@ -1,0 +1,1 @@
+"""Connections to a database: URLs, files, servers, the database thread, errors."""

@@ -1,0 +1,1 @@
+"""Table names, statements, and decoding of every database layout."""

@@ -1,0 +1,103 @@
+"""Our own record of a database's commits (`tables.COMMITS`), and what goes into it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import inf, isfinite
+from typing import Any
+
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import State, scope_of
+from runtime.storage.layouts.column_values import dump_json, load_json_object, read_state, read_time, to_micros
+from runtime.storage.layouts.statements import Rows
+
+Run = Callable[..., Rows]
+"""Runs a statement of `statements.SQL` by its name, with its parameters as keywords."""
+
+
+def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:
+    """Record all that an app (with an empty `user_id`) or a user has at this point of the commit order.
+
+    Args:
+        run: in a transaction.
+        app_name, user_id: whose.
+        state: keys without prefix.
+        writer: this process.
+    """
+    prefix = State.USER_PREFIX if user_id else State.APP_PREFIX
+    shared = shared_json({prefix + key: value for key, value in state.items()}) or "{}"
+    values = {"app_name": app_name, "user_id": user_id, "at": to_micros(time.time()), "writer": writer, "shared": shared}
+    run("insert_commit", **values, session_id="", event_id=None, baseline=None, temp=None)
+
+
+def record_all_shared(run: Run, writer: str) -> None:
+    """Record what every app and every user has."""
+    for app_name, state in run("all_app_states").fetchall():
+        record_snapshot(run, app_name, "", read_state(state), writer)
+    for app_name, user_id, state in run("all_user_states").fetchall():
+        record_snapshot(run, app_name, user_id, read_state(state), writer)
+
+
+def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
+    """Record the events that somebody else appended since the last one that we recorded, in their order.
+
+    New rows get a number above all others, so that the first recorded one from the end ends the search. If the time of one is in a
+    column that is behind it, the database's columns are no longer known to hold UTC.
+
+    Args:
+        run: in a transaction.
+        key: only this session's, on a server, where others may be writing the rest just now.
+    """
+    rows = []
+    newest_first = run("newest_of_session", **key._asdict()) if key else run("newest_events")
+    for *row, recorded in newest_first:
+        if recorded:
+            break
+        rows.append(row)
+    newest_first.close()
+    behind = False
+    for app_name, user_id, session_id, event_id, column, event_data in reversed(rows):
+        names = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
+        stored, at = _json_of(event_data), _time_or_zero(column)
+        behind = behind or at + 1 < _time_in(stored)
+        run("insert_commit", **names, at=at, writer=None, baseline=None, shared=shared_json(_delta_in(stored)), temp=None)
+    if behind:
+        run("forget_times")
+
+
+def shared_json(delta: dict[str, Any]) -> str | None:
+    """Return the `user:` and `app:` part of a delta as JSON, None if there is none."""
+    shared = {key: value for key, value in delta.items() if scope_of(key) in ("user", "app")}
+    return dump_json(shared, "state", ascii_only=True) if shared else None
+
+
+def delta_of(event_data: Any) -> dict[str, Any]:
+    """Return the state delta in an event's stored JSON; empty if there is none to be read."""
+    return _delta_in(_json_of(event_data))
+
+
+def _json_of(event_data: Any) -> dict[str, Any]:
+    try:
+        return load_json_object(event_data)
+    except ValueError:
+        return {}
+
+
+def _delta_in(stored: dict[str, Any]) -> dict[str, Any]:
+    actions = stored.get("actions")
+    delta = actions.get("state_delta", actions.get("stateDelta")) if isinstance(actions, dict) else None
+    return delta if isinstance(delta, dict) else {}
+
+
+def _time_in(stored: dict[str, Any]) -> float:
+    """Return an event's own time in microseconds; later than any other if it cannot be read."""
+    value = stored.get("timestamp")
+    return to_micros(value) if isinstance(value, (int, float)) and isfinite(value) else inf
+
+
+def _time_or_zero(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0

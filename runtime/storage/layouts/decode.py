@@ -1,0 +1,73 @@
+"""Rows as events: one pure function a layout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from runtime.events.event import Event
+from runtime.storage.layouts.column_values import read_time, to_epoch
+from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
+
+EventRow = Sequence[Any]
+"""`id, invocation_id, timestamp, event_data` of a row of `events`."""
+
+
+def decode_v1(row: EventRow) -> Event:
+    """Return the event of a v1 row. As in google-adk its columns `id` and `invocation_id` win over the JSON."""
+    event_id, invocation_id, time, data = row
+    event = parse_event(data)
+    event.id = event_id
+    event.invocation_id = invocation_id
+    return _timed(event, time)
+
+
+def decode_sqlite(row: EventRow) -> Event:
+    """Return the event of a row of adk web's layout. As in google-adk the JSON wins over the columns."""
+    event_id, invocation_id, time, data = row
+    event = parse_event(data)
+    if "id" not in event.model_fields_set:
+        event.id = event_id
+    if "invocation_id" not in event.model_fields_set:
+        event.invocation_id = invocation_id
+    return _timed(event, time)
+
+
+def _timed(event: Event, time: Any) -> Event:
+    # Up to 2.6 the column is some local time; the JSON's epoch is always right.
+    if "timestamp" not in event.model_fields_set:
+        try:
+            event.timestamp = to_epoch(read_time(time))
+        except ValueError:
+            event.timestamp = 0.0
+    return event
+
+
+def parse_event(data: Any) -> Event:
+    """Return the event of its stored JSON; what cannot be read of it is kept as it stands."""
+    try:
+        return Event.model_validate_json(data)
+    except (ValidationError, TypeError):
+        return _parse_leniently(data)
+
+
+def _parse_leniently(data: Any) -> Event:
+    try:
+        value = json.loads(data)
+    except (ValueError, TypeError, RecursionError) as error:
+        return _unreadable(data, f"Its stored text is no JSON ({error}).")
+    if not isinstance(value, dict):
+        return _unreadable(data, "Its stored text is no JSON object.")
+    try:
+        return event_with_unknown(value)
+    except (ValueError, RecursionError) as error:
+        return _unreadable(data, f"Its stored text is nested too deeply or otherwise unreadable ({error}).")
+
+
+def _unreadable(data: Any, why: str) -> Event:
+    event = StoredEvent.model_validate({"author": "", "error_code": "UNREADABLE_EVENT", "error_message": why})
+    event._unknown = [(("stored_text",), data if isinstance(data, str) else repr(data))]
+    return event

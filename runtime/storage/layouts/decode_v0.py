@@ -1,0 +1,123 @@
+"""Rows of the oldest layout as events: columns, of which there were more with every version, and pickled actions (SEMANTICS.md 1)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.storage.layouts.column_values import read_time, to_epoch
+from runtime.storage.layouts.decode import parse_event
+from runtime.storage.layouts.pickled_actions import read_actions
+from runtime.storage.layouts.unpickle import UnpickleError
+
+UNREADABLE = "inspector_unreadable"
+"""Where in an event's custom_metadata stands which columns could not be read, why, and what is in them (bytes in Base64)."""
+
+_TEXTS = ("author", "branch", "error_code", "error_message")
+_FLAGS = ("partial", "turn_complete", "interrupted")
+_JSON = (
+    "content",
+    "grounding_metadata",
+    "custom_metadata",
+    "usage_metadata",
+    "citation_metadata",
+    "input_transcription",
+    "output_transcription",
+)
+_ALWAYS = ("id", "invocation_id", "timestamp", "actions", "long_running_tool_ids_json")
+_LONGEST_KEPT = 1024 * 1024
+_DEEPEST_JSON = 150
+
+
+def v0_columns(present: Collection[str]) -> list[str]:
+    """Return which of a table's columns to select, in what order: all those there are that some version wrote."""
+    return [name for name in (*_ALWAYS, *_TEXTS, *_FLAGS, *_JSON) if name in present]
+
+
+def decode_v0(row: Mapping[str, Any], offset: int) -> Event:
+    """Return the event of a v0 row; see `json_of_v0`."""
+    return parse_event(_json(json_of_v0(row, offset)))
+
+
+def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
+    """Return a v0 row as later layouts would have it. What cannot be read of it is kept in its custom_metadata and does nothing.
+
+    Args:
+        row: `v0_columns` by name.
+        offset: microseconds that the writer's local time was ahead of UTC.
+    """
+    data: dict[str, Any] = {name: row[name] for name in _TEXTS if row.get(name) is not None}
+    data.update({name: bool(row[name]) for name in _FLAGS if row.get(name) is not None})
+    data["id"], data["invocation_id"] = row["id"], row["invocation_id"]
+    data["timestamp"] = to_epoch(_stamp(row["timestamp"]) - offset)
+    unreadable: dict[str, Any] = {}
+    for name in (*_JSON, "long_running_tool_ids_json"):
+        try:
+            value = _loaded(row.get(name))
+        except ValueError as error:
+            unreadable[name] = {"reason": str(error), "text": _text(row[name])[:_LONGEST_KEPT]}
+        else:
+            if value is not None:
+                data[name] = value
+    data["long_running_tool_ids"] = data.pop("long_running_tool_ids_json", [])
+    try:
+        data["actions"] = read_actions(_bytes(row["actions"]))
+    except UnpickleError as error:
+        kept = _bytes(row["actions"])[:_LONGEST_KEPT]
+        unreadable["actions"] = {"reason": str(error), "base64": base64.b64encode(kept).decode("ascii")}
+    if unreadable:
+        metadata = data.get("custom_metadata")
+        data["custom_metadata"] = {**(metadata if isinstance(metadata, dict) else {}), UNREADABLE: unreadable}
+    return data
+
+
+def delta_of_v0(pickled: Any) -> dict[str, Any]:
+    """Return the state delta in pickled actions; empty if there is none to be read."""
+    try:
+        delta = read_actions(_bytes(pickled)).get("state_delta")
+    except UnpickleError:
+        return {}
+    return delta if isinstance(delta, dict) else {}
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    # Half a surrogate pair, which no text can hold, becomes a question mark.
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _loaded(value: Any) -> Any:
+    if not isinstance(value, (str, bytes)):
+        return value
+    try:
+        loaded = json.loads(value)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    _check_depth(loaded)
+    return loaded
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(_DEEPEST_JSON):
+        level = [inner for item in level if isinstance(item, (dict, list)) for inner in (item.values() if isinstance(item, dict) else item)]
+        if not level:
+            return
+    raise ValueError("it is nested too deeply")
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace") if isinstance(value, str) else bytes(value or b"")
+
+
+def _stamp(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0

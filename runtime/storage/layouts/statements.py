@@ -1,0 +1,175 @@
+"""The SQL of the session services: written once, compiled once for each dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from runtime.storage.layouts.table_names import COMMITS, METADATA
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+
+
+class Rows(Protocol):
+    """What a driver's cursor offers, both SQLite's and psycopg's."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows a statement has changed."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, None after the last."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+
+    def close(self) -> None:
+        """Let go of rows that are not wanted."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class DriverConnection(Protocol):
+    """What a driver's connection offers, both SQLite's and psycopg's."""
+
+    def execute(self, sql: str, values: Any = ..., /) -> Rows:
+        """Run a statement."""
+
+
+_OF_SESSION = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+_SESSION = "app_name = :app_name AND user_id = :user_id AND id = :session_id"
+_LAST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT 1)"
+_LISTED = "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name"
+_PAGE = " ORDER BY user_id, id LIMIT :limit"
+_EVENT_COLUMNS = "id, invocation_id, timestamp, event_data"
+
+SQL = {
+    "find_session": f"SELECT create_time, update_time, {_LAST} FROM sessions WHERE {_SESSION}",
+    "session_state": f"SELECT state FROM sessions WHERE {_SESSION}",
+    "app_state": "SELECT state FROM app_states WHERE app_name = :app_name",
+    "user_state": "SELECT state FROM user_states WHERE app_name = :app_name AND user_id = :user_id",
+    "user_states": "SELECT user_id, state FROM user_states WHERE app_name = :app_name",
+    "app_sessions": f"{_LISTED}{_PAGE}",
+    "app_sessions_after": f"{_LISTED} AND (user_id, id) > (:after_user, :after_id){_PAGE}",
+    "user_sessions": f"{_LISTED} AND user_id = :user_id{_PAGE}",
+    "user_sessions_after": f"{_LISTED} AND user_id = :user_id AND id > :after_id{_PAGE}",
+    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY rowid",
+    "event_number": f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = :event_id",
+    "events_after": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND rowid > :number ORDER BY rowid",
+    "count_events": f"SELECT count(*) FROM events WHERE {_OF_SESSION}",
+    "latest_time": f"SELECT max(timestamp) FROM events WHERE {_OF_SESSION}",
+    "insert_session": (
+        "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)"
+        " VALUES (:app_name, :user_id, :session_id, :state, :time, :time)"
+    ),
+    "insert_event": (
+        "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)"
+        " VALUES (:event_id, :app_name, :user_id, :session_id, :invocation_id, :time, :event_data)"
+    ),
+    "update_session": f"UPDATE sessions SET state = :state, update_time = :time WHERE {_SESSION}",
+    "touch_session": f"UPDATE sessions SET update_time = :time WHERE {_SESSION}",
+    "insert_app_state": "INSERT INTO app_states (app_name, state, update_time) VALUES (:app_name, :state, :time)",
+    "insert_user_state": ("INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (:app_name, :user_id, :state, :time)"),
+    "update_app_state": "UPDATE app_states SET state = :state, update_time = :time WHERE app_name = :app_name",
+    "update_user_state": ("UPDATE user_states SET state = :state, update_time = :time WHERE app_name = :app_name AND user_id = :user_id"),
+    "insert_commit": (
+        f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
+        " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
+    ),
+    "copy_commit": (
+        f"INSERT INTO {COMMITS} (seq, app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
+        " VALUES (:seq, :app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
+    ),
+    "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
+    "creation": f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL ORDER BY seq DESC LIMIT 1",
+    "newest_events": (
+        "SELECT e.app_name, e.user_id, e.session_id, e.id, e.timestamp, e.event_data, EXISTS (SELECT 1 FROM"
+        f" {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"
+        " FROM events AS e ORDER BY e.rowid DESC"
+    ),
+    "all_app_states": "SELECT app_name, state FROM app_states ORDER BY app_name",
+    "all_user_states": "SELECT app_name, user_id, state FROM user_states ORDER BY app_name, user_id",
+    "temp": f"SELECT event_id, temp FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND temp IS NOT NULL ORDER BY seq",
+    "first_state": f"SELECT baseline FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = :at ORDER BY seq DESC LIMIT 1",
+    "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
+    "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
+    "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",
+    # What a deleted session wrote for the user and the app stays part of their history.
+    "detach_commits": (
+        f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {_OF_SESSION} AND shared IS NOT NULL"
+    ),
+    "data_version": "PRAGMA data_version",
+    "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
+    "insert_version": f"INSERT INTO {METADATA} (key, value) VALUES ('version', :version)",
+    # The time columns hold UTC, or later: not so what google-adk's first versions with this layout wrote, which is in some local time.
+    "insert_times": f"INSERT INTO {METADATA} (key, value) VALUES ('times', 'UTC')",
+    "forget_times": f"DELETE FROM {METADATA} WHERE key = 'times'",
+    "times": f"SELECT value FROM {METADATA} WHERE key = 'times'",
+    "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",
+}
+
+# PostgreSQL has no rowid: the order is that of our record; what others appended since comes after it, by time, as google-adk sorts it.
+_BY_TIME = "timestamp, id"
+_SEQ = (
+    f"(SELECT max(c.seq) FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id"
+    " AND c.event_id = e.id)"
+)
+_NUMBERED = f"(SELECT {_EVENT_COLUMNS}, {_SEQ} AS seq FROM events AS e WHERE {_OF_SESSION}) AS numbered"
+# Our times rise with every event, so that the newest one is the last.
+_NEWEST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT 1)"
+_NEW_ROW = " ON CONFLICT DO NOTHING"
+
+POSTGRESQL = {
+    **SQL,
+    "find_session": f"SELECT create_time, update_time, {_NEWEST} FROM sessions WHERE {_SESSION}",
+    # A statement of its own: what another one sees of other tables is older than the lock it waited for.
+    "lock_session": f"SELECT 1 FROM sessions WHERE {_SESSION} FOR UPDATE",
+    "lock_app_state": SQL["app_state"] + " FOR UPDATE",
+    "lock_user_state": SQL["user_state"] + " FOR UPDATE",
+    "insert_app_state": SQL["insert_app_state"] + _NEW_ROW,
+    "insert_user_state": SQL["insert_user_state"] + _NEW_ROW,
+    "events": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} ORDER BY seq NULLS LAST, {_BY_TIME}",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} ORDER BY seq DESC NULLS FIRST, timestamp DESC, id DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} WHERE timestamp >= :time ORDER BY seq NULLS LAST, {_BY_TIME}",
+    "event_number": f"SELECT max(seq) FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id GROUP BY event_id",
+    "events_after": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} WHERE seq IS NULL OR seq > :number ORDER BY seq NULLS LAST, {_BY_TIME}",
+    "newest_events": (
+        "SELECT app_name, user_id, session_id, id, timestamp, event_data, false FROM events AS e"
+        f" WHERE {_SEQ} IS NULL ORDER BY timestamp DESC, id DESC"
+    ),
+    "newest_of_session": (
+        "SELECT app_name, user_id, session_id, id, timestamp, event_data, false FROM events AS e"
+        f" WHERE {_OF_SESSION} AND {_SEQ} IS NULL ORDER BY timestamp DESC, id DESC"
+    ),
+}
+
+POSTGRESQL_NOT_OURS = {
+    **POSTGRESQL,
+    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY {_BY_TIME}",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY {_BY_TIME}",
+    # It has no number; so all are read again.
+    "event_number": f"SELECT id FROM events WHERE {_OF_SESSION} AND id = :event_id AND 1 = 0",
+}
+
+
+def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> dict[str, str]:
+    """Return statements in a dialect's own parameter style, by name.
+
+    They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
+
+    Args:
+        dialect: the engine's, with named parameters.
+        statements: for this kind of database.
+    """
+    from sqlalchemy import text
+
+    return {name: str(text(sql).compile(dialect=dialect)) for name, sql in statements.items()}
+
+
+def quoted_name(name: str) -> str:
+    """Return a table's or column's name as SQL takes it, whatever stands in it."""
+    return '"' + name.replace('"', '""') + '"'

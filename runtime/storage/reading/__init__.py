@@ -1,0 +1,1 @@
+"""Read any session database without changing a byte of it."""

@@ -1,0 +1,241 @@
+"""A stored session's events by their place in it: a piece is read when somebody looks at it, so that no session is too long.
+
+Every method reads at most the places it is asked for, in one short transaction; so others can read in between, and whoever asks can stop.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.history.steps import Step
+from runtime.sessions.session import SessionKey
+from runtime.storage.layouts.decode import EventRow
+from runtime.storage.reading.copied_events import Readable
+
+# A search by the session's index would have to be sorted, and reads pages in another order than they lie in the file.
+_PIECE = (
+    "FROM events NOT INDEXED WHERE rowid BETWEEN :first AND :last"
+    " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+)
+_DELTA = "coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta'))"
+_FILES = "coalesce(json_extract(event_data, '$.actions.artifact_delta'), json_extract(event_data, '$.actions.artifactDelta'))"
+
+
+class Found(NamedTuple):
+    """A condition that SQLite checks.
+
+    Attributes:
+        sql: over the column `event_data`; its parameters have names that begin with `find_`.
+        parameters: their values.
+    """
+
+    sql: str
+    parameters: Mapping[str, Any]
+
+
+class SavedFiles(NamedTuple):
+    """What an event says was saved.
+
+    Attributes:
+        place: the event's.
+        author: whose event it is.
+        versions: file name → version.
+    """
+
+    place: int
+    author: str
+    versions: Mapping[str, int]
+
+
+def containing(texts: Sequence[Sequence[str]]) -> Found:
+    """Return the condition that of each group of texts one stands somewhere in the stored JSON, without regard to ASCII case."""
+    parameters: dict[str, str] = {}
+    groups = []
+    for group in texts:
+        terms = []
+        for text in group:
+            name = f"find_{len(parameters)}"
+            escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            parameters[name] = f"%{escaped}%"
+            terms.append(f"event_data LIKE :{name} ESCAPE '\\'")
+        groups.append(f"({' OR '.join(terms)})")
+    return Found(" AND ".join(groups), parameters)
+
+
+class EventPages:
+    """The events of one session, by place: 0 is the first that was committed.
+
+    The session may grow meanwhile; what is added later is part of this once it is told (`grow`).
+
+    Attributes:
+        is_assumed: nobody has counted; see `assume`.
+
+    Args:
+        file: the database.
+        key: the session.
+        decode: makes an event of a row.
+        count: how many events it had when it was last looked at; spares counting them where no other session has any.
+        assume: spare counting also where that is not known, if the database has no other session: all rows of the table are taken for its
+            own, and none for missing in between. Whoever does so asks once more without, and compares (`begins_with`).
+    """
+
+    def __init__(
+        self, file: Readable, key: SessionKey, decode: Callable[[EventRow], Event], count: int | None = None, *, assume: bool = False
+    ) -> None:
+        self._file = file
+        self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
+        self.decode = decode
+        self.is_assumed = False
+        self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count, assume=assume))
+
+    def __len__(self) -> int:
+        """Return how many events there are."""
+        return len(self._rowids)
+
+    def begins_with(self, other: EventPages) -> bool:
+        """Return whether the first events here are all those of `other`."""
+        mine, count = self._rowids, len(other)
+        return len(mine) >= count and (count == 0 or (mine[0], mine[count - 1]) == (other._rowids[0], other._rowids[-1]))
+
+    def following(self, most: int) -> list[tuple[int, str]]:
+        """Return row numbers and ids of the first events that are not part of this yet, for `grow`."""
+        query = (
+            "SELECT rowid, id FROM events NOT INDEXED WHERE rowid > :last"
+            " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id ORDER BY rowid LIMIT :most"
+        )
+        parameters = {**self._names, "last": self._rowids[-1] if self._rowids else -1, "most": most}
+        found: list[tuple[int, str]] = self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
+        return found
+
+    def grow(self, rowids: Sequence[int]) -> None:
+        """Take in events that were added.
+
+        Args:
+            rowids: of those right behind the last one, as `following` told.
+        """
+        before = self._rowids
+        first = before[0] if before else rowids[0]
+        if rowids[-1] - first + 1 == len(before) + len(rowids):  # still without a gap
+            self._rowids = range(first, rowids[-1] + 1)
+        else:
+            self._rowids = array("q", [*before, *rowids])
+
+    def take_from(self, other: EventPages) -> None:
+        """Let the same events be part of this as of `other`, which reads the same session on another connection."""
+        self._rowids = other._rowids
+
+    def clear(self) -> None:
+        """Let no event be part of this yet."""
+        self._rowids = range(0)
+
+    def rows(self, first: int, end: int) -> list[EventRow]:
+        """Return the rows of the places from `first` up to and without `end`, for `decode`.
+
+        Raises:
+            StorageError: events were deleted meanwhile.
+        """
+        rows: list[EventRow] = self._read(f"SELECT id, invocation_id, timestamp, event_data {_PIECE} ORDER BY rowid", first, end)
+        if len(rows) != max(min(end, len(self)) - first, 0):
+            raise StorageError("Events of this session were deleted by somebody else. Reload it.")
+        return rows
+
+    def row(self, connection: sqlite3.Connection, place: int) -> EventRow:
+        """Return one row, in a transaction that is going on."""
+        rowid = self._rowids[place]
+        row: EventRow = connection.execute(
+            "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?", (rowid,)
+        ).fetchone()
+        return row
+
+    def invocations(self, first: int, end: int) -> list[tuple[int, str]]:
+        """Return where, in a range of places, another invocation's events begin: place and invocation id, of the first place always."""
+        starts: list[tuple[int, str]] = []
+        before = None
+        for place, (invocation_id,) in enumerate(self._read(f"SELECT invocation_id {_PIECE} ORDER BY rowid", first, end), first):
+            if invocation_id != before:
+                starts.append((place, invocation_id))
+                before = invocation_id
+        return starts
+
+    def read(self, first: int, end: int) -> list[Step]:
+        """Return what the events of a range of places did to the state."""
+        try:
+            rows = self._read(f"SELECT id, invocation_id, {_DELTA} {_PIECE} ORDER BY rowid", first, end)
+        except StorageError:
+            # Some text is not JSON that SQLite understands; our own reader is more patient.
+            events = [self.decode(row) for row in self.rows(first, end)]
+            return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in events]
+        return [Step(event_id, invocation_id, _object(delta)) for event_id, invocation_id, delta in rows]
+
+    def files(self, first: int, end: int) -> list[SavedFiles]:
+        """Return which events of a range of places name files that were saved."""
+        try:
+            columns = f"rowid, json_extract(event_data, '$.author'), {_FILES}"
+            rows = self._read(f"SELECT {columns} {_PIECE} AND {_FILES} <> '{{}}' ORDER BY rowid", first, end)
+        except StorageError:  # as in `read`
+            events = enumerate(map(self.decode, self.rows(first, end)), first)
+            return [
+                SavedFiles(place, event.author, event.actions.artifact_delta) for place, event in events if event.actions.artifact_delta
+            ]
+        return [SavedFiles(self.place_of(rowid), author, _object(saved)) for rowid, author, saved in rows]
+
+    def find(self, condition: Found, first: int, end: int) -> list[int]:
+        """Return the places in a range whose events meet a condition."""
+        rows = self._read(f"SELECT rowid {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        return [self.place_of(rowid) for (rowid,) in rows]
+
+    def rows_with(self, condition: Found, first: int, end: int) -> list[tuple[int, EventRow]]:
+        """Return places and rows in a range whose events meet a condition."""
+        columns = "rowid, id, invocation_id, timestamp, event_data"
+        rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        return [(self.place_of(rowid), row) for rowid, *row in rows]
+
+    def index_of(self, event_id: str) -> int | None:
+        """Return the place of the event with this id, None if there is none."""
+        query = "SELECT rowid FROM events WHERE id = :id AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+        found = self._file.read(lambda connection: connection.execute(query, {**self._names, "id": event_id}).fetchone())
+        place = self.place_of(found[0]) if found else len(self)
+        return place if place < len(self) else None
+
+    def place_of(self, rowid: int) -> int:
+        """Return how many of the session's events were committed before a row of the table."""
+        if isinstance(self._rowids, range):
+            return min(max(rowid - self._rowids.start, 0), len(self._rowids))
+        return bisect_left(self._rowids, rowid)
+
+    def _read(self, query: str, first: int, end: int, more: Mapping[str, Any] | None = None) -> list[Any]:
+        end = min(end, len(self))
+        if first >= end:
+            return []
+        parameters = {**self._names, **(more or {}), "first": self._rowids[first], "last": self._rowids[end - 1]}
+        return self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
+
+    def _read_rowids(self, connection: sqlite3.Connection, listed: int | None, *, assume: bool) -> Sequence[int]:
+        lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+        if lowest is not None and highest - lowest + 1 == listed:
+            return range(lowest, highest + 1)
+        if assume and lowest is not None and len(connection.execute("SELECT 1 FROM sessions LIMIT 2").fetchall()) == 1:
+            self.is_assumed = True
+            return range(lowest, highest + 1)
+        of_session = "FROM events WHERE app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+        count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()
+        if count == 0:
+            return range(0)
+        if highest - lowest + 1 == count:  # no other session's events between them
+            return range(lowest, highest + 1)
+        found: Iterator[tuple[int]] = connection.execute(f"SELECT rowid {of_session}", self._names)
+        return array("q", sorted(rowid for (rowid,) in found))
+
+
+def _object(text: Any) -> Mapping[str, Any]:
+    if not isinstance(text, str) or text == "{}":
+        return {}
+    value = json.loads(text)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,134 @@
+"""A database's rows of events, in commit order, whatever its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from runtime.errors.not_found_error import NotFoundError
+from runtime.events.event import Event
+from runtime.sessions.session import SessionKey
+from runtime.storage.layouts.commit_record import delta_of
+from runtime.storage.layouts.decode import decode_sqlite, decode_v1
+from runtime.storage.layouts.decode_v0 import decode_v0, delta_of_v0, v0_columns
+from runtime.storage.layouts.detect import Layout
+from runtime.storage.layouts.local_times import utc_offset
+from runtime.storage.layouts.statements import Rows
+from runtime.storage.layouts.table_names import COMMITS
+
+OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
+Written = tuple[str, str, str, dict[str, Any]]
+"""`user_id`, `session_id`, event id and the state delta."""
+
+
+class ReadingConnection(Protocol):
+    """What a connection for reading offers: SQLite's own, or a server's that takes the same question marks."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Rows:
+        """Run a query."""
+
+
+class EventRows:
+    """Reads the table `events` of an SQLite file.
+
+    Args:
+        layout: of the database.
+    """
+
+    order, newest_first = "rowid", "e.rowid DESC"
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._is_v0 = layout.kind == "v0"
+        self._columns = v0_columns(layout.event_columns) if self._is_v0 else ["id", "invocation_id", "timestamp", "event_data"]
+        self._body = "actions" if self._is_v0 else "event_data"
+        self._delta_of: Callable[[Any], dict[str, Any]] = delta_of_v0 if self._is_v0 else delta_of
+
+    def read(self, connection: ReadingConnection, key: SessionKey, after: str | None, limit: int | None) -> list[Sequence[Any]]:
+        """Return a session's rows, to be decoded with `decoder`.
+
+        Args:
+            connection: in a transaction.
+            key: the session.
+            after: only those after the event of this id.
+            limit: at most this many.
+
+        Raises:
+            NotFoundError: there is no event `after`.
+        """
+        query = f"SELECT {', '.join(self._columns)} FROM events WHERE {OF_SESSION} AND rowid > ? ORDER BY rowid LIMIT ?"
+        start = self._number(connection, key, after) if after is not None else 0
+        return connection.execute(query, (*parts(key), start, -1 if limit is None else limit)).fetchall()
+
+    def added(self, connection: ReadingConnection, key: SessionKey, rowid: int, limit: int) -> list[Sequence[Any]]:
+        """Return a session's first rows behind a place in the table, found from there on: for what was just added to a long session."""
+        query = f"SELECT {', '.join(self._columns)} FROM events NOT INDEXED WHERE rowid > ? AND {OF_SESSION} ORDER BY rowid LIMIT ?"
+        return connection.execute(query, (rowid, *parts(key), limit)).fetchall()
+
+    def decoder(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
+        """Return the function that turns a row of `read` into its event."""
+        if not self._is_v0:
+            return decode_v1 if self._layout.kind == "v1" else decode_sqlite
+        columns, offset = self._columns, read_offset(connection)
+        return lambda row: decode_v0(dict(zip(columns, row, strict=True)), offset)
+
+    def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
+        """Give an app's events in commit order, without those of others that cannot have written to a shared scope."""
+        rows = connection.execute(
+            f"SELECT user_id, session_id, id, {self._body} FROM events WHERE app_name = ?"
+            f" AND ((user_id = ? AND session_id = ?) OR {self._may_be_shared()}) ORDER BY {self.order}",
+            parts(key),
+        )
+        for user_id, session_id, event_id, body in rows:
+            own = user_id == key.user_id and session_id == key.session_id
+            yield user_id, session_id, event_id, {} if own or not _may_share(body) else self._delta_of(body)
+
+    def unrecorded(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
+        """Give an app's events since our last record, in commit order."""
+        rows = connection.execute(
+            f"SELECT app_name, user_id, session_id, id, {self._body}, EXISTS (SELECT 1 FROM {COMMITS} AS c WHERE c.app_name = e.app_name"
+            " AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"
+            f" FROM events AS e ORDER BY {self.newest_first}"
+        )
+        newest: list[Written] = []
+        for app_name, user_id, session_id, event_id, body, recorded in rows:
+            if recorded:
+                break
+            if app_name == key.app_name:
+                newest.append((user_id, session_id, event_id, self._delta_of(body)))
+        return reversed(newest)
+
+    def _may_be_shared(self) -> str:
+        # A pickle is not text that SQL could search; it is looked at below.
+        return "1 = 1" if self._is_v0 else f"{self._body} LIKE '%\"user:%' OR {self._body} LIKE '%\"app:%'"
+
+    def _number(self, connection: ReadingConnection, key: SessionKey, event_id: str) -> int:
+        row = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?", (*parts(key), event_id)).fetchone()
+        if row is None:
+            raise no_event(key, event_id)
+        return int(row[0])
+
+
+def read_offset(connection: ReadingConnection) -> int:
+    """Return how far a v0 database's event times are ahead of UTC, in microseconds."""
+    return utc_offset(
+        connection.execute(
+            "SELECT s.create_time, min(e.timestamp) FROM sessions AS s JOIN events AS e"
+            " ON e.app_name = s.app_name AND e.user_id = s.user_id AND e.session_id = s.id"
+            " GROUP BY s.app_name, s.user_id, s.id, s.create_time"
+        ).fetchall()
+    )
+
+
+def no_event(key: SessionKey, event_id: str) -> NotFoundError:
+    """Return the error for an event that is not there."""
+    return NotFoundError(f"Session {key.session_id} has no event {event_id}.")
+
+
+def parts(key: SessionKey) -> tuple[str, str, str]:
+    """Return a key's parts, as queries take them."""
+    return key.app_name, key.user_id, key.session_id
+
+
+def _may_share(body: Any) -> bool:
+    return not isinstance(body, bytes) or b"user:" in body or b"app:" in body

@@ -1,0 +1,164 @@
+"""What a database tells about the past of a session that is too long to be read at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any
+
+from runtime.history.folds import SharedWrite
+from runtime.history.state_at import History
+from runtime.sessions.lineage import read_origin
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import Scope, scope_of
+from runtime.storage.layouts.column_values import load_json_object, read_time, to_epoch
+from runtime.storage.layouts.commit_record import delta_of
+from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.reading.event_pages import EventPages
+
+_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
+
+
+def read_long_past(
+    connection: sqlite3.Connection, key: SessionKey, pages: EventPages, present: Mapping[str, Any], *, ours: bool
+) -> History:
+    """Return a session's history, whose steps are still to be read (`History.read_on`).
+
+    Args:
+        connection: in a transaction.
+        key: the session.
+        pages: its events.
+        present: its merged state now.
+        ours: the database has our record of commits.
+    """
+    past = _LongPast(connection, key, pages)
+    if ours:
+        past.recorded()
+    past.others(unrecorded=ours)
+    return History(
+        (),
+        baseline=past.baseline,
+        shared=past.shared,
+        present=present if past.baseline is None else None,
+        temp=past.temp,
+        temp_places=past.temp_places,
+        fixed_from=past.fixed_from() if past.baseline is None else None,
+        steps=pages,
+    )
+
+
+class _LongPast:
+    """Looks only at what others wrote and at what is recorded beside the events; where it belongs follows from numbers, not from ids."""
+
+    def __init__(self, connection: sqlite3.Connection, key: SessionKey, pages: EventPages) -> None:
+        self._connection = connection
+        self._key = key
+        self._parts = (key.app_name, key.user_id, key.session_id)
+        self._pages = pages
+        self.baseline: dict[str, Any] | None = None
+        self.shared: list[SharedWrite] = []
+        self.temp: dict[str, dict[str, Any]] = {}
+        self.temp_places: dict[str, list[tuple[int, str]]] = {}
+
+    def recorded(self) -> None:
+        """Take what our own record says."""
+        connection, key = self._connection, self._key
+        (created,) = connection.execute(
+            "SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", self._parts
+        ).fetchone()
+        # An older record is of a session of the same name that was deleted.
+        begin = connection.execute(
+            f"SELECT max(seq) FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = ?", (*self._parts, _micros(created))
+        ).fetchone()[0]
+        own = connection.execute(
+            f"SELECT seq FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND seq > ?", (*self._parts, begin or -1)
+        )
+        # Events and their records are committed together: the two are in the same order.
+        numbers = array("q", sorted(number for (number,) in own))
+        rows = connection.execute(
+            f"SELECT seq, user_id, session_id, event_id, baseline, shared, temp FROM {COMMITS} WHERE app_name = ?"
+            " AND (seq = ? OR (shared IS NOT NULL AND NOT (user_id = ? AND session_id = ?))) ORDER BY seq",
+            (key.app_name, begin, *self._parts[1:]),
+        )
+        for number, user_id, session_id, event_id, baseline, shared, temp in rows:
+            delta = load_json_object(shared) if shared else {}
+            place = -1 if begin is None or number <= begin else bisect_left(numbers, number)
+            if number == begin:
+                self.baseline = load_json_object(baseline) if baseline else None
+                origin = read_origin(temp)
+                if origin is not None:
+                    self.shared = [SharedWrite(*write) for write in origin[1]]
+                    continue
+            if session_id == "" and event_id is None:
+                if user_id in ("", key.user_id):
+                    self._write(place, user_id, delta, complete="user" if user_id else "app")
+            else:
+                self._write(place, user_id, delta)
+        self._temporary()
+
+    def _temporary(self) -> None:
+        rows = self._connection.execute(
+            "SELECT e.rowid, e.invocation_id, e.id, c.temp FROM "
+            f"{COMMITS} AS c JOIN events AS e ON e.id = c.event_id AND e.app_name = c.app_name AND e.user_id = c.user_id"
+            " AND e.session_id = c.session_id WHERE c.app_name = ? AND c.user_id = ? AND c.session_id = ? AND c.temp IS NOT NULL"
+            " ORDER BY e.rowid",
+            self._parts,
+        )
+        for rowid, invocation_id, event_id, temp in rows:
+            self.temp[event_id] = load_json_object(temp)
+            self.temp_places.setdefault(invocation_id, []).append((self._pages.place_of(rowid), event_id))
+
+    def others(self, *, unrecorded: bool) -> None:
+        """Take what other sessions' events wrote; of a database of ours only those since our last record."""
+        rows = self._connection.execute(
+            "SELECT rowid, user_id, event_data FROM events WHERE app_name = ? AND NOT (user_id = ? AND session_id = ?)"
+            " AND (event_data LIKE '%\"user:%' OR event_data LIKE '%\"app:%') AND rowid > ? ORDER BY rowid",
+            (*self._parts, self._last_recorded() if unrecorded else -1),
+        )
+        for rowid, user_id, data in rows:
+            place = self._pages.place_of(rowid)
+            self._write(place if place or self.baseline is not None else -1, user_id, delta_of(data))
+
+    def _last_recorded(self) -> int:
+        rows = self._connection.execute(
+            f"SELECT e.rowid FROM events AS e WHERE EXISTS (SELECT 1 FROM {COMMITS} AS c WHERE c.app_name = e.app_name"
+            " AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id) ORDER BY e.rowid DESC LIMIT 1"
+        ).fetchone()
+        return int(rows[0]) if rows else -1
+
+    def fixed_from(self) -> dict[Scope, int]:
+        """Return from which event on no session of the same app, or user, was created: its first state may have set any shared key."""
+        newest = self._connection.execute(
+            "SELECT max(create_time), max(CASE WHEN user_id = ? THEN create_time END) FROM sessions"
+            " WHERE app_name = ? AND NOT (user_id = ? AND id = ?)",
+            (self._key.user_id, *self._parts),
+        ).fetchone()
+        return {"app": self._first_after(newest[0]), "user": self._first_after(newest[1])}
+
+    def _first_after(self, time: Any) -> int:
+        if time is None:
+            return -1
+        moment = to_epoch(_micros(time))
+        low, high = 0, len(self._pages)
+        while low < high:
+            middle = (low + high) // 2
+            if self._pages.decode(self._pages.row(self._connection, middle)).timestamp > moment:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _write(self, place: int, user_id: str, delta: Mapping[str, Any], complete: Scope | None = None) -> None:
+        scopes = ("app", "user") if user_id == self._key.user_id else ("app",)
+        visible = {key: value for key, value in delta.items() if scope_of(key) in scopes}
+        if visible or complete:
+            self.shared.append(SharedWrite(place, visible, complete))
+
+
+def _micros(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0

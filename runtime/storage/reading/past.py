@@ -1,0 +1,172 @@
+"""What a database tells about a session's past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.history.explanation import explain
+from runtime.history.folds import SharedWrite
+from runtime.history.state_at import History
+from runtime.sessions.lineage import Lineage, read_origin
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import Scope, scope_of
+from runtime.storage.layouts.column_values import load_json_object, read_time, to_epoch
+from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written, parts
+
+
+def read_past(
+    connection: ReadingConnection, rows: EventRows, key: SessionKey, events: Sequence[Event], present: Mapping[str, Any], *, ours: bool
+) -> History:
+    """Return a session's history.
+
+    Args:
+        connection: in a transaction.
+        rows: how the database's events are read.
+        key: the session.
+        events: all of it.
+        present: its merged state now.
+        ours: the database has our record of commits.
+    """
+    walk = _Walk(key, events)
+    if ours:
+        created = connection.execute("SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", parts(key))
+        walk.recorded(connection, _micros(created.fetchone()[0]))
+        walk.events_of_app(rows.unrecorded(connection, key))
+    else:
+        walk.events_of_app(rows.written(connection, key))
+    if walk.baseline is not None:
+        return History(events, baseline=walk.baseline, shared=walk.shared, present=present, temp=walk.temp)
+    patched, unsure = explain(_writes(events, walk.shared), present)
+    return History(
+        events,
+        baseline=None,
+        shared=walk.shared,
+        present=present,
+        temp=walk.temp,
+        fixed_from=_fixed_from(connection, key, events),
+        patched=patched,
+        unsure=unsure,
+    )
+
+
+def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
+    """Return where each fork in a database of ours comes from.
+
+    Args:
+        connection: in a transaction.
+    """
+    rows = connection.execute(
+        f"SELECT s.app_name, s.user_id, s.id, s.create_time, c.at, c.temp FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
+        " AND c.user_id = s.user_id AND c.session_id = s.id AND c.event_id IS NULL AND c.temp IS NOT NULL ORDER BY c.seq"
+    )
+    found = {}
+    for *key, created, at, temp in rows:
+        origin = read_origin(temp)
+        if origin is not None and at == _micros(created):
+            found[SessionKey(*key)] = origin[0]
+    return found
+
+
+class _Walk:
+    """Goes through an app's commits in order and sees, beside the session's own events, who wrote to what it shares."""
+
+    def __init__(self, key: SessionKey, events: Sequence[Event]) -> None:
+        self.baseline: dict[str, Any] | None = None
+        self.shared: list[SharedWrite] = []
+        self.temp: dict[str, dict[str, Any]] = {}
+        self._key = key
+        self._index_of = {event.id: index for index, event in enumerate(events)}
+        self._next = -1
+
+    def recorded(self, connection: ReadingConnection, created: int) -> None:
+        """Follow our own record.
+
+        Args:
+            connection: in a transaction.
+            created: the session's creation in microseconds: an older record is of a session of the same name that was deleted.
+        """
+        key = self._key
+        rows = connection.execute(
+            f"SELECT user_id, session_id, event_id, at, baseline, shared, temp FROM {COMMITS}"
+            " WHERE app_name = ? AND (shared IS NOT NULL OR (user_id = ? AND session_id = ?)) ORDER BY seq",
+            parts(key),
+        )
+        for user_id, session_id, event_id, at, baseline, shared, temp in rows:
+            delta = load_json_object(shared) if shared else {}
+            own = user_id == key.user_id and session_id == key.session_id
+            if own and event_id is None and at == created:
+                origin = read_origin(temp)
+                if origin is None:
+                    self._write(user_id, delta)
+                else:
+                    self.shared = [SharedWrite(*write) for write in origin[1]]
+                self.baseline = load_json_object(baseline) if baseline else None
+                self._next = 0
+            elif own and event_id in self._index_of:
+                self._own(event_id)
+                if temp:
+                    self.temp[event_id] = load_json_object(temp)
+            elif session_id == "" and event_id is None:
+                if user_id in ("", key.user_id):
+                    self._write(user_id, delta, complete="user" if user_id else "app")
+            else:
+                self._write(user_id, delta)
+
+    def events_of_app(self, events: Iterable[Written]) -> None:
+        """Follow events that we have not recorded."""
+        for user_id, session_id, event_id, delta in events:
+            if user_id == self._key.user_id and session_id == self._key.session_id:
+                self._own(event_id)
+            else:
+                self._write(user_id, delta)
+
+    def _own(self, event_id: str) -> None:
+        self._next = self._index_of.get(event_id, self._next - 1) + 1
+
+    def _write(self, user_id: str, delta: Mapping[str, Any], complete: Scope | None = None) -> None:
+        scopes = ("app", "user") if user_id == self._key.user_id else ("app",)
+        visible = {key: value for key, value in delta.items() if scope_of(key) in scopes}
+        if visible or complete:
+            self.shared.append(SharedWrite(self._next, visible, complete))
+
+
+def _writes(events: Sequence[Event], shared: Sequence[SharedWrite]) -> dict[str, list[Any]]:
+    by_index: dict[int, list[Mapping[str, Any]]] = {}
+    for write in shared:
+        by_index.setdefault(write.before, []).append(write.delta)
+    writes: dict[str, list[Any]] = {}
+    for index in range(-1, len(events) + 1):
+        deltas = by_index.get(index, [])
+        if 0 <= index < len(events):
+            deltas = [*deltas, events[index].actions.state_delta]
+        for delta in deltas:
+            for key, value in delta.items():
+                writes.setdefault(key, []).append(value)
+    return writes
+
+
+def _fixed_from(connection: ReadingConnection, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
+    """Return from which event on no session of the same app, or user, was created: its first state may have set any shared key."""
+    query = "SELECT max(create_time) FROM sessions WHERE app_name = ? AND NOT (user_id = ? AND id = ?)"
+    (newest_of_app,) = connection.execute(query, parts(key)).fetchone()
+    (newest_of_user,) = connection.execute(
+        "SELECT max(create_time) FROM sessions WHERE app_name = ? AND user_id = ? AND NOT id = ?", parts(key)
+    ).fetchone()
+    return {"app": _first_after(newest_of_app, events), "user": _first_after(newest_of_user, events)}
+
+
+def _first_after(time: Any, events: Sequence[Event]) -> int:
+    if time is None:
+        return -1
+    moment = to_epoch(_micros(time))
+    return next((index for index, event in enumerate(events) if event.timestamp > moment), len(events))
+
+
+def _micros(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0

@@ -1,0 +1,300 @@
+"""What waits for a person in stored sessions, without making an event of every row.
+
+Most invocations can be seen to be finished from a few words of their JSON. Those that cannot, also because a row looks unusual, are read as
+`history.invocations` reads them; so the answer is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from runtime.events.event import Event
+from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations
+from runtime.sessions.session import SessionKey
+from runtime.storage.layouts.decode import EventRow
+from runtime.storage.reading.copied_events import Readable
+
+_CHUNK = 2_000
+"""Rows of one short transaction."""
+_BREATH = 50
+"""Rows that are looked at in 2 ms."""
+
+_NO_ANSWERS: frozenset[str | None] = frozenset()
+
+Ids = list[str | None]
+
+
+class _Glance(NamedTuple):
+    """What one look at an event's JSON tells.
+
+    Attributes:
+        invocation_id, author: of the event.
+        calls, responses: ids of its function calls and responses.
+        rewinds: the invocation that it takes back.
+        is_end: its author's end.
+        is_open: a checkpoint, or a call that waits.
+        failed: it has an error.
+        speaks: it has content.
+        answers: that is an answer that nothing has to follow.
+        is_odd: none of this may be relied on but ids and `rewinds`.
+    """
+
+    invocation_id: str
+    author: str
+    calls: Ids
+    responses: Ids
+    rewinds: str | None
+    is_end: bool = False
+    is_open: bool = False
+    failed: bool = False
+    speaks: bool = False
+    answers: bool = False
+    is_odd: bool = False
+
+
+@dataclass(slots=True)
+class _Invocation:
+    """What is seen of one invocation.
+
+    Attributes:
+        rowids: of its events; None if it went on after it had been finished: they have to be looked for.
+        root: who spoke first.
+        open_calls, early: ids of calls that have no result yet, and of results that came before their call: at most a few, mostly none.
+        ended: its last event by an agent is the root's end.
+        has_steps: it has checkpoints, ends or calls that wait.
+        failed, answered: what its last event by an agent, and the last one that speaks, is.
+        is_odd: it has to be read.
+    """
+
+    rowids: array[int] | None = field(default_factory=lambda: array("q"))
+    root: str | None = None
+    open_calls: tuple[str | None, ...] = ()
+    early: tuple[str | None, ...] = ()
+    ended: bool = False
+    has_steps: bool = False
+    failed: bool = False
+    answered: bool = False
+    is_odd: bool = False
+
+    def add(self, rowid: int, seen: _Glance) -> None:
+        if self.rowids is not None:
+            self.rowids.append(rowid)
+        self.is_odd |= seen.is_odd
+        if seen.calls or seen.responses:
+            self._pair(seen)
+        if seen.author == "user":
+            self.is_odd |= seen.is_open or seen.is_end
+            return
+        if self.root is None:
+            self.root = seen.author
+        self.ended = seen.is_end and seen.author == self.root
+        self.has_steps |= seen.is_end or seen.is_open
+        self.failed = seen.failed
+        if seen.speaks:
+            self.answered = seen.answers
+
+    def _pair(self, seen: _Glance) -> None:
+        called = (*self.open_calls, *(call for call in seen.calls if call not in self.early))
+        self.early = (*self.early, *(response for response in seen.responses if response not in called))
+        self.open_calls = tuple(call for call in called if call not in seen.responses)
+
+    def is_finished(self, answers: set[str | None] | frozenset[str | None]) -> bool:
+        """Return whether it is certain that nothing waits in it."""
+        if self.is_odd:
+            return False
+        return self.ended or (self.answered and not self.has_steps and not self.failed and answers.issuperset(self.open_calls))
+
+
+@dataclass(slots=True)
+class _Session:
+    """What is seen of one session.
+
+    Attributes:
+        invocations: in the order in which they began. None: it was finished when another one began; of a long session most are, and nothing
+            more is kept of them.
+        answers: ids of the calls that the user answered.
+        steps: from the first rewind on, each (invocation, what it takes back) in turn; first those that had begun before.
+        latest: the invocation of the last event.
+    """
+
+    invocations: dict[str, _Invocation | None] = field(default_factory=dict)
+    answers: set[str | None] = field(default_factory=set)
+    steps: list[tuple[str, str | None]] = field(default_factory=list)
+    latest: str | None = None
+
+    def add(self, rowid: int, seen: _Glance) -> None:
+        name = seen.invocation_id
+        if name != self.latest:
+            self._settle_latest()
+            self.latest = name
+        if seen.author == "user":
+            self.answers.update(seen.responses)
+        if seen.rewinds is not None or self.steps:
+            self._note_step((name, seen.rewinds))
+        if name not in self.invocations:
+            self.invocations[name] = _Invocation()
+        invocation = self.invocations[name]
+        if invocation is None:
+            invocation = self.invocations[name] = _Invocation(rowids=None, is_odd=True)
+        invocation.add(rowid, seen)
+
+    def _settle_latest(self) -> None:
+        invocation = self.invocations.get(self.latest) if self.latest is not None else None
+        if invocation is not None and invocation.is_finished(_NO_ANSWERS):
+            self.invocations[self.latest] = None  # type: ignore[index]  # it is in there
+
+    def _note_step(self, step: tuple[str, str | None]) -> None:
+        if not self.steps:
+            self.steps.extend((name, None) for name in self.invocations)
+        if step[1] is not None or self.steps[-1:] != [step]:
+            self.steps.append(step)
+
+
+class PendingRows:
+    """Finds what waits in a file whose events are JSON.
+
+    Args:
+        file: the database.
+        decode: makes an event of a row.
+        json_wins: over the column `invocation_id`, as in adk web's layout.
+    """
+
+    def __init__(self, file: Readable, decode: Callable[[EventRow], Event], *, json_wins: bool) -> None:
+        self._file = file
+        self._decode = decode
+        self._json_wins = json_wins
+
+    def find(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
+        """Return what waits, by session, the newest last; sessions in which nothing waits may be left out.
+
+        Args:
+            key: only this session's; all sessions' if None.
+        """
+        unfinished = self.unfinished(key)
+        return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
+
+    def unfinished(self, key: SessionKey | None = None, *, gently: bool = False) -> dict[SessionKey, list[Invocation]]:
+        """Return the invocations in which something may wait, by session, in the order in which they began; of other sessions nothing.
+
+        Args:
+            key: only this session's; all sessions' if None.
+            gently: let other threads run every few rows: one of them may have a window to draw.
+        """
+        sessions: dict[SessionKey, _Session] = {}
+        for number, (rowid, *names, event_id, invocation_id, timestamp, data) in enumerate(self._rows(key)):
+            if gently and number % _BREATH == 0:
+                time.sleep(0.001)
+            row = (event_id, invocation_id, timestamp, data)
+            sessions.setdefault(SessionKey(*names), _Session()).add(rowid, self._glance_at(row))
+        # They are let go of one by one, and what is finished is not kept: a million small objects at once would hold all threads.
+        found = []
+        while sessions:
+            name, session = sessions.popitem()
+            if entries := self._unfinished(name, session):
+                found.append((name, entries))
+        return dict(reversed(found))
+
+    def _unfinished(self, key: SessionKey, session: _Session) -> list[Invocation]:
+        rewound = rewound_invocations(session.steps)
+        return [
+            read_invocation(self._events(key, name, invocation.rowids), is_rewound=False, answered=session.answers)
+            for name, invocation in session.invocations.items()
+            if invocation is not None and name not in rewound and not invocation.is_finished(session.answers)
+        ]
+
+    def _glance_at(self, row: EventRow) -> _Glance:
+        _, invocation_id, _, data = row
+        return _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
+
+    def _rows(self, key: SessionKey | None) -> Iterable[tuple[Any, ...]]:
+        of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
+        query = (
+            "SELECT rowid, app_name, user_id, session_id, id, invocation_id, timestamp, event_data FROM events"
+            f" WHERE rowid > ?{of_session} ORDER BY rowid LIMIT {_CHUNK}"
+        )
+        values: tuple[Any, ...] = key or ()
+        rows: list[tuple[Any, ...]] = []
+        while True:
+            last = rows[-1][0] if rows else -(2**63)
+            rows = self._file.read(partial(_fetch, query=query, values=(last, *values)))
+            yield from rows
+            if len(rows) < _CHUNK:
+                return
+
+    def _events(self, key: SessionKey, invocation_id: str, rowids: array[int] | None) -> list[Event]:
+        if rowids is None:
+            rows = ((event_id, name, timestamp, data) for _, _, _, _, event_id, name, timestamp, data in self._rows(key))
+            return [self._decode(row) for row in rows if self._glance_at(row).invocation_id == invocation_id]
+        query = "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?"
+        found = self._file.read(lambda connection: [connection.execute(query, (rowid,)).fetchone() for rowid in rowids])
+        return [self._decode(row) for row in found if row]
+
+
+def _fetch(connection: Any, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
+    return rows
+
+
+def _look(invocation_id: str, data: Any, *, json_wins: bool) -> _Glance | None:
+    """Return what a row's JSON tells; None if it has anything unusual where that matters."""
+    try:
+        event = from_json(data)
+    except (ValueError, TypeError):
+        return None
+    if not _is_object(event, author=str, error_code=str, partial=bool, long_running_tool_ids=list) or event.get("custom_metadata"):
+        return None
+    actions, content = event.get("actions") or {}, event.get("content")
+    flags = {"end_of_agent": bool, "escalate": bool, "agent_state": dict, "rewind_before_invocation_id": str}
+    if not (_is_object(actions, **flags) and (content is None or _is_object(content, parts=list))):
+        return None
+    parts = (content or {}).get("parts") or []
+    if not all(_is_object(part, function_call=dict, function_response=dict) for part in parts):
+        return None
+    calls = [part["function_call"] for part in parts if part.get("function_call") is not None]
+    responses = [part["function_response"] for part in parts if part.get("function_response") is not None]
+    if not all(_is_object(each, id=str) for each in (*calls, *responses)):
+        return None
+    if json_wins and "invocation_id" in event:
+        invocation_id = event["invocation_id"]
+    if not isinstance(invocation_id, str) or "author" not in event:
+        return None
+    return _Glance(
+        invocation_id,
+        event["author"],
+        [call.get("id") for call in calls],
+        [response.get("id") for response in responses],
+        actions.get("rewind_before_invocation_id"),
+        is_end=bool(actions.get("end_of_agent")),
+        is_open=actions.get("agent_state") is not None or bool(event.get("long_running_tool_ids")),
+        failed=bool(event.get("error_code")),
+        speaks=content is not None,
+        answers=bool(parts)
+        and not (calls or responses or event.get("partial") or actions.get("escalate"))
+        and "code_execution_result" not in parts[-1],
+    )
+
+
+def _look_closely(event: Event) -> _Glance:
+    calls, responses = event.get_function_calls(), event.get_function_responses()
+    return _Glance(
+        event.invocation_id,
+        event.author,
+        [call.id for call in calls],
+        [response.id for response in responses],
+        event.actions.rewind_before_invocation_id,
+        is_odd=True,
+    )
+
+
+def _is_object(value: Any, **types: type) -> bool:
+    """Return whether a value is a JSON object with lower-case keys, whose named members, if they are there, have these types."""
+    if not isinstance(value, dict) or not all(map(str.islower, value)):
+        return False
+    return all(value.get(name) is None or type(value[name]) is kind for name, kind in types.items())

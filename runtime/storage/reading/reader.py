@@ -1,0 +1,372 @@
+"""A database that anybody may have written, for looking at."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from runtime.errors.not_found_error import SessionNotFoundError
+from runtime.errors.storage_error import ForeignDatabaseError, StorageError
+from runtime.events.event import Event
+from runtime.history.invocations import Invocation, PendingItem, pending_items
+from runtime.history.state_at import History
+from runtime.history.writers import Write, writes_of
+from runtime.sessions.lineage import Lineage
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import merge_scopes, scope_of
+from runtime.storage.connections.database_url import database_url, named_file
+from runtime.storage.connections.file_kind import not_sqlite
+from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.layouts.column_values import epoch, read_state
+from runtime.storage.layouts.decode import decode_sqlite, decode_v1
+from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
+from runtime.storage.layouts.local_times import offset_text
+from runtime.storage.reading.copied_events import CopiedEvents, Readable
+from runtime.storage.reading.event_pages import EventPages
+from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
+from runtime.storage.reading.long_past import read_long_past
+from runtime.storage.reading.past import read_lineages, read_past
+from runtime.storage.reading.pending import PendingRows
+from runtime.storage.reading.server_database import ServerDatabase, ServerRows
+from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
+from runtime.storage.reading.sizes import SessionSize, session_sizes
+from runtime.storage.reading.writes import read_shared_commits, shared_writes
+
+T = TypeVar("T")
+_SESSION = "app_name = ? AND user_id = ? AND id = ?"
+
+MANY_EVENTS = 20_000
+"""In a database, from which on counting them takes longer than one waits for a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session in a list.
+
+    Attributes:
+        key: which one.
+        event_count: of all its events; None where they were not counted.
+        last_update_time: epoch seconds.
+    """
+
+    key: SessionKey
+    event_count: int | None
+    last_update_time: float
+
+
+class StoredDatabase:
+    """Reads a session database in any layout that google-adk ever wrote. Changes no byte of it and leaves no file behind.
+
+    To be used by one thread at a time.
+
+    Attributes:
+        layout: what kind of database it is.
+    """
+
+    def __init__(self, file: SqliteFile | ServerDatabase, layout: Layout) -> None:
+        self._file: Readable = file
+        self.layout = layout
+        self._is_file = isinstance(file, SqliteFile)
+        self._rows = EventRows(layout) if self._is_file else ServerRows(layout)
+
+    @classmethod
+    def open(cls, target: str) -> StoredDatabase:
+        """Open a database.
+
+        Args:
+            target: a file path or an SQLAlchemy URL.
+
+        Raises:
+            ForeignDatabaseError: it is not a session database; the text says what it seems to be.
+            StorageError: it cannot be read.
+        """
+        file = named_file(target)
+        if file is not None:
+            return cls._open_file(file)
+        url = database_url(target)
+        if url.get_backend_name() == "sqlite":
+            raise StorageError(f"{url.render_as_string()} is not a database file; sessions are read from SQLite files.")
+        server = ServerDatabase(url)
+        return cls(server, server.layout())
+
+    @classmethod
+    def _open_file(cls, path: Path) -> StoredDatabase:
+        if path.is_dir():
+            raise ForeignDatabaseError(f"{path} is a folder, not a database.")
+        if path.exists() and not path.is_file():
+            raise ForeignDatabaseError(f"{path} is no ordinary file, so no database.")
+        if path.exists() and path.stat().st_size == 0:
+            raise ForeignDatabaseError(f"{path} is an empty file: it holds no sessions.")
+        if path.exists() and (kind := _not_sqlite(path)):
+            raise ForeignDatabaseError(f"{path} {kind}; it holds no sessions that could be read.")
+        file = SqliteFile(path)
+        try:
+            return cls(file, file.read(lambda connection: _layout(connection, str(path))))
+        except BaseException:
+            file.close()
+            raise
+
+    def sessions(self) -> list[SessionSummary]:
+        """Return all sessions by app, user and id, with their counts of events."""
+        return self._file.read(self.sessions_in)
+
+    def listing(self) -> list[SessionSummary]:
+        """Return all sessions as `sessions` does, of a file with many events without counts: for these all of them are looked at."""
+
+        def read(connection: ReadingConnection) -> list[SessionSummary]:
+            if not self._is_file:
+                return self.sessions_in(connection)
+            lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
+            few = lowest is None or highest - lowest < MANY_EVENTS
+            return self.sessions_in(connection) if few else _summaries(connection, None)
+
+        return self._file.read(read)
+
+    def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
+        """Return all sessions as `sessions` does, in a transaction that is going on."""
+        counts = {
+            SessionKey(*key): count
+            for *key, count in connection.execute(
+                "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
+            )
+        }
+        return _summaries(connection, counts)
+
+    def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
+        """Return a session's events in commit order.
+
+        Args:
+            key: the session.
+            after: only those after the event of this id.
+            limit: at most this many.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            NotFoundError: it has no event `after`.
+        """
+
+        def read(connection: ReadingConnection) -> tuple[list[Sequence[Any]], Callable[[Sequence[Any]], Event]]:
+            _stored_state(connection, key)
+            return self._rows.read(connection, key, after, limit), self._rows.decoder(connection)
+
+        rows, decode = self._file.read(read)
+        return [decode(row) for row in rows]
+
+    def state(self, key: SessionKey) -> dict[str, Any]:
+        """Return a session's merged state as it is now.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        return self._file.read(lambda connection: _merged_state(connection, key))
+
+    def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
+        """Return how much some sessions take up; of long ones about.
+
+        Args:
+            counts: which, and how many events each has.
+        """
+        return self._file.read(lambda connection: session_sizes(connection, self.layout, counts, on_server=not self._is_file))
+
+    def shared_scopes(self) -> list[SharedScope]:
+        """Return the apps and users that have any state, each app before its users."""
+        return self._file.read(shared_scopes)
+
+    def shared_state(self, scope: SharedScope) -> SharedState:
+        """Return the state of an app or a user as it is now, whatever sessions there are.
+
+        Raises:
+            StorageError: it is damaged.
+        """
+        return self._file.read(lambda connection: shared_state(connection, scope))
+
+    def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds; 0.0 if that cannot be read.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        def read(connection: ReadingConnection) -> float:
+            _stored_state(connection, key)
+            return epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
+
+        return self._file.read(read)
+
+    def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork in this database comes from."""
+        return self._file.read(read_lineages) if self.layout.ours else {}
+
+    def history(self, key: SessionKey) -> History:
+        """Return a session's past: its events and what can be known of its state after each of them.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        def read(connection: ReadingConnection) -> History:
+            state = _merged_state(connection, key)
+            events = [*map(self._rows.decoder(connection), self._rows.read(connection, key, None, None))]
+            return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
+
+        return self._file.read(read)
+
+    def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """Return every write of a state key, the oldest first; of a `user:` or `app:` key also other sessions'.
+
+        Args:
+            key: the session that has it.
+            name: with its scope prefix.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        if scope_of(name) not in ("user", "app"):
+            return writes_of(self.history(key), key, name)
+        self._file.read(lambda connection: _stored_state(connection, key))
+        commits = self._file.read(lambda connection: read_shared_commits(connection, self._rows, key, name, ours=self.layout.ours))
+        return shared_writes(key, name, commits, self.events)
+
+    def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
+        """Return what waits for a person, by session, the newest last; sessions in which nothing waits may be left out.
+
+        Args:
+            key: only in this session; in all of them if None.
+        """
+        if not self._has_json:
+            keys = [key] if key else [summary.key for summary in self.sessions()]
+            return {each: pending_items(self.events(each)) for each in keys}
+        return self._pending_rows().find(key)
+
+    def unfinished(self) -> dict[SessionKey, list[Invocation]]:
+        """Return the invocations of every session in which something waits, in the order in which they began.
+
+        It looks at every event once (some 30 s of CPU for a million) and lets other threads run meanwhile: not on a connection that
+        somebody waits for. Of the oldest layout, and of a server, nothing is said: there it would be many times that.
+        """
+        found = self._pending_rows().unfinished(gently=True) if self._has_json else {}
+        waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
+        return {key: entries for key, entries in waiting.items() if entries}
+
+    def _pending_rows(self) -> PendingRows:
+        decode = decode_v1 if self.layout.kind == "v1" else decode_sqlite
+        return PendingRows(self._file, decode, json_wins=self.layout.kind == "sqlite")
+
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a piece of work that only reads on the database itself, for what the other methods do not offer.
+
+        Args:
+            work: see `SqliteFile.read`.
+        """
+        return self._file.read(work)
+
+    def count_up_to(self, key: SessionKey, limit: int) -> int:
+        """Return how many events a session has; `limit` stands for that many or more."""
+        query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
+        return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
+
+    def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
+        """Return a session's events, to be read piece by piece.
+
+        Args:
+            key: the session.
+            count: how many events it was listed with, if that is known.
+            assume: see `EventPages`.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+        if not self._has_json:
+            return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
+        self._file.read(lambda connection: _stored_state(connection, key))
+        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count, assume=assume)
+
+    def long_history(self, key: SessionKey, pages: EventPages) -> History:
+        """Return a session's past without its events' steps: those are read by `History.read_on`.
+
+        Args:
+            key: the session.
+            pages: of it.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+        """
+
+        if not self._has_json:
+            return self.history(key)
+
+        def read(connection: sqlite3.Connection) -> History:
+            return read_long_past(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
+
+        return self._file.read(read)
+
+    @property
+    def _has_json(self) -> bool:
+        """Whether the events stand there as JSON that SQLite can search."""
+        return self._is_file and self.layout.kind != "v0"
+
+    def stop(self) -> None:
+        """Break off what another thread reads just now; nothing can be read after that. (Of a server, what is being read is read.)"""
+        if isinstance(self._file, SqliteFile):
+            self._file.stop()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def __enter__(self) -> StoredDatabase:
+        """Return the database itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+
+def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] | None) -> list[SessionSummary]:
+    rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
+    keys = [(SessionKey(*key), updated) for *key, updated in rows]
+    return [SessionSummary(key, None if counts is None else counts.get(key, 0), epoch(updated)) for key, updated in keys]
+
+
+def _not_sqlite(path: Path) -> str | None:
+    with OPEN_FILES.kept_out(path) as is_free:
+        try:
+            return not_sqlite(path) if is_free else None
+        except OSError:  # said where it is opened
+            return None
+
+
+def _layout(connection: sqlite3.Connection, name: str) -> Layout:
+    tables = sqlite_tables(connection)
+    version = None
+    if "adk_internal_metadata" in tables:
+        row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
+        version = str(row[0]) if row else None
+    layout = layout_of(tables, version, name)
+    return replace(layout, note=_note_on_times(connection, layout.note)) if layout.kind == "v0" else layout
+
+
+def _note_on_times(connection: ReadingConnection, note: str | None) -> str:
+    zone = offset_text(read_offset(connection))
+    times = f"Its events bear the writer's local time, without a zone; by when its sessions were created that was {zone}."
+    return f"{note} {times}" if note else times
+
+
+def _stored_state(connection: ReadingConnection, key: SessionKey) -> Any:
+    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", parts(key)).fetchone()
+    if row is None:
+        raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
+    return row[0]
+
+
+def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any]:
+    session = _stored_state(connection, key)
+    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", parts(key)[:2]).fetchone()
+    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", parts(key)[:1]).fetchone()
+    return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})

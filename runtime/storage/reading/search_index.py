@@ -1,0 +1,315 @@
+"""Full-text search over all sessions of a database file, by an index of our own beside other caches, never in the file.
+
+The index holds only words and row numbers; what is found is read from the database itself, so that nothing is shown that is not there any
+more. It is continued where it ended; when its last row is not what it was, it is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session import SessionKey
+from runtime.storage.connections.database_errors import storage_error
+from runtime.storage.connections.database_url import named_file
+from runtime.storage.layouts.decode_v0 import json_of_v0, v0_columns
+from runtime.storage.reading.event_rows import read_offset
+from runtime.storage.reading.reader import StoredDatabase
+
+MOST_BYTES = 4 * 1024**3
+"""Of one index; what comes after that is not searched, and that is said."""
+
+MOST_KEPT, DAYS_KEPT = 20, 60
+"""Indexes, and how long one is kept that nobody uses."""
+
+_LONGEST_TEXT = 100_000
+_DEEPEST = 60
+_PIECE = 300
+_VERSION = "1"
+_SUFFIX = ".search.db"
+_SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');
+"""
+_STRUCTURE = frozenset(
+    {
+        "author",
+        "content",
+        "actions",
+        "error_message",
+        "errorMessage",
+        "parts",
+        "role",
+        "text",
+        "thought",
+        "id",
+        "name",
+        "args",
+        "response",
+        "function_call",
+        "functionCall",
+        "function_response",
+        "functionResponse",
+        "state_delta",
+        "stateDelta",
+        "artifact_delta",
+        "artifactDelta",
+        "requested_auth_configs",
+        "requestedAuthConfigs",
+        "requested_tool_confirmations",
+        "requestedToolConfirmations",
+    }
+)
+"""Names that stand in every event: nobody looks for those."""
+
+_SEARCHED = ("author", "content", "actions", "error_message", "errorMessage")
+_WORD = re.compile(r"[^\s\"]+")
+_BEFORE, _AFTER = 24, 240
+"""Characters of an excerpt before and after the word that was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An event that has all the words.
+
+    Attributes:
+        key, event_id: which.
+        author: whose event.
+        timestamp: when it was made, epoch seconds; 0.0 where the row does not tell.
+        excerpt: of the text that has most of the words: what stands round the first one.
+        start, end: that word in the excerpt; both 0 where it is written otherwise there, as with an accent.
+    """
+
+    key: SessionKey
+    event_id: str
+    author: str
+    timestamp: float
+    excerpt: str
+    start: int
+    end: int
+
+
+class SearchIndex:
+    """The index of one database file. To be used by one thread at a time.
+
+    Args:
+        target: the database's path.
+        folder: for indexes; made if it is not there, for nobody else to read.
+
+    Raises:
+        StorageError: the database cannot be read, or is none in a file; or the index cannot be written.
+    """
+
+    def __init__(self, target: str, folder: Path) -> None:
+        self._file = named_file(target)
+        if self._file is None:
+            raise StorageError("Only databases in files can be searched as a whole; use the filter in a session.")
+        self._database = StoredDatabase.open(str(self._file))
+        self._is_v0 = self._database.layout.kind == "v0"
+        columns = v0_columns(self._database.layout.event_columns) if self._is_v0 else ["id", "event_data"]
+        self._columns = columns
+        self._offset = self._database.read(read_offset) if self._is_v0 else 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            name = hashlib.sha256(str(self._file.absolute()).encode()).hexdigest()[:24]
+            self.path = folder / f"{name}{_SUFFIX}"
+            self._index = self._open()
+        except (sqlite3.Error, OSError) as error:
+            self._database.close()
+            raise StorageError(f"The search index in {folder} cannot be written ({error}).") from error
+        self.is_full = False
+
+    def _open(self) -> sqlite3.Connection:
+        index = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        try:
+            if _about(index).get("version") == _VERSION:
+                return index
+        except sqlite3.DatabaseError:
+            pass
+        index.close()
+        self.path.unlink()
+        return self._new()
+
+    def _new(self) -> sqlite3.Connection:
+        index = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        self.path.chmod(0o600)
+        index.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA)
+        index.executemany("INSERT INTO about VALUES (?, ?)", [("version", _VERSION), ("file", str(self._file)), ("last", "0"), ("id", "")])
+        return index
+
+    def update(self, progress: Callable[[int, int], bool]) -> None:
+        """Take in what the index does not have yet.
+
+        Args:
+            progress: called with how much is done, of how much; False ends it for now: the next time it goes on from there.
+        """
+        try:
+            self._update(progress)
+        except sqlite3.Error as error:
+            raise storage_error(error, str(self.path)) from error
+
+    def _update(self, progress: Callable[[int, int], bool]) -> None:
+        about = _about(self._index)
+        last = int(about["last"])
+        if last and self._id_at(last) != about["id"]:
+            self._index.close()
+            self.path.unlink()
+            self._index = self._new()
+            last = 0
+        end: int = self._database.read(lambda connection: connection.execute("SELECT max(rowid) FROM events").fetchone()[0]) or 0
+        while last < end and progress(last, end):
+            if self.path.stat().st_size > MOST_BYTES:
+                self.is_full = True
+                return
+            rows = self._rows(last)
+            if not rows:
+                break
+            self._index.execute("BEGIN")
+            self._index.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", ((row[0], self._text(row[1:])) for row in rows))
+            last = rows[-1][0]
+            self._index.executemany("UPDATE about SET value = ? WHERE name = ?", [(str(last), "last"), (str(rows[-1][1]), "id")])
+            self._index.execute("COMMIT")
+        progress(last, end)
+
+    def search(self, words: str, limit: int) -> list[Hit]:
+        """Return the newest events that have all the words; the last word may be a beginning.
+
+        Args:
+            words: as somebody types them.
+            limit: at most this many.
+        """
+        wanted = _WORD.findall(words)
+        query = " AND ".join(f'"{word}"*' for word in wanted if any(letter.isalnum() for letter in word))
+        if not query:
+            return []
+        try:
+            rows = self._index.execute("SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid DESC LIMIT ?", (query, limit)).fetchall()
+        except sqlite3.Error as error:
+            raise storage_error(error, str(self.path)) from error
+        return [hit for (rowid,) in rows if (hit := self._hit(rowid, wanted)) is not None]
+
+    def close(self) -> None:
+        """Let go of both files."""
+        self._index.close()
+        self._database.close()
+
+    def _hit(self, rowid: int, wanted: list[str]) -> Hit | None:
+        query = f"SELECT app_name, user_id, session_id, {', '.join(self._columns)} FROM events WHERE rowid = ?"
+        row = self._database.read(lambda connection: connection.execute(query, (rowid,)).fetchone())
+        if row is None:
+            return None
+        data = self._json(row[3:])
+        time = data.get("timestamp")
+        said = {name: value for name, value in data.items() if name in _SEARCHED and name != "author"}
+        author = str(data.get("author", ""))
+        excerpt, start, end = _excerpt([*_texts(said, "", 0), author], wanted)
+        timestamp = float(time) if isinstance(time, int | float) else 0.0
+        return Hit(SessionKey(*row[:3]), str(row[3]), author, timestamp, excerpt, start, end)
+
+    def _id_at(self, rowid: int) -> str | None:
+        row = self._database.read(lambda connection: connection.execute("SELECT id FROM events WHERE rowid = ?", (rowid,)).fetchone())
+        return str(row[0]) if row else None
+
+    def _rows(self, last: int) -> list[tuple[Any, ...]]:
+        query = f"SELECT rowid, {', '.join(self._columns)} FROM events WHERE rowid > ? ORDER BY rowid LIMIT {_PIECE}"
+        return self._database.read(lambda connection: connection.execute(query, (last,)).fetchall())
+
+    def _text(self, row: tuple[Any, ...]) -> str:
+        data = self._json(row)
+        return " ".join(_strings({name: data[name] for name in _SEARCHED if data.get(name)}, 0))[:_LONGEST_TEXT]
+
+    def _json(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        if self._is_v0:
+            data: Any = json_of_v0(dict(zip(self._columns, row, strict=True)), self._offset)
+        else:
+            try:
+                data = from_json(row[1])
+            except (ValueError, TypeError):
+                data = {"content": str(row[1])}
+        return data if isinstance(data, dict) else {}
+
+
+def remove_stale(folder: Path) -> None:
+    """Delete indexes of databases that are gone, that nobody has used for long, and those too many.
+
+    Args:
+        folder: of the indexes.
+    """
+    try:
+        found = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    except OSError:
+        return
+    for number, path in enumerate(found):
+        try:
+            old = time.time() - path.stat().st_mtime > DAYS_KEPT * 86_400
+            if number >= MOST_KEPT or old or not Path(_file_of_index(path)).exists():
+                path.unlink()
+        except OSError:
+            continue
+
+
+def _file_of_index(path: Path) -> str:
+    index = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return _about(index).get("file", "")
+    except sqlite3.DatabaseError:
+        return ""
+    finally:
+        index.close()
+
+
+def _about(index: sqlite3.Connection) -> dict[str, str]:
+    if not index.execute("SELECT 1 FROM sqlite_master WHERE name = 'about'").fetchone():
+        return {}
+    return dict(index.execute("SELECT name, value FROM about").fetchall())
+
+
+def _strings(value: Any, depth: int) -> Iterator[str]:
+    """Give the texts, names and numbers in a value, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for name, item in value.items():
+            if name not in _STRUCTURE:
+                yield str(name)
+            yield from _strings(item, depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value:
+            yield from _strings(item, depth + 1)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _texts(value: Any, name: str, depth: int) -> Iterator[str]:
+    """Give the texts in a value one by one, as they are read: those of state and arguments with their names."""
+    if isinstance(value, dict) and depth < _DEEPEST:
+        for key, item in value.items():
+            yield from _texts(item, "" if key in _STRUCTURE else str(key), depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value:
+            yield from _texts(item, name, depth + 1)
+    elif name or isinstance(value, str):
+        yield f"{name}: {value}" if name else value
+
+
+def _excerpt(texts: list[str], wanted: list[str]) -> tuple[str, int, int]:
+    """Return a piece of the text that has most of the words, with the place of the first of them in it."""
+    words = [word.casefold() for word in wanted]
+    text = max(texts, key=lambda text: sum(word in text.casefold() for word in words))
+    folded = text.casefold()
+    place, length = next(((place, len(word)) for word in words if (place := folded.find(word)) >= 0), (0, 0))
+    start = max(place - _BEFORE, 0)
+    if start:
+        start = text.find(" ", start, place) + 1 or place
+    lead = ("…" if start else "") + " ".join(text[start:place].split()) + (" " if text[start:place][-1:].isspace() else "")
+    rest = " ".join(text[place : place + _AFTER].split()) + ("…" if place + _AFTER < len(text) else "")
+    return lead + rest, len(lead), len(lead) + length

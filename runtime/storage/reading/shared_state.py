@@ -1,0 +1,71 @@
+"""User and app state as a database holds it, whatever session is looked at, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from runtime.sessions.state import merge_scopes
+from runtime.storage.layouts.column_values import epoch, read_state
+from runtime.storage.reading.event_rows import ReadingConnection
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SharedScope:
+    """Whose state it is.
+
+    Attributes:
+        app_name: the app.
+        user_id: the user in it; None: the app itself.
+    """
+
+    app_name: str
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedState:
+    """State that several sessions share.
+
+    Attributes:
+        values: keys with their prefixes → values.
+        update_time: when it was written last, epoch seconds; 0.0 if that cannot be read, None if nothing is stored.
+    """
+
+    values: dict[str, Any]
+    update_time: float | None
+
+
+def shared_scopes(connection: ReadingConnection) -> list[SharedScope]:
+    """Return the apps and users that have any state, each app before its users.
+
+    Args:
+        connection: in a transaction.
+    """
+    kept = "CAST(state AS TEXT) <> '{}'"
+    apps = connection.execute(f"SELECT app_name FROM app_states WHERE {kept}").fetchall()
+    users = connection.execute(f"SELECT app_name, user_id FROM user_states WHERE {kept}").fetchall()
+    scopes = [SharedScope(str(name)) for (name,) in apps] + [SharedScope(str(name), str(user)) for name, user in users]
+    return sorted(scopes, key=lambda scope: (scope.app_name, scope.user_id is not None, scope.user_id or ""))
+
+
+def shared_state(connection: ReadingConnection, scope: SharedScope) -> SharedState:
+    """Return what is stored for an app or a user.
+
+    Args:
+        connection: in a transaction.
+        scope: whose.
+
+    Raises:
+        StorageError: it is damaged.
+    """
+    if scope.user_id is None:
+        rows = connection.execute("SELECT state, update_time FROM app_states WHERE app_name = ?", (scope.app_name,))
+    else:
+        query = "SELECT state, update_time FROM user_states WHERE app_name = ? AND user_id = ?"
+        rows = connection.execute(query, (scope.app_name, scope.user_id))
+    row = rows.fetchone()
+    if row is None:
+        return SharedState({}, None)
+    stored = read_state(row[0])
+    return SharedState(merge_scopes({}, {}, stored) if scope.user_id is None else merge_scopes({}, stored, {}), epoch(row[1]))

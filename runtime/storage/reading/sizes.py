@@ -1,0 +1,50 @@
+"""How much of a database a session takes up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runtime.sessions.session import SessionKey
+from runtime.storage.layouts.detect import Layout
+from runtime.storage.layouts.statements import quoted_name
+from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
+
+MOST_MEASURED = 100
+"""Events of a session that are measured; a longer one's size is reckoned from these, for measuring them all would mean reading them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSize:
+    """What a session's events take up.
+
+    Attributes:
+        bytes: of their columns.
+        is_exact: all of them were measured.
+    """
+
+    bytes: int
+    is_exact: bool
+
+
+def session_sizes(
+    connection: ReadingConnection, layout: Layout, counts: Iterable[tuple[SessionKey, int]], *, on_server: bool
+) -> dict[SessionKey, SessionSize]:
+    """Return the sizes of some sessions.
+
+    Args:
+        connection: in a transaction.
+        layout: of the database.
+        counts: which sessions, and how many events each has.
+        on_server: whether it is PostgreSQL.
+    """
+    length = "octet_length(CAST({} AS text))" if on_server else "length(CAST({} AS BLOB))"
+    row = " + ".join(f"coalesce({length.format(quoted_name(name))}, 0)" for name in sorted(layout.event_columns))
+    query = f"SELECT count(*), sum(bytes) FROM (SELECT {row} AS bytes FROM events WHERE {OF_SESSION} LIMIT ?) AS measured"
+    found = {}
+    for key, count in counts:
+        measured, size = connection.execute(query, (*parts(key), MOST_MEASURED + 1)).fetchone()
+        is_exact = measured <= MOST_MEASURED
+        whole = int(size or 0) if is_exact else round(int(size) / measured * max(count, measured))
+        found[key] = SessionSize(whole, is_exact)
+    return found

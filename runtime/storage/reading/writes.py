@@ -1,0 +1,93 @@
+"""Who wrote a `user:` or `app:` key, in all sessions that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from runtime.events.event import Event
+from runtime.history.writers import Write, in_order, write_by
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import State
+from runtime.storage.layouts.column_values import load_json_object
+from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.reading.event_rows import EventRows, ReadingConnection, parts
+
+_NOTHING = object()
+
+
+class SharedCommit(NamedTuple):
+    """A commit that wrote the key, or one that says all that its scope had.
+
+    `session_id` is empty where it is not, or no more, known; `value` is `_NOTHING` in a complete one without the key.
+    """
+
+    user_id: str
+    session_id: str
+    event_id: str | None
+    value: Any
+    is_complete: bool = False
+
+
+def read_shared_commits(connection: ReadingConnection, rows: EventRows, key: SessionKey, name: str, *, ours: bool) -> list[SharedCommit]:
+    """Return the commits that wrote a shared key, in commit order.
+
+    Args:
+        connection: in a transaction.
+        rows: how the database's events are read.
+        key: a session that shares it.
+        name: the state key.
+        ours: the database has our record of commits.
+    """
+    found = list(_recorded(connection, key, name)) if ours else []
+    # An event of the session itself comes without its delta: `None` says that it has to be looked at.
+    for user_id, session_id, event_id, delta in rows.unrecorded(connection, key) if ours else rows.written(connection, key):
+        own = not ours and (user_id, session_id) == (key.user_id, key.session_id)
+        if own or (name in delta and _shares(key, user_id, name)):
+            found.append(SharedCommit(user_id, session_id, event_id, None if own else delta[name]))
+    return found
+
+
+def _recorded(connection: ReadingConnection, key: SessionKey, name: str) -> Iterator[SharedCommit]:
+    rows = connection.execute(
+        f"SELECT user_id, session_id, event_id, shared FROM {COMMITS} WHERE app_name = ? AND shared IS NOT NULL ORDER BY seq",
+        parts(key)[:1],
+    )
+    of_user = name.startswith(State.USER_PREFIX)
+    for user_id, session_id, event_id, shared in rows:
+        delta = load_json_object(shared)
+        is_complete = session_id == "" and event_id is None and bool(user_id) == of_user
+        if _shares(key, user_id, name) and (is_complete or name in delta):
+            yield SharedCommit(user_id, session_id, event_id, delta.get(name, _NOTHING), is_complete)
+
+
+def _shares(key: SessionKey, user_id: str, name: str) -> bool:
+    return user_id == key.user_id or not name.startswith(State.USER_PREFIX)
+
+
+def shared_writes(
+    key: SessionKey, name: str, commits: Iterable[SharedCommit], events_of: Callable[[SessionKey], list[Event]]
+) -> list[Write]:
+    """Return the writes of a shared key, the oldest first.
+
+    Args:
+        key: a session that shares it.
+        name: the state key.
+        commits: that wrote it.
+        events_of: reads a session's events.
+    """
+    read: dict[SessionKey, dict[str, Event]] = {}
+    writes: list[Write] = []
+    complete = False
+    for commit in commits:
+        session = SessionKey(key.app_name, commit.user_id, commit.session_id)
+        if commit.is_complete and not writes:
+            complete = commit.value is _NOTHING
+        if commit.event_id and session not in read:
+            read[session] = {event.id: event for event in events_of(session)}
+        event = read[session].get(commit.event_id) if commit.event_id else None
+        if event is not None and name in event.actions.state_delta:
+            writes.append(write_by(event, session, event.actions.state_delta[name]))
+        elif event is None and commit.value is not _NOTHING:
+            writes.append(Write(session, None, "", None, (), "", 0.0, None, commit.value, known=False))
+    return in_order(writes, complete=complete)

@@ -1,0 +1,1 @@
+"""Follow what other processes commit to a database."""

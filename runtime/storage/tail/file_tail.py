@@ -1,0 +1,305 @@
+"""What other processes commit to an SQLite file.
+
+The file is not kept open: a connection that is open when the last writer closes leaves its companions behind. So what is looked at are the
+stamps of the file and of its write-ahead log, which costs a few microseconds; only when they change is the file read. What is new stands
+behind the last row that was seen. A vacuum numbers the rows anew and a number may be used again, so the last row is known by its key, too;
+where it is not the same, or the counts do not fit, everything is listed again and compared.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.garbage import collection_paused
+from runtime.sessions.session import SessionKey
+from runtime.storage.connections.wal_copy import CLOCK_TICK
+from runtime.storage.layouts.column_values import epoch
+from runtime.storage.reading.event_rows import OF_SESSION, EventRows, parts
+from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+from runtime.storage.tail.tail import Changes, Tail
+
+_PAUSE = 0.02
+_SHARE = 0.2
+"""Of a processor that reading may take, where a file is so large that it takes long."""
+
+_LONGEST_PAUSE = 2.0
+_PATIENCE = 1.0
+"""Seconds until a file that could not be read is tried again though it has not changed."""
+
+_CALM = 1.0
+"""Seconds without a change after which all rows are counted: where some are missing in the middle, nothing else tells."""
+
+_MOST_AT_ONCE = 2_000
+"""Events that are told at once; what a writer is ahead by stays in the file."""
+
+_BEFORE_ALL = -(2**63)
+
+
+class _Place(NamedTuple):
+    """A row by its number and by what it is."""
+
+    rowid: int
+    name: tuple[Any, ...]
+
+
+_START = _Place(_BEFORE_ALL, ())
+
+
+@dataclass(slots=True)
+class _Look:
+    """What one look found.
+
+    Attributes:
+        last_session, last_event: the last rows of the tables.
+        total: of events.
+        changed: sessions that are new or different.
+        removed: sessions that are gone.
+        rows: of the followed session's new events.
+        reread: see `Changes`.
+        has_more: there are more rows than these.
+        has_orphans: there are events without a session; one that is created may have events at once.
+    """
+
+    last_session: _Place
+    last_event: _Place
+    total: int
+    changed: list[SessionSummary]
+    removed: list[SessionKey] = field(default_factory=list)
+    rows: list[Sequence[Any]] = field(default_factory=list)
+    has_more: bool = False
+    reread: bool = False
+    has_orphans: bool = False
+
+
+class FileTail(Tail):
+    """Looks at one file, whatever becomes of it.
+
+    Args:
+        file: need not exist all the time.
+        known: see `Tail`.
+    """
+
+    def __init__(self, file: Path, known: Iterable[SessionSummary] = ()) -> None:
+        super().__init__(known)
+        self._file = file
+        self._stamped = (file, file.with_name(file.name + "-wal"))
+        self._database: StoredDatabase | None = None
+        self._rows: EventRows | None = None
+        self._decode: Any = None
+        self._stamps: tuple[object, ...] = ()
+        self._settled = False
+        self._changed_at = self._looked_at = 0.0
+        self._cost = 0.0
+        self._counted = True
+        self._last_session = self._last_event = _START
+        self._total = -1  # not listed yet
+        self._has_orphans = False
+
+    @property
+    def pause(self) -> float:
+        """See `Tail.pause`."""
+        return min(max(_PAUSE, self._cost / _SHARE), _LONGEST_PAUSE)
+
+    def poll(self) -> Changes:
+        """See `Tail.poll`."""
+        now = time.monotonic()
+        stamps, settled = self._look_at_files()
+        if stamps != self._stamps:
+            self._changed_at, self._counted = now, False
+        elif self._settled and not self._asked and not self._is_due(now):
+            return Changes()
+        is_calm = now - self._changed_at >= _CALM
+        self._stamps, self._settled = stamps, settled
+        self._looked_at = now
+        try:
+            changes = self._read(count=is_calm and not self._counted)
+        except StorageError as error:
+            self.problem = error
+            self._let_go()
+            return Changes()
+        self._counted = self._counted or is_calm
+        self.problem = None
+        return changes
+
+    def close(self) -> None:
+        """See `Tail.close`."""
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._database is not None:
+            self._database.close()
+        self._database = None
+
+    def _is_due(self, now: float) -> bool:
+        if self.problem is not None:
+            return now - self._looked_at >= _PATIENCE
+        return not self._counted and now - self._changed_at >= _CALM
+
+    def _look_at_files(self) -> tuple[tuple[object, ...], bool]:
+        """Return the stamps of the files, and whether they tell every change up to now."""
+        stamps: list[object] = []
+        newest = 0.0
+        for stamped in self._stamped:
+            try:
+                stat = stamped.stat()
+            except OSError:
+                stamps.append(None)
+            else:
+                stamps.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+                newest = max(newest, stat.st_mtime)
+        return tuple(stamps), abs(time.time() - newest) > CLOCK_TICK
+
+    def _read(self, *, count: bool) -> Changes:
+        if self._database is None:
+            self._database = StoredDatabase.open(str(self._file))
+            self._rows = EventRows(self._database.layout)
+            self._decode = None
+        begin = time.thread_time()
+        look = self._database.read(lambda connection: self._look(connection, count=count))
+        self._cost = time.thread_time() - begin
+        self._asked = look.has_more
+        self._last_session, self._last_event, self._total = look.last_session, look.last_event, look.total
+        self._has_orphans = look.has_orphans
+        new = self._take_sessions(look.changed, look.removed)
+        events = [self._decode(row) for row in look.rows]
+        self._take(look, events)
+        return Changes(look.changed, look.removed, events, look.reread, new)
+
+    def _take(self, look: _Look, events: list[Event]) -> None:
+        self._take_events(events, reread=look.reread)
+        if self._followed is not None and look.rows:
+            # adk web's layout: the JSON's id is the event's, the column's is the row's.
+            self._followed.last_id = look.rows[-1][0]
+
+    @property
+    def _has_own_ids(self) -> bool:
+        return self._database is not None and self._database.layout.kind == "sqlite"
+
+    # in one transaction
+
+    def _look(self, connection: sqlite3.Connection, *, count: bool) -> _Look:
+        """Return what is there now. It may be called more than once for one read, so it changes nothing of this object's."""
+        look = self._added(connection)
+        if look is None or (count and look.total != _count(connection, "events")):
+            look = self._all(connection)
+        if self._followed is not None:
+            self._look_at_followed(connection, look)
+        return look
+
+    def _added(self, connection: sqlite3.Connection) -> _Look | None:
+        """Return what stands behind the last rows seen; None if those are not what they were."""
+        if self._total < 0 or _session_at(connection, self._last_session.rowid) != self._last_session:
+            return None
+        if _event_at(connection, self._last_event.rowid) != self._last_event:
+            return None
+        sessions = _sessions_behind(connection, self._last_session.rowid)
+        events = _events_behind(connection, self._last_event.rowid)
+        new = {SessionKey(*place.name) for place in sessions}
+        if not new.isdisjoint(self._known) or len(self._known) + len(new) != _count(connection, "sessions"):
+            return None
+        if new and self._has_orphans:
+            return None
+        counts = Counter(SessionKey(*place.name[1:]) for place in events)
+        changed = [
+            SessionSummary(key, counts[key] + (self._known[key].event_count or 0 if key in self._known else 0), updated)
+            for key in new | counts.keys()
+            if (updated := _update_time(connection, key)) is not None
+        ]
+        last_session = sessions[-1] if sessions else self._last_session
+        last_event = events[-1] if events else self._last_event
+        has_orphans = self._has_orphans or len(changed) < len(new | counts.keys())
+        return _Look(last_session, last_event, self._total + len(events), changed, has_orphans=has_orphans)
+
+    def _all(self, connection: sqlite3.Connection) -> _Look:
+        """Return everything there is, compared with what is known."""
+        assert self._database is not None
+        total = _count(connection, "events")
+        with collection_paused():  # they are compared and let go of again, but for those that changed
+            now = {summary.key: summary for summary in self._database.sessions_in(connection)}
+            changed, removed = self._differences(now)
+            has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
+            del now
+        return _Look(_last(connection, "sessions"), _last(connection, "events"), total, changed, removed, has_orphans=has_orphans)
+
+    def _look_at_followed(self, connection: sqlite3.Connection, look: _Look) -> None:
+        followed, rows = self._followed, self._rows
+        assert followed is not None and rows is not None
+        if followed.key in look.removed:
+            return
+        count = next((summary.event_count for summary in look.changed if summary.key == followed.key), None)
+        if count is None:
+            known = self._known.get(followed.key)
+            count = known.event_count or 0 if known else 0
+        rowid = self._rowid_of_last(connection)
+        if rowid is None:
+            look.reread = True
+            return
+        if self._decode is None:
+            self._decode = rows.decoder(connection)
+        found = rows.added(connection, followed.key, rowid, _MOST_AT_ONCE)
+        has_more = len(found) == _MOST_AT_ONCE and followed.count + len(found) < count
+        if (followed.count + len(found) != count and not has_more) or any(row[0] in followed.ids for row in found):
+            look.reread = True
+        else:
+            look.rows, look.has_more = found, has_more
+
+    def _rowid_of_last(self, connection: sqlite3.Connection) -> int | None:
+        """Return where the followed session's last known event stands; None if it is gone."""
+        followed = self._followed
+        assert followed is not None
+        if followed.last_id is None:
+            return _BEFORE_ALL
+        query = f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?"
+        row = connection.execute(query, (*parts(followed.key), followed.last_id)).fetchone()
+        if row is None and followed.count and self._has_own_ids:
+            # Its row may have another id than the event that is stored in it.
+            query = f"SELECT rowid, event_data FROM events WHERE {OF_SESSION} ORDER BY rowid LIMIT 1 OFFSET ?"
+            row = connection.execute(query, (*parts(followed.key), followed.count - 1)).fetchone()
+            if row is not None and followed.last_id not in str(row[1]):
+                return None
+        return int(row[0]) if row else None
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def _session_at(connection: sqlite3.Connection, rowid: int) -> _Place:
+    row = connection.execute("SELECT app_name, user_id, id FROM sessions WHERE rowid = ?", (rowid,)).fetchone()
+    return _Place(rowid, row or ())
+
+
+def _event_at(connection: sqlite3.Connection, rowid: int) -> _Place:
+    row = connection.execute("SELECT id, app_name, user_id, session_id FROM events WHERE rowid = ?", (rowid,)).fetchone()
+    return _Place(rowid, row or ())
+
+
+def _sessions_behind(connection: sqlite3.Connection, rowid: int) -> list[_Place]:
+    rows = connection.execute("SELECT rowid, app_name, user_id, id FROM sessions WHERE rowid > ? ORDER BY rowid", (rowid,))
+    return [_Place(number, tuple(name)) for number, *name in rows]
+
+
+def _events_behind(connection: sqlite3.Connection, rowid: int) -> list[_Place]:
+    rows = connection.execute("SELECT rowid, id, app_name, user_id, session_id FROM events WHERE rowid > ? ORDER BY rowid", (rowid,))
+    return [_Place(number, tuple(name)) for number, *name in rows]
+
+
+def _last(connection: sqlite3.Connection, table: str) -> _Place:
+    (rowid,) = connection.execute(f"SELECT max(rowid) FROM {table}").fetchone()
+    if rowid is None:
+        return _START
+    return _session_at(connection, rowid) if table == "sessions" else _event_at(connection, rowid)
+
+
+def _update_time(connection: sqlite3.Connection, key: SessionKey) -> float | None:
+    """Return when a session was changed last, None if there is no such session (others may have left its events)."""
+    row = connection.execute("SELECT update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", parts(key)).fetchone()
+    return epoch(row[0]) if row else None

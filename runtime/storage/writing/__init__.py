@@ -1,0 +1,1 @@
+"""Session services that store in a database; copying, converting and deleting sessions."""

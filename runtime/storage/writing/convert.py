@@ -1,0 +1,279 @@
+"""An older or other layout as a new file of google-adk's v1 layout, ours from the beginning, with nothing lost."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runtime.errors.storage_error import StorageError
+from runtime.storage.connections.database_url import database_url, named_file, shown_url
+from runtime.storage.layouts.column_values import as_text, load_json_object, read_time, to_micros
+from runtime.storage.layouts.commit_record import Run, record_all_shared, record_events_of_others
+from runtime.storage.layouts.decode import decode_sqlite, decode_v1
+from runtime.storage.layouts.decode_v0 import json_of_v0, v0_columns
+from runtime.storage.layouts.detect import Layout
+from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.reading.event_rows import read_offset
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing.database import Database
+
+MOVED = "inspector_unknown_actions"
+"""Where in an event's custom_metadata stands what was in `actions` and google-adk refuses there."""
+
+_ACTIONS = {
+    "skip_summarization",
+    "state_delta",
+    "artifact_delta",
+    "transfer_to_agent",
+    "escalate",
+    "requested_auth_configs",
+    "requested_tool_confirmations",
+    "compaction",
+    "end_of_agent",
+    "agent_state",
+    "rewind_before_invocation_id",
+    "route",
+    "transfer_reason",
+    "set_model_response",
+    "render_ui_widgets",
+}
+_KEY = ("app_name", "user_id", "session_id")
+_RECORD = ("seq", *_KEY, "event_id", "at", "writer", "baseline", "shared", "temp")
+_PIECE = 500
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Conversion:
+    """What was converted.
+
+    Attributes:
+        layout: of the old database.
+        sessions, events: how many.
+        notes: what a person should know.
+    """
+
+    layout: Layout
+    sessions: int = 0
+    events: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def convert(old: str, new: str) -> Conversion:
+    """Write all of a database into a new file; the old one is only read.
+
+    The new file has the old one's sessions, states, events in their order with their ids and times, and, if it was ours, its record. It
+    appears when it is complete.
+
+    Args:
+        old: file path or `sqlite:` URL of a database in any layout.
+        new: where to; must not exist.
+
+    Raises:
+        StorageError: `new` exists or cannot be written, `old` cannot be read, or is of a version that this program does not know.
+        ForeignDatabaseError: `old` is not a session database.
+    """
+    target = named_file(new)
+    if target is None:
+        raise StorageError(f"{new} is no file: a database is converted into a new file.")
+    if target.exists():
+        raise StorageError(f"{target} exists already. Name a file that does not.")
+    if named_file(old) is None:
+        raise StorageError(f"{shown_url(database_url(old))} is no file; only files are converted.")
+    with StoredDatabase.open(old) as source:
+        if source.layout.is_newer:
+            raise StorageError(
+                f"{old} has a layout that is newer than this program: converting it could lose what is unknown. It is only read."
+            )
+        unfinished = target.with_name(target.name + ".unfinished")
+        if unfinished.exists():
+            raise StorageError(f"{unfinished} exists: another conversion is going on, or was broken off. Delete it and try again.")
+        database = Database(database_url(str(unfinished)), "v1", {})
+        try:
+            try:
+                with database.writing() as run:
+                    conversion = _Writer(source, run, database.writer).convert()
+            finally:
+                database.close()
+            give_name(unfinished, target)
+        finally:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+    return conversion
+
+
+def give_name(unfinished: Path, target: Path) -> None:
+    """Give a file that is complete its name.
+
+    Raises:
+        StorageError: somebody has put another file there meanwhile.
+    """
+    try:
+        target.hardlink_to(unfinished)  # unlike a rename it never replaces what somebody else has put there meanwhile
+    except FileExistsError:
+        raise StorageError(f"{target} exists already. Name a file that does not.") from None
+    except OSError:
+        unfinished.rename(target)
+
+
+class _Writer:
+    """Copies table by table, in one transaction."""
+
+    def __init__(self, source: StoredDatabase, run: Run, writer: str) -> None:
+        self._source = source
+        self._run = run
+        self._writer = writer
+        self._layout = source.layout
+        self._last: dict[tuple[str, str, str], int] = {}
+        self._offset = source.read(read_offset) if source.layout.kind == "v0" else 0
+        self._done = Conversion(source.layout)
+
+    def convert(self) -> Conversion:
+        sessions = self._rows("SELECT app_name, user_id, id AS session_id, state, create_time, update_time FROM sessions ORDER BY rowid")
+        self._states(sessions)
+        for row in sessions:
+            self._run("insert_session", **_key(row), state=_state(row), time=_time(row["create_time"]))
+            self._last[_names(row)] = -1
+        moved, orphans = self._events()
+        for row in sessions:
+            self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], _micros(row["update_time"]))))
+        self._record()
+        self._done.sessions = len(sessions)
+        notes = [self._layout.note] if self._layout.note else []
+        if moved:
+            notes.append(f"{moved} events had unknown actions, which google-adk would refuse; they stand in custom_metadata.{MOVED}.")
+        if orphans:
+            notes.append(f"{orphans} events belong to no session and were left out.")
+        self._done.notes = notes
+        return self._done
+
+    def _states(self, sessions: Sequence[Row]) -> None:
+        apps = {row["app_name"]: row for row in self._rows("SELECT app_name, state, update_time FROM app_states")}
+        users = {_owner(row): row for row in self._rows("SELECT app_name, user_id, state, update_time FROM user_states")}
+        for row in sessions:
+            # google-adk needs the rows to append.
+            empty = {"state": "{}", "update_time": row["create_time"]}
+            apps.setdefault(row["app_name"], {"app_name": row["app_name"], **empty})
+            users.setdefault(_owner(row), {"app_name": row["app_name"], "user_id": row["user_id"], **empty})
+        for row in apps.values():
+            self._run("insert_app_state", app_name=row["app_name"], state=_state(row), time=_time(row["update_time"]))
+        for row in users.values():
+            names = {"app_name": row["app_name"], "user_id": row["user_id"]}
+            self._run("insert_user_state", **names, state=_state(row), time=_time(row["update_time"]))
+
+    def _events(self) -> tuple[int, int]:
+        moved = orphans = 0
+        for row in self._event_rows():
+            names = _names(row)
+            if names not in self._last:
+                orphans += 1
+                continue
+            data = self._json(row)
+            moved += move_unknown_actions(data)
+            latest = max(to_micros(data["timestamp"]), self._last[names] + 1)
+            self._last[names] = latest
+            values = {"event_id": data["id"], "invocation_id": data["invocation_id"], "time": as_text(latest)}
+            self._run("insert_event", **_key(row), **values, event_data=json.dumps(data))
+            self._done.events += 1
+        return moved, orphans
+
+    def _event_rows(self) -> Iterator[Row]:
+        columns = (
+            v0_columns(self._layout.event_columns) if self._layout.kind == "v0" else ["id", "invocation_id", "timestamp", "event_data"]
+        )
+        number = -(2**63)
+        query = f"SELECT rowid AS number, app_name, user_id, session_id, {', '.join(columns)} FROM events"
+        while rows := self._rows(f"{query} WHERE rowid > ? ORDER BY rowid LIMIT {_PIECE}", number):
+            yield from rows
+            number = rows[-1]["number"]
+
+    def _json(self, row: Row) -> Row:
+        """Return an event's JSON as it is stored, with what the v1 layout wants to find in it."""
+        if self._layout.kind == "v0":
+            return json_of_v0(row, self._offset)
+        columns = (row["id"], row["invocation_id"], row["timestamp"], row["event_data"])
+        event = decode_v1(columns) if self._layout.kind == "v1" else decode_sqlite(columns)
+        try:
+            data = load_json_object(row["event_data"])
+            json.dumps(data).encode()
+        except (ValueError, RecursionError):
+            data = json.loads(event.model_dump_json(exclude_none=True))
+        for camel, name in (("invocationId", "invocation_id"),):
+            data.pop(camel, None)
+            data[name] = event.invocation_id
+        data["id"], data["author"], data["timestamp"] = event.id, event.author, event.timestamp
+        return data
+
+    def _record(self) -> None:
+        """Copy our own record, or begin one: what was never recorded stays unknown."""
+        if self._layout.ours:
+            for row in self._rows(f"SELECT {', '.join(_RECORD)} FROM {COMMITS} ORDER BY seq"):
+                self._run("copy_commit", **row)
+        record_events_of_others(self._run)
+        if not self._layout.ours:
+            record_all_shared(self._run, self._writer)
+
+    def _rows(self, query: str, *values: Any) -> list[Row]:
+        def read(connection: sqlite3.Connection) -> list[Row]:
+            cursor = connection.execute(query, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+
+        return self._source.read(read)
+
+
+def move_unknown_actions(data: Row) -> bool:
+    """Move what google-adk would refuse in an event's `actions` to its `custom_metadata`; return whether there was any.
+
+    Args:
+        data: an event's JSON object; changed.
+    """
+    actions = data.get("actions")
+    if not isinstance(actions, dict):
+        return False
+    unknown = {name: value for name, value in actions.items() if _snake(name) not in _ACTIONS}
+    if unknown:
+        for name in unknown:
+            del actions[name]
+        metadata = data.pop("customMetadata", None) or data.get("custom_metadata") or {}
+        data["custom_metadata"] = {**metadata, MOVED: unknown} if isinstance(metadata, dict) else {"": metadata, MOVED: unknown}
+    return bool(unknown)
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _key(row: Row) -> dict[str, str]:
+    return {name: row[name] for name in _KEY}
+
+
+def _names(row: Row) -> tuple[str, str, str]:
+    return row["app_name"], row["user_id"], row["session_id"]
+
+
+def _owner(row: Row) -> tuple[str, str]:
+    return row["app_name"], row["user_id"]
+
+
+def _state(row: Row) -> str:
+    try:
+        load_json_object(row["state"])
+    except ValueError as error:
+        raise StorageError(f"A stored state of app {row['app_name']} is damaged: {error}. It cannot be converted without loss.") from error
+    return str(row["state"])
+
+
+def _micros(value: Any) -> int:
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0
+
+
+def _time(value: Any) -> str:
+    return as_text(_micros(value))

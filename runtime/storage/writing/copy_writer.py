@@ -1,0 +1,105 @@
+"""Writing a copy of a session into a database, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from runtime.events.event import Event
+from runtime.sessions.event_codec import trace_of
+from runtime.sessions.lineage import PastWrite, SessionCopy, dump_origin
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import merge_scopes
+from runtime.storage.layouts.column_values import to_micros
+from runtime.storage.layouts.commit_record import Run, shared_json
+from runtime.storage.writing.convert import move_unknown_actions
+from runtime.storage.writing.database import Database
+
+
+class CopiedEvent(NamedTuple):
+    """An event, ready to be written; `time` in microseconds, as the column holds it."""
+
+    event_id: str
+    invocation_id: str
+    time: int
+    event_data: str
+    temp: str | None
+
+
+def copied_events(copy: SessionCopy) -> list[CopiedEvent]:
+    """Return a copy's events as they are stored; each keeps its own time, the columns' times rise as google-adk needs it."""
+    rows: list[CopiedEvent] = []
+    latest = to_micros(copy.created) - 1
+    for event in copy.events:
+        latest = max(to_micros(event.timestamp), latest + 1)
+        rows.append(CopiedEvent(event.id, event.invocation_id, latest, _json_of(event), trace_of(copy.temp.get(event.id, {}))))
+    return rows
+
+
+def _json_of(event: Event) -> str:
+    text = event.model_dump_json(exclude_none=True)
+    if type(event) is Event and not event.actions.model_extra:
+        return text
+    # What google-adk refuses in `actions` may come from a database that nobody has continued yet.
+    data = json.loads(text)
+    return json.dumps(data) if move_unknown_actions(data) else text
+
+
+def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent]) -> None:
+    """Write the session's row and its events.
+
+    Args:
+        run: in a transaction.
+        database: where to.
+        key: the new session.
+        copy: what it has.
+        events: `copied_events` of it.
+    """
+    columns = key._asdict()
+    run("insert_session", **columns, state=database.state_json(copy.state), time=database.time_value(to_micros(copy.created)))
+    for event in events:
+        database.check_text(event.event_data, f"event {event.event_id}")
+        values = {"event_id": event.event_id, "invocation_id": event.invocation_id, "event_data": event.event_data}
+        run("insert_event", **columns, **values, time=database.time_value(event.time))
+    if events:
+        run("touch_session", **columns, time=database.time_value(events[-1].time))
+
+
+def record_copy(
+    run: Run,
+    writer: str,
+    key: SessionKey,
+    copy: SessionCopy,
+    events: Sequence[CopiedEvent],
+    *,
+    set_here: tuple[dict[str, Any], dict[str, Any]],
+    now: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    """Record the copy's creation, and its events as ones that wrote nothing to shared keys: their parent's did.
+
+    Args:
+        run: in the transaction that wrote them.
+        writer: this process.
+        key: the new session.
+        copy: what it has.
+        events: `copied_events` of it.
+        set_here: the user's and the app's keys (without prefix) that its creation set.
+        now: all that the user and the app have now.
+    """
+    columns = key._asdict()
+    user, app = now
+    after = [PastWrite(len(events), merge_scopes({}, user, {}), "user"), PastWrite(len(events), merge_scopes({}, {}, app), "app")]
+    run(
+        "insert_commit",
+        **columns,
+        event_id=None,
+        at=to_micros(copy.created),
+        writer=writer,
+        baseline=None if copy.baseline is None else json.dumps(copy.baseline),
+        shared=shared_json(merge_scopes({}, *set_here)),
+        temp=dump_origin(copy.lineage, [*copy.shared, *after]),
+    )
+    for event in events:
+        values = {"event_id": event.event_id, "at": event.time, "writer": writer, "temp": event.temp}
+        run("insert_commit", **columns, **values, baseline=None, shared=None)

@@ -1,0 +1,289 @@
+"""Sessions in a database that google-adk can open too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from sqlalchemy.engine import URL
+
+from runtime.errors.already_exists_error import AlreadyExistsError
+from runtime.events.event import Event
+from runtime.events.ids import new_uuid
+from runtime.garbage import collection_paused
+from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
+from runtime.sessions.event_list import EventList
+from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import independent, merge_scopes, split_delta
+from runtime.storage.connections.database_thread import DatabaseThread
+from runtime.storage.connections.database_url import database_url
+from runtime.storage.layouts.column_values import load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
+from runtime.storage.layouts.commit_record import Run, shared_json
+from runtime.storage.layouts.decode import decode_sqlite, decode_v1
+from runtime.storage.layouts.table_names import WrittenLayout
+from runtime.storage.layouts.timestamps import timestamp_of
+from runtime.storage.writing.copy_writer import CopiedEvent, copied_events, record_copy, write_copy
+from runtime.storage.writing.database import Database
+from runtime.storage.writing.event_writer import EventWriter, commit_of
+from runtime.storage.writing.recent_runs import RecentRuns
+from runtime.storage.writing.session_rows import Row, find_row, is_ours, revision_of
+from runtime.storage.writing.shared_rows import shared_states, state_in, write_shared
+
+_ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
+_ALL = 2**63 - 1
+T = TypeVar("T")
+
+
+class DatabaseSessionService(BaseSessionService):
+    """Keeps sessions in SQLite or PostgreSQL in google-adk's v1 layout (seed: session-state, "Persistencia").
+
+    All work is done by one thread of the service's own, a commit in one hop; the service can be used from several threads and event
+    loops at once. A database that is not ours gets a backup beside it before the first write; reading changes nothing.
+
+    Args:
+        db_url: an SQLAlchemy URL; google-adk's `sqlite+aiosqlite:` and `postgresql+asyncpg:` are served by the drivers we use.
+        **kwargs: for SQLAlchemy's `create_engine`; `connect_args={"timeout": seconds}` is how long a commit waits for other writers.
+
+    Raises:
+        StorageError: it is not the URL of a supported database.
+    """
+
+    _layout: ClassVar[WrittenLayout] = "v1"
+
+    def __init__(self, db_url: str | URL, **kwargs: Any) -> None:
+        self._database = Database(database_url(db_url), self._layout, kwargs)
+        self._thread = DatabaseThread(f"sessions {self._database.name}")
+        self._writer = EventWriter(self._database)
+        self._decode = decode_v1 if self._layout == "v1" else decode_sqlite
+        self._runs = RecentRuns(self._decode)
+
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """See `BaseSessionService.create_session`."""
+        key = SessionKey(app_name, user_id, (session_id or "").strip() or new_uuid())
+        first_state = check_state(state or {})
+        now = to_micros(time.time())
+        return await self._run(lambda: self._create(key, first_state, now))
+
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
+        """See `BaseSessionService.get_session`."""
+        key = SessionKey(app_name, user_id, session_id)
+        return await self._run(lambda: self._get(key, config or GetSessionConfig()))
+
+    async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """See `BaseSessionService.session_for_run`; of the last few sessions, only what was stored since their last run is read."""
+        key = SessionKey(app_name, user_id, session_id)
+        return await self._run(lambda: self._get_for_run(key))
+
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None
+    ) -> ListSessionsResponse:
+        """See `BaseSessionService.list_sessions`."""
+        return ListSessionsResponse.model_construct(sessions=await self._run(lambda: self._list(app_name, user_id, limit, after)))
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """See `BaseSessionService.delete_session`."""
+        key = SessionKey(app_name, user_id, session_id)
+        await self._run(lambda: self._delete(key))
+
+    async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
+        """See `BaseSessionService.store_copy`."""
+        await self._run_commit(lambda again: self._store_copy(key, copy, copied_events(copy), again=again))
+
+    async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
+        """See `BaseSessionService.temp_deltas`; of an object that is not a JSON value its `repr` was kept."""
+        return await self._run(lambda: self._temp_deltas(key))
+
+    async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        """See `BaseSessionService.first_state`; google-adk records none, nor do sessions that were created anew by it."""
+        return await self._run(lambda: self._first_state(key))
+
+    async def prepare(self) -> None:
+        """Make the tables now that the first write would make.
+
+        Raises:
+            StorageError: they cannot be written.
+        """
+        await self._run(self._prepare)
+
+    async def close(self) -> None:
+        """See `BaseSessionService.close`."""
+        await self._thread.close(self._database.close)
+
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
+        commit = commit_of(event, temp)
+        await self._run_commit(lambda again: self._writer.write(session, commit, again=again))
+
+    async def _run_commit(self, job: Callable[[bool], None]) -> None:
+        """Run a job that commits. It is told when it runs again: the connection was lost, and the server may have committed it."""
+        tried = False
+
+        def attempt() -> None:
+            nonlocal tried
+            again, tried = tried, True
+            job(again)
+
+        await self._run(attempt)
+
+    async def _run(self, job: Callable[[], T]) -> T:
+        return await self._thread.run(lambda: self._database.persistently(job))
+
+    # In the database's thread
+
+    def _prepare(self) -> None:
+        with self._database.writing():
+            pass
+
+    def _create(self, key: SessionKey, state: dict[str, Any], now: int) -> Session:
+        parts = split_delta(state)
+        at = self._database.time_value(now)
+        with self._database.writing() as run:
+            row = find_row(run, key)
+            if row is not None:
+                if read_time(row[0]) == now and row[2] is None and is_ours(run, self._database, key, None):
+                    # Made just now, but the connection broke before the server could say so.
+                    return self._new_session(key, parts["session"], *shared_states(run, key), now)
+                raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
+            user, app = write_shared(run, self._database, key, parts["user"], parts["app"], at)
+            own = self._database.state_json(parts["session"])
+            run("insert_session", **key._asdict(), state=own, time=at)
+            creation = {"event_id": None, "at": now, "writer": self._database.writer, "temp": None}
+            run("insert_commit", **key._asdict(), **creation, baseline=own, shared=shared_json(state))
+        return self._new_session(key, parts["session"], user, app, now)
+
+    def _new_session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], now: int) -> Session:
+        session = Session.trusted(key, merge_scopes(state, user, app), to_epoch(now))
+        at = self._database.time_value(now)
+        session._revision = revision_of(self._database, (at, at, None))
+        return session
+
+    def _store_copy(self, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent], *, again: bool) -> None:
+        created = to_micros(copy.created)
+        with self._database.writing() as run:
+            if find_row(run, key) is not None:
+                if again and is_ours(run, self._database, key, None):
+                    return  # the connection broke before the server could say that it is done
+                raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
+            new = _new_shared(run, key, copy)
+            now = write_shared(run, self._database, key, *new, self._database.time_value(created))
+            write_copy(run, self._database, key, copy, events)
+            record_copy(run, self._database.writer, key, copy, events, set_here=new, now=now)
+
+    def _get(self, key: SessionKey, config: GetSessionConfig) -> Session | None:
+        with self._database.reading() as run:
+            loaded = self._load(run, key) if run else None
+            if run is None or loaded is None:
+                return None
+            session, last = loaded
+            session.events = self._events(run, key, config)
+        return _timed(session, last)
+
+    def _get_for_run(self, key: SessionKey) -> Session | None:
+        with self._database.reading() as run:
+            loaded = self._load(run, key) if run else None
+            if run is None or loaded is None:
+                self._runs.forget(key)
+                return None
+            session, last = loaded
+            self._runs.lend(session, run, key._asdict(), session._revision.create_time, self._database.data_version(run))
+        return _timed(session, last)
+
+    def _load(self, run: Run, key: SessionKey) -> tuple[Session, str | None] | None:
+        """Return a session without its events, and the id of the last one."""
+        row = find_row(run, key)
+        if row is None:
+            return None
+        state = read_state(run("session_state", **key._asdict()).fetchone()[0])
+        session = Session.trusted(key, merge_scopes(state, *shared_states(run, key)), read_epoch(row[1]))
+        session._revision = revision_of(self._database, row)
+        return session, row[2]
+
+    def _events(self, run: Run, key: SessionKey, config: GetSessionConfig) -> EventList:
+        count, since = config.num_recent_events, config.after_timestamp
+        if since is not None:
+            rows = self._events_since(run, key, since)
+            rows = rows if count is None else rows[max(0, len(rows) - count) :]
+        elif count is not None:
+            rows = run("recent_events", **key._asdict(), count=count).fetchall()[::-1]
+        else:
+            rows = run("events", **key._asdict()).fetchall()
+        return EventList(rows, self._decode)
+
+    def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
+        """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
+        # What the columns hold was moved to keep the order, never back; but old google-adk versions wrote some local time.
+        earliest = since - (_ONE_MICROSECOND if self._database.has_utc_columns(run) else _ONE_DAY)
+        if 0 < earliest < _YEAR_9999:
+            rows = run("events_since", **key._asdict(), time=self._database.time_value(to_micros(earliest))).fetchall()
+        else:
+            rows = run("events", **key._asdict()).fetchall()
+        return [row for row in rows if timestamp_of(row, self._decode) >= since]
+
+    def _list(self, app_name: str, user_id: str | None, limit: int | None, after: SessionKey | None) -> list[Session]:
+        with collection_paused(), self._database.reading() as run:
+            if run is None:
+                return []
+            statement = ("app_sessions" if user_id is None else "user_sessions") + ("_after" if after else "")
+            names = {
+                "app_name": app_name,
+                "user_id": user_id,
+                "after_user": after and after.user_id,
+                "after_id": after and after.session_id,
+            }
+            rows = run(statement, **names, limit=_ALL if limit is None else limit).fetchall()
+            app = state_in(run("app_state", app_name=app_name).fetchone())
+            listed = {row[0] for row in rows}
+            if limit is None and user_id is None:
+                users = {user: read_state(state) for user, state in run("user_states", app_name=app_name)}
+            else:
+                users = {user: state_in(run("user_state", app_name=app_name, user_id=user).fetchone()) for user in listed}
+            shared = {user: merge_scopes({}, users.get(user, {}), app) for user in listed}
+            sessions = []
+            for user, session_id, updated, text in rows:
+                state = read_state(text)
+                if shared[user]:
+                    state.update(independent(shared[user]))
+                sessions.append(Session.trusted((app_name, user, session_id), state, read_epoch(updated)))
+            return sessions
+
+    def _delete(self, key: SessionKey) -> None:
+        with self._database.reading() as run:
+            if run is None or find_row(run, key) is None:
+                return
+        with self._database.writing() as run:
+            for statement in ("delete_events", "delete_session", "forget_commits", "detach_commits"):
+                run(statement, **key._asdict())
+        self._writer.forget(key)
+        self._runs.forget(key)
+
+    def _temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
+        with self._database.reading() as run:
+            if run is None or not self._database.is_ours():
+                return {}
+            return {event_id: load_json_object(temp) for event_id, temp in run("temp", **key._asdict())}
+
+    def _first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        with self._database.reading() as run:
+            row = find_row(run, key) if run is not None and self._database.is_ours() else None
+            if run is None or row is None:
+                return None
+            baseline = run("first_state", **key._asdict(), at=read_time(row[0])).fetchone()
+            # A fork's is null where nobody recorded its parent's.
+            return load_json_object(baseline[0]) if baseline and baseline[0] else None
+
+
+def _new_shared(run: Run, key: SessionKey, copy: SessionCopy) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the user's and the app's keys of a copy that do not exist here yet: those that do belong to other sessions, too."""
+    parts = split_delta({**copy.user, **copy.app})
+    user, app = shared_states(run, key)
+    return {k: v for k, v in parts["user"].items() if k not in user}, {k: v for k, v in parts["app"].items() if k not in app}
+
+
+def _timed(session: Session, last_event_id: str | None) -> Session:
+    """Give a session the time of its last event: the column has whole microseconds, and may have been moved to keep the order."""
+    if session.events and session.events.last_id() == last_event_id:
+        session.last_update_time = session.events[-1].timestamp
+    return session

@@ -1,0 +1,140 @@
+"""Deleting sessions of a database file, so that they can be put back.
+
+Before anything is deleted, all rows of the sessions are copied into a file of their own beside the database. Putting them back leaves alone
+what others have written to the database since.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.session import SessionKey
+from runtime.storage.connections.backup import free_name
+from runtime.storage.connections.database_errors import storage_error
+from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.layouts.statements import quoted_name
+from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.reading.event_rows import parts
+from runtime.storage.reading.reader import StoredDatabase
+
+_ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id"}
+_BUSY_SECONDS = 30
+
+
+async def delete_sessions(
+    service: BaseSessionService, keys: Sequence[SessionKey], progress: Callable[[int], object] = lambda _: None
+) -> int:
+    """Delete sessions, one after the other.
+
+    Args:
+        service: of the database.
+        keys: which.
+        progress: called with how many are gone.
+
+    Returns:
+        How many were deleted: all, or those before it was cancelled.
+    """
+    done = 0
+    for done, key in enumerate(keys, 1):
+        await service.delete_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        progress(done)
+    return done
+
+
+def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
+    """Copy all there is of some sessions into a new file beside the database, such as `session.db.deleted-20261121-113000`.
+
+    Args:
+        file: the database.
+        keys: which sessions.
+
+    Returns:
+        The copy, complete: an interrupted copy bears another name.
+
+    Raises:
+        StorageError: the database cannot be read, or the copy not written.
+    """
+    copy = free_name(file.with_name(file.name + time.strftime(".deleted-%Y%m%d-%H%M%S")))
+    unfinished = copy.with_name(copy.name + ".unfinished")
+    try:
+        with StoredDatabase.open(str(file)) as database, closing(sqlite3.connect(unfinished, isolation_level=None)) as written:
+            unfinished.chmod(file.stat().st_mode & 0o777)
+            written.execute("BEGIN")
+            for table in ("sessions", "events", *([COMMITS] if database.layout.ours else [])):
+                _copy_table(database, written, table, keys)
+            written.execute("COMMIT")
+        unfinished.replace(copy)
+    except (sqlite3.Error, OSError) as error:
+        raise StorageError(f"Nothing was deleted: {copy} cannot be written ({error}).") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return copy
+
+
+def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: str, keys: Iterable[SessionKey]) -> None:
+    names = database.read(lambda connection: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")])
+    columns = ", ".join(quoted_name(name) for name in names)
+    written.execute(f"CREATE TABLE {table} ({columns})")  # without types, so that every value stays what it is
+    query = f"SELECT {columns} FROM {table} WHERE app_name = ? AND user_id = ? AND {_ID_COLUMN[table]} = ? ORDER BY rowid"
+    for key in keys:
+        rows = database.read(lambda connection, key=key: connection.execute(query, parts(key)).fetchall())  # type: ignore[misc]
+        written.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
+
+
+def put_back(file: Path, copy: Path) -> int:
+    """Put deleted sessions back, with all that belonged to them; those of the copy that were not deleted stay as they are.
+
+    Args:
+        file: the database.
+        copy: as `keep_copy` wrote it.
+
+    Returns:
+        How many sessions were put back.
+
+    Raises:
+        StorageError: a session of one of their names was made anew, or the database cannot be written; nothing was put back.
+    """
+    if not copy.is_file():
+        raise StorageError(f"There is no file {copy}.")
+    OPEN_FILES.add(file)
+    try:
+        with closing(sqlite3.connect(file, isolation_level=None, timeout=_BUSY_SECONDS)) as database:
+            database.execute("ATTACH ? AS copy", (str(copy),))
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                count = _put_back(database, file)
+                database.execute("COMMIT")
+            finally:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise storage_error(error, str(file)) from error
+    finally:
+        OPEN_FILES.remove(file)
+    return count
+
+
+def _put_back(database: sqlite3.Connection, file: Path) -> int:
+    again = database.execute(
+        "SELECT s.id FROM copy.sessions AS c JOIN main.sessions AS s ON s.app_name = c.app_name AND s.user_id = c.user_id AND s.id = c.id"
+        " WHERE s.create_time IS NOT c.create_time"
+    ).fetchone()
+    if again:
+        raise StorageError(f"{file} has a session {again[0]} again: it would be overwritten. Nothing was put back.")
+    tables = [name for (name,) in database.execute("SELECT name FROM copy.sqlite_master WHERE type = 'table'")]
+    count = 0
+    for table in sorted(tables, key=[COMMITS, "events", "sessions"].index):  # last the sessions: by those that are there, the rest is told
+        columns = ", ".join(quoted_name(row[1]) for row in database.execute(f"PRAGMA copy.table_info({table})"))
+        # What a deleted session wrote for others is still recorded, without its name: it gets it back.
+        insert = "INSERT OR REPLACE" if table == COMMITS else "INSERT"
+        count = database.execute(
+            f"{insert} INTO main.{table} ({columns}) SELECT {columns} FROM copy.{table}"
+            f" WHERE (app_name, user_id, {_ID_COLUMN[table]}) NOT IN (SELECT app_name, user_id, id FROM main.sessions) ORDER BY rowid"
+        ).rowcount
+    return count

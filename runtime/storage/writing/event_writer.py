@@ -1,0 +1,212 @@
+"""Committing events to a database, one transaction for each."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from runtime.errors.not_found_error import SessionNotFoundError
+from runtime.errors.storage_error import StaleSessionError
+from runtime.events.event import Event
+from runtime.sessions.event_codec import encode_event, trace_of
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import split_delta
+from runtime.storage.connections.database_errors import is_repeated_row
+from runtime.storage.layouts.column_values import read_state, read_time, to_epoch, to_micros
+from runtime.storage.layouts.commit_record import Run, record_events_of_others, shared_json
+from runtime.storage.writing.database import Database
+from runtime.storage.writing.session_rows import Revision, Row, find_row, is_ours, revision_of
+from runtime.storage.writing.shared_rows import write_shared
+
+_REMEMBERED_SESSIONS = 256
+
+
+class Commit(NamedTuple):
+    """An event, ready to be written.
+
+    Attributes:
+        event_id, invocation_id, timestamp: the event's.
+        data: its JSON.
+        own, user, app: its delta by scope, keys without prefix.
+        shared: the user's and the app's part as JSON, if there is any.
+        temp: a readable trace of the `temp:` keys it set, if it set any.
+    """
+
+    event_id: str
+    invocation_id: str
+    timestamp: float
+    data: str
+    own: dict[str, Any]
+    user: dict[str, Any]
+    app: dict[str, Any]
+    shared: str | None
+    temp: str | None
+
+
+def commit_of(event: Event, temp: dict[str, Any]) -> Commit:
+    """Return what is written of an event.
+
+    Args:
+        event: checked, and without `temp:` keys.
+        temp: those it set.
+    """
+    delta = event.actions.state_delta
+    parts = split_delta(delta)
+    return Commit(
+        event_id=event.id,
+        invocation_id=event.invocation_id,
+        timestamp=event.timestamp,
+        data=encode_event(event),
+        own=parts["session"],
+        user=parts["user"],
+        app=parts["app"],
+        shared=shared_json(delta) if parts["user"] or parts["app"] else None,
+        temp=trace_of(temp),
+    )
+
+
+class _Known(NamedTuple):
+    """What we remember of a session between two commits, true as long as its revision is the stored one.
+
+    Nobody has to look whether it is if nobody else wrote to the database: `seen` is its number of foreign writes then.
+    """
+
+    revision: Revision
+    seen: int
+    latest_time: int
+    state: dict[str, Any]
+
+
+class EventWriter:
+    """Writes events into a database, and remembers of each session what the next commit needs. Used in the database's thread.
+
+    Args:
+        database: to write to.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[SessionKey, _Known] = {}
+
+    def forget(self, key: SessionKey) -> None:
+        """Drop what is remembered of a session: it is gone."""
+        self._known.pop(key, None)
+
+    def write(self, session: Session, commit: Commit, *, again: bool) -> None:
+        """Commit an event.
+
+        Args:
+            session: as the caller holds it; it gets the new revision.
+            commit: the event.
+            again: the connection was lost when it was written before; the server may have committed it.
+
+        Raises:
+            SessionNotFoundError: the session is gone.
+            StaleSessionError: somebody wrote to it since the caller loaded it.
+            StorageError: the database refused.
+        """
+        key = session.key
+        try:
+            with self._database.writing() as run:
+                if self._database.has_locks:
+                    run("lock_session", **key._asdict()).fetchone()
+                if again and self._was_written(run, session, commit):
+                    return
+                known = self._write_rows(run, session, commit)
+        except BaseException:
+            self.forget(key)
+            raise
+        if len(self._known) >= _REMEMBERED_SESSIONS:
+            self._known.clear()
+        self._known[key] = known
+        session._revision = known.revision
+
+    def _was_written(self, run: Run, session: Session, commit: Commit) -> bool:
+        row = find_row(run, session.key)
+        if row is None or row[2] != commit.event_id or not is_ours(run, self._database, session.key, commit.event_id):
+            return False
+        session._revision = revision_of(self._database, row)
+        return True
+
+    def _write_rows(self, run: Run, session: Session, commit: Commit) -> _Known:
+        """Write an event, its deltas and our record of it; return what is known of the session then."""
+        database, key = self._database, session.key
+        database.check_text(commit.data, f"event {commit.event_id}")
+        known = self._known_session(run, session)
+        # The column rises with every event, so that google-adk, which sorts by it, keeps the order; the event keeps its time.
+        latest = max(to_micros(commit.timestamp), known.latest_time + 1)
+        state = {**known.state, **commit.own} if commit.own else known.state
+        values = {
+            **key._asdict(),
+            "event_id": commit.event_id,
+            "invocation_id": commit.invocation_id,
+            "time": database.time_value(latest),
+            "event_data": commit.data,
+            "at": to_micros(time.time()),
+            "writer": database.writer,
+            "baseline": None,
+            "shared": commit.shared,
+            "temp": commit.temp,
+        }
+        self._insert_event(run, session, values)
+        if commit.own:
+            run("update_session", state=database.state_json(state), **values)
+        else:
+            run("touch_session", **values)
+        if commit.shared:
+            write_shared(run, database, key, commit.user, commit.app, values["time"])
+        run("insert_commit", **values)
+        revision = revision_of(database, (known.revision.create_time, values["time"], commit.event_id))
+        return _Known(revision, known.seen, latest, state)
+
+    def _known_session(self, run: Run, session: Session) -> _Known:
+        """Return what is known of a session that is about to be written to."""
+        key = session.key
+        known = self._known.get(key)
+        if known and known.seen == self._database.foreign_writes and known.revision == session._revision:
+            return known
+        row = find_row(run, key)
+        if row is None:
+            raise SessionNotFoundError(f"Session not found: {session.id}")
+        self._check_fresh(run, session, row)
+        if known is None or known.revision != revision_of(self._database, row):
+            return self._learn(run, key, row)
+        return known._replace(seen=self._database.foreign_writes)
+
+    def _insert_event(self, run: Run, session: Session, values: dict[str, Any]) -> None:
+        try:
+            run("insert_event", **values)
+        except self._database.integrity_error as error:
+            if not is_repeated_row(error):
+                raise  # a newer google-adk's table may ask for more than we know
+            raise StaleSessionError(f"Event {values['event_id']} is already part of session {session.id}.") from error
+
+    def _check_fresh(self, run: Run, session: Session, row: Row) -> None:
+        held = session._revision
+        if held is None:
+            # Not from get_session: all that can be compared is its time.
+            if read_time(row[1]) <= to_micros(session.last_update_time):
+                return
+        elif held == revision_of(self._database, row):
+            return
+        last = run("last_commit", **session.key._asdict(), event_id=row[2]).fetchone()
+        who, at = (last[0] or "another program", last[1]) if last else ("another program", read_time(row[1]))
+        when = datetime.fromtimestamp(to_epoch(at)).strftime("%Y-%m-%d %H:%M:%S")
+        raise StaleSessionError(
+            f"Session {session.id} was modified in storage since it was loaded: {who} wrote to it at {when}. Reload it and append again."
+        )
+
+    def _learn(self, run: Run, key: SessionKey, row: Row) -> _Known:
+        state = read_state(run("session_state", **key._asdict()).fetchone()[0])
+        latest = run("latest_time", **key._asdict()).fetchone()[0]
+        if self._database.has_locks:
+            record_events_of_others(run, key)
+        # Others' sessions may lack the rows that google-adk needs to append.
+        write_shared(run, self._database, key, {}, {}, row[1])
+        return _Known(
+            revision_of(self._database, row),
+            self._database.foreign_writes,
+            max(read_time(row[1]), read_time(latest) if latest is not None else 0),
+            state,
+        )

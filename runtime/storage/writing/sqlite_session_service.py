@@ -1,0 +1,23 @@
+"""Sessions in adk web's own files (`.adk/session.db`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from runtime.storage.layouts.table_names import WrittenLayout
+from runtime.storage.writing.database_session_service import DatabaseSessionService
+
+
+class SqliteSessionService(DatabaseSessionService):
+    """Keeps sessions in the layout of google-adk's SqliteSessionService, so that `adk web` goes on with them in place.
+
+    Args:
+        db_path: a file, or an `sqlite:` or `sqlite+aiosqlite:` URL.
+        **kwargs: as for `DatabaseSessionService`.
+    """
+
+    _layout: ClassVar[WrittenLayout] = "sqlite"
+
+    def __init__(self, db_path: str | Path, **kwargs: Any) -> None:
+        super().__init__(str(db_path), **kwargs)

@@ -1,0 +1,97 @@
+"""Taking somebody else's database over makes a copy first, and who puts that back has what was there."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.events import Event, EventActions
+from runtime.sessions.session import SessionKey
+from runtime.storage.connections.backup import back_up
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import StoredDatabase
+from tests.fixture_paths import copy_of
+from tests.unit.storage.reading.test_never_touched import put_into
+
+KEY = SessionKey("trip_planner", "maria", "s-1")
+COMPANIONS = ("-wal", "-shm", "-journal")
+# Where the header counts changes: SQLite's own copying adds to these.
+COUNTERS = {*range(24, 28), *range(40, 44), *range(92, 96)}
+
+
+def everything(file: Path, scratch: Path) -> dict[str, Any]:
+    """Return the schema and each row with its number, of a copy: looking must not change what is looked at."""
+    scratch.mkdir()
+    for suffix in ("", *COMPANIONS):
+        if (part := file.with_name(file.name + suffix)).exists():
+            shutil.copyfile(part, scratch / part.name)
+    connection = sqlite3.connect(scratch / file.name)
+    schema = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+    tables = [name for name, sql in schema if sql and sql.startswith("CREATE TABLE")]
+    rows = {name: connection.execute(f"SELECT rowid, * FROM {name} ORDER BY rowid").fetchall() for name in tables}
+    connection.close()
+    return {"schema": schema, **rows}
+
+
+async def take_over(file: Path) -> None:
+    service = open_session_service(str(file))
+    session = await service.get_session(app_name=KEY.app_name, user_id=KEY.user_id, session_id=KEY.session_id)
+    assert session is not None
+    changes = {"mine": 1, "user:home": "changed", "app:calls": None}
+    await service.append_event(session, Event(author="user", invocation_id="i", actions=EventActions(state_delta=changes)))
+    await service.close()
+
+
+def restore(file: Path) -> None:
+    """Do what the README says, after a crash, too."""
+    (backup,) = file.parent.glob("*.backup-*")
+    for suffix in ("", *COMPANIONS):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    backup.rename(file)
+
+
+@pytest.mark.parametrize("state", ["cold", "cold wal", "hot wal", "live", "live wal"])
+@pytest.mark.parametrize("layout", ["v1", "sqlite"])
+async def test_it_is_as_it_was(layout: str, state: str, tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    file = copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", folder)
+    writer = put_into(state, file)
+    content, before = file.read_bytes(), everything(file, tmp_path / "before")
+    await take_over(file)
+    assert everything(file, tmp_path / "taken over") != before
+    if writer is not None:
+        writer.close()
+    restore(file)
+    assert everything(file, tmp_path / "after") == before
+    assert [path.name for path in folder.iterdir()] == [file.name]
+    if state.startswith("cold"):
+        restored = file.read_bytes()
+        assert len(restored) == len(content)
+        assert {place for place in range(len(content)) if content[place] != restored[place]} <= COUNTERS
+    with StoredDatabase.open(str(file)) as database:
+        assert not database.layout.ours
+        assert len(database.events(KEY)) == 10
+    await take_over(file)
+    with StoredDatabase.open(str(file)) as database:
+        assert len(database.events(KEY)) == 11, "it can be taken over again"
+
+
+def test_two_backups_of_one_second_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.storage.connections.backup.time.strftime", lambda _: ".backup-now")
+    file = tmp_path / "a.db"
+    connection = sqlite3.connect(file)
+    made = []
+    for number in range(3):
+        connection.execute(f"CREATE TABLE t{number} (a)")
+        made.append(back_up(connection, file))
+    connection.close()
+    assert [backup.name for backup in made] == ["a.db.backup-now", "a.db.backup-now-2", "a.db.backup-now-3"]
+    for number, backup in enumerate(made, 1):
+        copy = sqlite3.connect(backup)
+        assert copy.execute("SELECT count(*) FROM sqlite_master").fetchone() == (number,)
+        copy.close()

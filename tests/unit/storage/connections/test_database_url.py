@@ -1,0 +1,37 @@
+"""What a database is called, and how it is reached."""
+
+from __future__ import annotations
+
+import pytest
+
+from runtime.storage.connections.database_url import database_url, keep_password, without_written_password
+
+
+@pytest.mark.parametrize(
+    ("target", "kept"),
+    [
+        ("sqlite:///sessions.db", "sqlite:///sessions.db"),
+        ("postgresql+asyncpg://ana:s3cret@host:5433/x", "postgresql://ana@host:5433/x"),
+        ("postgresql://host/x?user=ana&password=s3cret", "postgresql://host/x?user=ana"),
+    ],
+)
+def test_what_names_a_database_has_no_password(target: str, kept: str) -> None:
+    assert keep_password(target) == kept
+    assert database_url(kept) == database_url(target), "this process still knows it"
+
+
+def test_a_password_on_its_own() -> None:
+    assert keep_password("postgresql://eva@host/x", "s3cret") == "postgresql://eva@host/x"
+    assert database_url("postgresql://eva@host/x").password == "s3cret"
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("foo://bar", "foo://bar"),
+        ("foo://ana:s3cret@bar/x", "foo://ana@bar/x"),
+        ("postgresql://ana:s3/c@ret@host:port/x?sslpassword=s3cret&a=b", "postgresql://ana@host:port/x?sslpassword=&a=b"),
+    ],
+)
+def test_what_was_typed_stays_but_for_a_password(written: str, kept: str) -> None:
+    assert without_written_password(written) == kept

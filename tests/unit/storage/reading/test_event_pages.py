@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from bench.generated import APP, SESSION, USER, event_data, write_database
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.event_pages import EventPages, containing
+from runtime.storage.reading.reader import StoredDatabase
+
+KEY = SessionKey(APP, USER, SESSION)
+COUNT = 500
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("pages") / "long.db"
+    write_database(file, COUNT)
+    return file
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every third row belongs to another session."""
+    file = tmp_path_factory.mktemp("pages") / "scattered.db"
+    write_database(file, COUNT)
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE events SET session_id = 'other' WHERE rowid % 3 = 0")
+    connection.commit()
+    connection.close()
+    return file
+
+
+def pages_of(file: Path, count: int | None = None) -> EventPages:
+    return StoredDatabase.open(str(file)).pages(KEY, count)
+
+
+def test_any_piece_is_read_by_its_place(written: Path) -> None:
+    for count in (None, COUNT, 3):
+        pages = pages_of(written, count)
+        assert len(pages) == COUNT
+        assert [pages.decode(row).id for row in pages.rows(200, 203)] == [event_data(number)["id"] for number in (200, 201, 202)]
+        assert len(pages.rows(COUNT - 2, COUNT + 50)) == 2
+        assert pages.rows(COUNT, COUNT + 1) == []
+
+
+def test_pieces_of_a_session_between_others(scattered: Path) -> None:
+    pages = pages_of(scattered)
+    own = [number for number in range(COUNT) if (number + 1) % 3]
+    assert len(pages) == len(own)
+    assert [pages.decode(row).id for row in pages.rows(100, 103)] == [event_data(number)["id"] for number in own[100:103]]
+    assert [step.delta["step"] for step in pages.read(100, 103)] == own[100:103]
+    assert pages.index_of(event_data(own[77])["id"]) == 77
+    assert pages.index_of("no such id") is None
+
+
+def test_where_invocations_begin(written: Path) -> None:
+    starts = pages_of(written).invocations(5, 25)
+    assert [place for place, _ in starts] == [5, 10, 20]
+    assert starts[1][1] == event_data(10)["invocation_id"]
+
+
+def test_a_text_is_found_in_the_stored_json(written: Path) -> None:
+    pages = pages_of(written)
+    assert pages.find(containing([[event_data(333)["id"].upper()]]), 0, COUNT) == [333]
+    assert pages.find(containing([["find_product"], ['"step": 333']]), 300, 400) == [333]
+    assert [place for place, _ in pages.rows_with(containing([["nowhere", '"step": 40,']]), 0, COUNT)] == [40]
+
+
+@pytest.mark.parametrize("text", ["%", "_", "100%", "\\"])
+def test_wildcards_are_plain_characters(written: Path, text: str) -> None:
+    expected = [number for number in range(COUNT) if text == "_"]
+    assert pages_of(written).find(containing([[text]]), 0, COUNT) == expected
+
+
+def save(connection: sqlite3.Connection, place: int, versions: dict[str, int]) -> None:
+    """Let an event name files."""
+    sql = "UPDATE events SET event_data = json_set(event_data, '$.actions.artifact_delta', json(?)) WHERE rowid = ?"
+    connection.execute(sql, (json.dumps(versions), place + 1))
+
+
+def test_which_events_name_files(scattered: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(scattered, tmp_path))
+    connection = sqlite3.connect(file)
+    for rowid, versions in ((1, {"a": 0}), (3, {"other's": 0}), (4, {"a": 1, "b": 0}), (COUNT, {"late": 7})):
+        save(connection, rowid - 1, versions)
+    connection.commit()
+    connection.close()
+    pages = pages_of(file)
+    author = pages.decode(pages.rows(2, 3)[0]).author
+    assert pages.files(1, len(pages) - 1) == [(2, author, {"a": 1, "b": 0})]
+    assert [entry.place for entry in pages.files(0, len(pages))] == [0, 2, len(pages) - 1]
+
+
+def test_text_that_is_no_json_spoils_no_piece(tmp_path: Path) -> None:
+    file = tmp_path / "spoilt.db"
+    write_database(file, 20)
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE events SET event_data = '{\"no json' WHERE rowid = 5")
+    save(connection, 8, {"plan.txt": 3})
+    connection.commit()
+    connection.close()
+    assert [entry.versions for entry in pages_of(file).files(0, 20)] == [{"plan.txt": 3}]
+    steps = pages_of(file).read(0, 20)
+    assert [step.delta.get("step") for step in steps] == [None if number == 4 else number for number in range(20)]
+
+
+def test_events_that_somebody_deletes_are_said(tmp_path: Path) -> None:
+    file = tmp_path / "cut.db"
+    write_database(file, 20)
+    pages = pages_of(file)
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM events WHERE rowid = 5")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StorageError, match="Reload"):
+        pages.rows(0, 10)
+
+
+def test_all_rows_may_be_taken_for_the_only_session_s_until_somebody_counts(written: Path, tmp_path: Path) -> None:
+    assumed = StoredDatabase.open(str(written)).pages(KEY, assume=True)
+    assert assumed.is_assumed
+    assert len(assumed) == COUNT
+    assert not pages_of(written).is_assumed
+    assert pages_of(written).begins_with(assumed)
+    file = tmp_path / "gap.db"
+    write_database(file, 20)
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM events WHERE rowid = 5")
+    connection.commit()
+    connection.close()
+    assumed = StoredDatabase.open(str(file)).pages(KEY, assume=True)
+    assert len(assumed) == 20
+    assert not pages_of(file).begins_with(assumed)
+
+
+def test_with_other_sessions_they_are_counted(scattered: Path) -> None:
+    connection = sqlite3.connect(scattered)
+    connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'other', state, create_time, update_time FROM sessions")
+    connection.commit()
+    connection.close()
+    pages = StoredDatabase.open(str(scattered)).pages(KEY, assume=True)
+    assert not pages.is_assumed
+    assert len(pages) == COUNT - COUNT // 3
+
+
+def test_a_long_database_is_listed_without_counts(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = StoredDatabase.open(str(written))
+    assert [(summary.key, summary.event_count) for summary in database.listing()] == [(KEY, COUNT)]
+    monkeypatch.setattr("runtime.storage.reading.reader.MANY_EVENTS", COUNT)
+    assert database.listing() == database.sessions()
+    monkeypatch.setattr("runtime.storage.reading.reader.MANY_EVENTS", COUNT - 1)
+    assert [(summary.key, summary.event_count) for summary in database.listing()] == [(KEY, None)]
+
+
+@pytest.mark.parametrize("which", ["written", "scattered"])
+def test_what_is_added_is_part_of_it_once_it_is_told(which: str, request: pytest.FixtureRequest) -> None:
+    file = request.getfixturevalue(which)
+    pages, whole, beside = pages_of(file), pages_of(file), pages_of(file)
+    pages.clear()
+    assert len(pages) == 0
+    places = {rowid: place for place, (rowid, _) in enumerate(pages.following(COUNT))}
+    for most in (30, 100, 1_000):
+        found = pages.following(most)
+        assert [event_id for _, event_id in found] == [row[0] for row in whole.rows(len(pages), len(pages) + most)]
+        pages.grow([rowid for rowid, _ in found])
+        assert pages.rows(0, COUNT) == whole.rows(0, len(pages))
+    assert len(pages) == len(whole)
+    assert pages.following(10) == []
+    beside.clear()
+    beside.take_from(pages)
+    assert beside.rows(0, COUNT) == whole.rows(0, COUNT)
+    assert all(beside.place_of(rowid) == place for rowid, place in places.items())

@@ -1,0 +1,124 @@
+"""Looking at somebody else's files in every way there is changes none of them and leaves none behind."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runtime.storage.reading.raw_tables import RawTables
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.search_index import SearchIndex
+from runtime.storage.tail.file_tail import FileTail
+from tests.fixture_paths import copy_of, manifest
+from tests.sweep import count
+from tests.unit.storage.tail.sql_writer import SqlWriter
+
+STATES = [
+    "cold",
+    "cold wal",
+    "hot wal",
+    "hot journal",
+    "read-only folder",
+    "live",
+    "live wal",
+    "live in a transaction",
+    "closing",
+    "closing wal",
+]
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Return the hash of each file, also of the memory that processes share through `-shm`."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def put_into(state: str, file: Path) -> SqlWriter | None:
+    """Bring a file into a state; return the writer that goes on living."""
+    file.chmod(0o644)
+    if state in ("cold", "read-only folder"):
+        file.parent.chmod(0o555 if state == "read-only folder" else 0o755)
+        return None
+    writer = SqlWriter(file, "wal" if "wal" in state else "delete")
+    if state == "cold wal":
+        writer.close()
+        return None
+    if state in ("hot journal", "live in a transaction"):
+        writer.run("PRAGMA cache_size = 1")
+        writer.run("BEGIN IMMEDIATE")
+    writer.run("UPDATE sessions SET state = '{\"written\": 1}'")
+    if state == "hot journal":
+        writer.run("UPDATE events SET invocation_id = invocation_id || hex(zeroblob(20000))")
+    if state.startswith("hot"):
+        writer.kill()
+        return None
+    return writer
+
+
+def browse(file: Path, cache: Path, midway: Callable[[], object] = lambda: None) -> None:
+    """Look at everything in it, as the window does.
+
+    Args:
+        file: the database.
+        cache: for the search index.
+        midway: called once while something is being read.
+    """
+    tail, raw, index = FileTail(file), RawTables(file), SearchIndex(str(file), cache)
+    with StoredDatabase.open(str(file)) as database:
+        database.read(lambda connection: (connection.execute("SELECT 1 FROM events").fetchall(), midway()))
+        for scope in database.shared_scopes():
+            database.shared_state(scope)
+        for table in raw.tables():
+            raw.page(table, "last")
+        index.update(lambda _done, _of: True)
+        index.search("the", 10)
+        summaries = database.sessions()
+        database.sizes([(summary.key, summary.event_count or 0) for summary in summaries])
+        for summary in summaries:
+            events = database.events(summary.key)
+            database.state(summary.key)
+            database.history(summary.key)
+            pages = database.pages(summary.key, summary.event_count)
+            pages.rows(0, len(pages))
+            tail.follow(summary.key, [event.id for event in events])
+            tail.poll()
+    tail.poll()
+    for looked_at in (tail, raw, index):
+        looked_at.close()
+
+
+def once(work: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that does a piece of work the first time it is called."""
+    left = [work]
+
+    def do() -> None:
+        if left:
+            left.pop()()
+
+    return do
+
+
+@pytest.mark.sweep
+def test_no_byte_is_changed_and_no_file_left_behind(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    names = [entry["file"] for entry in manifest() if entry["layout"] != "v0"]
+    for number in range(count(20, 100)):
+        state = STATES[number % len(STATES)]
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        file = copy_of(f"open/{chance.choice(names)}", folder)
+        writer = put_into(state, file)
+        before = snapshot(folder)
+        if writer is not None and state.startswith("closing"):
+            browse(file, tmp_path / "cache", once(writer.close))
+            assert list(snapshot(folder)) == [file.name], f"{state}: {file.name}"
+            continue
+        browse(file, tmp_path / "cache")
+        assert snapshot(folder) == before, f"{state}: {file.name}"
+        folder.chmod(0o755)
+        if writer is not None:
+            writer.close()
+            assert [path.name for path in folder.iterdir()] == [file.name], f"{state}: files are left when the writer has gone"

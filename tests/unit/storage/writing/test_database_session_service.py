@@ -1,0 +1,541 @@
+"""What only sessions in a database file can get into."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.errors import StaleSessionError, StorageError, UnstorableValueError
+from runtime.events import Event, EventActions
+from runtime.sessions import DatabaseSessionService, GetSessionConfig, Session, SqliteSessionService
+from runtime.storage.layouts.column_values import as_text
+from runtime.storage.reading.reader import StoredDatabase
+from tests.fixture_paths import copy_of
+
+
+def delta(**changes: object) -> Event:
+    return Event(author="me", actions=EventActions(state_delta=changes))
+
+
+async def new_session(service: DatabaseSessionService, session_id: str = "s") -> Session:
+    return await service.create_session(app_name="a", user_id="u", session_id=session_id, state={"k": 0})
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def backups(folder: Path) -> list[Path]:
+    return list(folder.glob("*.backup-*"))
+
+
+def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def append_by_hand(file: Path, event_id: str, when: str) -> None:
+    """Append as another program does: the event's row and the session's time, and nothing of ours."""
+    event = {"author": "other", "invocation_id": "x", "id": event_id, "actions": {"state_delta": {"user:theirs": 1}}}
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO events VALUES (?, 'a', 'u', 's', 'x', ?, ?)", (event_id, when, json.dumps(event)))
+        connection.execute("UPDATE sessions SET update_time = ?", (when,))
+        connection.execute("UPDATE user_states SET state = '{\"theirs\": 1}'")
+        connection.commit()
+
+
+@pytest.mark.parametrize("url", ["sqlite:///{}", "sqlite+aiosqlite:///{}", "{}"])
+async def test_every_spelling_of_a_file(tmp_path: Path, url: str) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(url.format(file)) as service:
+        await new_session(service)
+    assert rows(file, "SELECT value FROM adk_internal_metadata") == [("1",)]
+
+
+async def test_a_database_in_memory() -> None:
+    async with DatabaseSessionService("sqlite://") as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
+
+
+@pytest.mark.parametrize(
+    ("url", "words"), [("mysql://h/d", "Databases of mysql:// are not supported"), ("x://", "not supported|no database URL")]
+)
+def test_databases_that_are_not_served(url: str, words: str) -> None:
+    with pytest.raises(StorageError, match=words):
+        DatabaseSessionService(url)
+
+
+async def test_reading_creates_nothing(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") is None
+        assert (await service.list_sessions(app_name="a")).sessions == []
+        await service.delete_session(app_name="a", user_id="u", session_id="s")
+    assert files(tmp_path) == []
+
+
+async def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'no' / 'x.db'}") as service:
+        with pytest.raises(StorageError, match="there is no folder"):
+            await new_session(service)
+
+
+async def test_a_closed_service_says_so(tmp_path: Path) -> None:
+    service = DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}")
+    await new_session(service)
+    await service.close()
+    await service.close()
+    with pytest.raises(StorageError, match="closed"):
+        await service.list_sessions(app_name="a")
+    assert files(tmp_path) == ["x.db"]
+
+
+async def test_times_are_utc_text_and_rise_with_every_event(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        for moment in (4102444800.25, 4102444800.25, 1000.0, 4102444801.0):
+            await service.append_event(session, Event(author="me", timestamp=moment))
+    assert rows(file, "SELECT timestamp FROM events ORDER BY timestamp") == [
+        ("2100-01-01 00:00:00.250000",),
+        ("2100-01-01 00:00:00.250001",),
+        ("2100-01-01 00:00:00.250002",),
+        ("2100-01-01 00:00:01.000000",),
+    ]
+    assert rows(file, "SELECT update_time FROM sessions") == [("2100-01-01 00:00:01.000000",)]
+    assert rows(file, "SELECT count(*) FROM app_states") == rows(file, "SELECT count(*) FROM user_states") == [(1,)]
+
+
+async def test_a_stale_session_is_told_who_wrote_and_when(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    async with DatabaseSessionService(url) as one, DatabaseSessionService(url) as other:
+        session = await new_session(one)
+        behind = await other.get_session(app_name="a", user_id="u", session_id="s")
+        assert behind is not None
+        await one.append_event(session, delta(k=1))
+        with pytest.raises(StaleSessionError, match=r"process \d+ on .* wrote to it at 20\d\d-"):
+            await other.append_event(behind, delta(k=2))
+
+
+@pytest.mark.parametrize("when", ["2100-01-01 00:00:00.000000", "1999-01-01 00:00:00.000000", None])
+async def test_other_programs_appends_are_noticed_recorded_and_read(tmp_path: Path, when: str | None) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        ((last,),) = rows(file, "SELECT update_time FROM sessions")
+        append_by_hand(file, "theirs", when or str(last))
+        with pytest.raises(StaleSessionError, match="another program wrote to it at"):
+            await service.append_event(session, delta(k=2))
+        reloaded = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert reloaded is not None
+        assert reloaded.state == {"k": 1, "user:theirs": 1}
+        await service.append_event(reloaded, delta(k=3))
+        again = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert again is not None
+        assert [event.author for event in again.events] == ["me", "other", "me"]
+    recorded = rows(file, "SELECT event_id, writer IS NULL FROM inspector_commits WHERE event_id IS NOT NULL ORDER BY seq")
+    assert recorded == [(again.events[0].id, 0), ("theirs", 1), (again.events[2].id, 0)]
+    # google-adk sorts by the column: what came after must have the later time.
+    if when != "1999-01-01 00:00:00.000000":
+        assert rows(file, "SELECT id FROM events ORDER BY timestamp DESC, id DESC LIMIT 1") == [(again.events[2].id,)]
+
+
+async def test_a_session_made_by_hand_is_compared_by_its_time(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        with pytest.raises(StaleSessionError):
+            await service.append_event(Session(id="s", app_name="a", user_id="u", last_update_time=5.0), delta(k=2))
+        known = Session(id="s", app_name="a", user_id="u", last_update_time=session.last_update_time)
+        await service.append_event(known, delta(k=3))
+
+
+# Faults
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+async def test_locked_for_longer_than_the_timeout(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}", connect_args={"timeout": 0.1}) as service:
+        session = await new_session(service)
+        before = copy.deepcopy(session)
+        with locked(file), pytest.raises(StorageError, match="locked for too long"):
+            await service.append_event(session, delta(k=1))
+        assert session == before
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == before
+        await service.append_event(session, delta(k=2))
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
+
+
+async def test_locked_for_less_than_the_timeout(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        with locked(file):
+            waiting = asyncio.ensure_future(service.append_event(session, delta(k=1)))
+            done, _ = await asyncio.wait([waiting], timeout=0.2)
+            assert not done
+        await waiting
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
+
+
+async def test_a_full_disk(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        await service._thread.run(lambda: _limit_pages(service))
+        before = copy.deepcopy(session)
+        with pytest.raises(StorageError, match=r"disk that holds .* is full"):
+            await service.append_event(session, delta(k="x" * 200_000))
+        assert session == before
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == before
+        await service.append_event(session, delta(k=2))
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
+
+
+def _until_taken(service: DatabaseSessionService) -> None:
+    while service._thread._jobs.qsize():
+        time.sleep(0.001)
+
+
+def _limit_pages(service: DatabaseSessionService) -> None:
+    connection = service._database._connection
+    assert connection is not None
+    connection.exec_driver_sql("PRAGMA max_page_count = 30")
+
+
+async def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        await new_session(service)
+    async with DatabaseSessionService(f"sqlite:///file:{file}?mode=ro&uri=true") as service:
+        session = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert session is not None
+        with pytest.raises(StorageError, match="read-only"):
+            await service.append_event(session, delta(k=1))
+        assert session.events == []
+
+
+async def test_a_stored_state_that_is_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        await new_session(service)
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("UPDATE sessions SET state = '{\"k\": '")
+            connection.commit()
+        with pytest.raises(StorageError, match="state"):
+            await service.get_session(app_name="a", user_id="u", session_id="s")
+
+
+async def test_half_a_character_is_refused(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        session = await new_session(service)
+        for event in (delta(k="\ud83d"), Event(author="me", error_message="\ud83d")):
+            with pytest.raises(UnstorableValueError):
+                await service.append_event(session, event)
+        with pytest.raises(UnstorableValueError, match="surrogate"):
+            await service.create_session(app_name="a", user_id="u", state={"k": "\ud83d"})
+        assert (await service.list_sessions(app_name="a")).sessions[0].state == {"k": 0}
+
+
+async def test_a_task_cancelled_while_it_commits_is_cancelled_after_it(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        reached = asyncio.Event()
+        after: list[str] = []
+
+        async def append() -> None:
+            reached.set()
+            await service.append_event(session, delta(k=1))
+            after.append("committed")
+            await asyncio.sleep(0)
+            after.append("not reached")
+
+        with locked(file):
+            task = asyncio.ensure_future(append())
+            await reached.wait()
+            await asyncio.to_thread(_until_taken, service)
+            task.cancel()
+            await asyncio.sleep(0)
+            assert not task.done()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert after == ["committed"]
+        assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
+        assert len(session.events) == 1
+
+
+# Somebody else's files
+
+
+@pytest.mark.parametrize("name", ["adk1.39.1-v1-chat_tools.db", "adk2.13.0-sqlite-chat_tools.db"])
+async def test_the_first_write_makes_a_backup(tmp_path: Path, name: str) -> None:
+    file = copy_of(f"open/{name}", tmp_path)
+    file.chmod(0o640)
+    service = SqliteSessionService(file) if "sqlite" in name else DatabaseSessionService(f"sqlite:///{file}")
+    original = file.read_bytes()
+    async with service:
+        session = await service.get_session(app_name="trip_planner", user_id="maria", session_id="s-1")
+        assert session is not None
+        assert file.read_bytes() == original
+        assert files(tmp_path) == [name]
+        for _ in range(2):
+            await service.append_event(session, delta(k=1))
+    (backup,) = backups(tmp_path)
+    assert backup.stat().st_mode & 0o777 == 0o640
+    with StoredDatabase.open(str(backup)) as before, StoredDatabase.open(str(file)) as after:
+        assert (before.layout.ours, after.layout.ours) == (False, True)
+        assert before.events(session.key) == session.events[:-2]
+        assert after.events(session.key) == session.events
+        history = after.history(session.key)
+        assert history.state_at(len(history.events) - 1).merged() == session.state
+    assert files(tmp_path) == sorted([name, backup.name])
+
+
+async def test_without_a_backup_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = copy_of("open/adk1.39.1-v1-chat_tools.db", tmp_path)
+    file.chmod(0o640)
+    original = file.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("runtime.storage.writing.database.back_up", fail)
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await service.get_session(app_name="trip_planner", user_id="maria", session_id="s-1")
+        assert session is not None
+        with pytest.raises(StorageError, match="No space left"):
+            await service.append_event(session, delta(k=1))
+    assert file.read_bytes() == original
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("adk1.18.0-v0-chat_tools.db", "older layout"), ("adk2.13.0-sqlite-chat_tools.db", "SqliteSessionService")],
+)
+async def test_another_layout_is_refused(tmp_path: Path, name: str, words: str) -> None:
+    file = copy_of(f"open/{name}", tmp_path)
+    original = file.read_bytes()
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        with pytest.raises(StorageError, match=words):
+            await service.list_sessions(app_name="a")
+        with pytest.raises(StorageError, match=words):
+            await new_session(service)
+    assert file.read_bytes() == original
+
+
+async def test_a_recent_page_does_not_read_the_rest(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        session = await new_session(service)
+        for number in range(300):
+            await service.append_event(session, delta(k=number))
+        config = GetSessionConfig(num_recent_events=5)
+        plan = await service._thread.run(lambda: _plan(service))
+        assert "inspector_idx_events_session" in plan
+        assert "TEMP B-TREE" not in plan
+        recent = await service.get_session(app_name="a", user_id="u", session_id="s", config=config)
+        assert recent is not None
+        assert recent.events == session.events[-5:]
+
+
+def _plan(service: DatabaseSessionService) -> str:
+    connection = service._database._connection
+    assert connection is not None
+    sql = service._database._compiled["recent_events"]
+    values = {"app_name": "a", "user_id": "u", "session_id": "s", "count": 5}
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    return " ".join(str(row[-1]) for row in driver.execute("EXPLAIN QUERY PLAN " + sql, values))
+
+
+async def test_an_event_in_the_past_does_not_move_the_clock_back(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        await service.append_event(session, Event(author="me", timestamp=time.time() - 3600))
+        assert session.last_update_time == session.events[0].timestamp
+        ((updated, created),) = rows(file, "SELECT update_time, create_time FROM sessions")
+        assert str(updated) > str(created)
+
+
+# What stays in memory between two runs
+
+
+async def _for_run(service: DatabaseSessionService, name: str = "s") -> Session:
+    session = await service.session_for_run(app_name="a", user_id="u", session_id=name)
+    assert session is not None
+    return session
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM events WHERE id = '1'",
+        "DELETE FROM events WHERE id = '4'",
+        "DELETE FROM events",
+        "DELETE FROM events WHERE id >= '3'; INSERT INTO events SELECT '3b', app_name, user_id, session_id, invocation_id, timestamp,"
+        ' replace(event_data, \'"id":"0"\', \'"id":"3b"\') FROM events WHERE id = \'0\'',
+        "UPDATE events SET id = 'x' WHERE id = '4'",
+    ],
+)
+async def test_events_that_somebody_removed_are_gone_in_the_next_run(tmp_path: Path, change: str) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        for number in range(5):
+            await service.append_event(session, Event(author="me", id=str(number)))
+        await _for_run(service)
+        with closing(sqlite3.connect(file)) as connection:
+            connection.executescript(change)
+        ids = [event.id for event in (await _for_run(service)).events]
+        assert ids == [row[0] for row in rows(file, "SELECT id FROM events ORDER BY rowid")]
+
+
+async def test_another_session_of_the_same_name_and_events_is_read_anew(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    async with DatabaseSessionService(url) as service, DatabaseSessionService(url) as other:
+        session = await new_session(service)
+        await service.append_event(session, Event(author="me", id="1", branch="first"))
+        await _for_run(service)
+        await other.delete_session(app_name="a", user_id="u", session_id="s")
+        await other.append_event(await new_session(other), Event(author="me", id="1", branch="second"))
+        assert [event.branch for event in (await _for_run(service)).events] == ["second"]
+
+
+async def test_a_run_decodes_only_what_is_new(tmp_path: Path) -> None:
+    decoded: list[str] = []
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        decode = service._runs._read
+
+        def noting(row: Any) -> Event:
+            decoded.append(row[0])
+            return decode(row)
+
+        session = await new_session(service)
+        for number in range(20):
+            await service.append_event(session, Event(author="me", id=str(number)))
+        service._runs._read = noting
+        assert list((await _for_run(service)).events) == session.events
+        assert len(decoded) == 20
+        await service.append_event(session, Event(author="me", id="20"))
+        assert list((await _for_run(service)).events) == session.events
+        assert decoded[20:] == ["20"]
+
+
+async def test_the_events_of_few_sessions_are_kept(tmp_path: Path) -> None:
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
+        for number in range(20):
+            await service.create_session(app_name="a", user_id="u", session_id=str(number))
+            await _for_run(service, str(number))
+        assert [key.session_id for key in service._runs._lent] == [str(number) for number in range(12, 20)]
+
+
+async def test_events_after_a_time_are_found_whatever_the_columns_say(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    now = float(round(time.time())) + 1_000_000  # later than the session's creation, or the columns would be moved there
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await new_session(service)
+        # The clock is stepped back by two hours in between.
+        for number, at in enumerate((now, now + 7200, now + 1)):
+            await service.append_event(session, Event(author="me", id=str(number), timestamp=at))
+        assert await _since(service, now + 2) == "1"
+        # Up to google-adk 2.6 columns are in local time, here ten hours west of UTC; so are they until somebody writes again.
+        _append_in_local_time(file, Event(author="me", id="3", timestamp=now + 2), more="")
+        _append_in_local_time(file, Event(author="me", id="4", timestamp=now + 7300), more=', "newer": 1')
+        expected = {now + 2: "134", now + 7200: "14", -1.0: "01234", 9e15: "", now + 7300: "4"}
+        assert {since: await _since(service, since) for since in expected} == expected
+        session = await new_session(service, "another")
+        await service.append_event(session, Event(author="me", id="5", timestamp=now))
+        assert {since: await _since(service, since) for since in expected} == expected
+
+
+async def test_a_day_more_is_looked_through_only_after_somebody_wrote_local_times(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    now = float(round(time.time())) + 1_000_000
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        await service.append_event(await new_session(service), Event(author="me", id="0", timestamp=now))
+        decode = service._decode
+        read: list[str] = []
+
+        def noting(row: Any) -> Event:
+            read.append(row[0])
+            return decode(row)
+
+        service._decode = noting
+        _append_in_local_time(file, Event(author="me", id="1", timestamp=now + 1), more=', "newer": 1', hours=0)
+        await service.append_event(await new_session(service, "another"), Event(author="me", id="2", timestamp=now))
+        assert await _since(service, now + 2) == ""
+        assert not read
+        _append_in_local_time(file, Event(author="me", id="3", timestamp=now + 2), more=', "newer": 1')
+        assert await _since(service, now + 2) == "3"
+        assert read
+
+
+async def _since(service: DatabaseSessionService, since: float) -> str:
+    config = GetSessionConfig(after_timestamp=since)
+    found = await service.get_session(app_name="a", user_id="u", session_id="s", config=config)
+    assert found is not None
+    return "".join(event.id for event in found.events)
+
+
+def _append_in_local_time(file: Path, event: Event, *, more: str, hours: int = 10) -> None:
+    """Append as somebody else does who lives so many hours west of UTC."""
+    column = as_text(round((event.timestamp - hours * 3600) * 1e6))
+    data = event.model_dump_json(exclude_none=True)[:-1] + more + "}"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO events VALUES (?, 'a', 'u', 's', 'i', ?, ?)", (event.id, column, data))
+        connection.commit()
+
+
+async def test_nothing_is_written_into_a_file_that_was_deleted(tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(str(file)) as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        moved = file.rename(tmp_path / "y.db")
+        with pytest.raises(StorageError, match=r"x\.db is not there any more: it was deleted or moved"):
+            await service.append_event(session, delta(k=2))
+        assert session.state == {"k": 1}
+        assert not file.exists()
+        moved.rename(file)
+        await service.append_event(session, delta(k=3))
+    assert json.loads(str(rows(file, "SELECT state FROM sessions")[0][0])) == {"k": 3}
+
+
+async def test_a_backup_that_was_put_in_its_place_is_what_is_read_and_written(tmp_path: Path) -> None:
+    file, backup = tmp_path / "x.db", tmp_path / "backup.db"
+    async with DatabaseSessionService(str(file)) as service:
+        session = await new_session(service)
+        await service.append_event(session, delta(k=1))
+        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(backup)) as copied:
+            source.backup(copied)
+        await service.append_event(session, delta(k=2))
+        backup.replace(file)
+        for companion in ("-wal", "-shm"):
+            file.with_name(file.name + companion).unlink()
+        with pytest.raises(StaleSessionError):
+            await service.append_event(session, delta(k=3))
+        restored = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert restored is not None
+        assert (restored.state, len(restored.events)) == ({"k": 1}, 1)
+        await service.append_event(restored, delta(k=4))
+    assert json.loads(str(rows(file, "SELECT state FROM sessions")[0][0])) == {"k": 4}

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView
 from bench.generated import LiveWriter
 from inspector_app.controllers.arrivals import MOST_WAITING
 from runtime.events.event import Event
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 EVENTS_PER_SECOND = 10_000
 MADE_AT_ONCE = 200

@@ -33,7 +33,7 @@ from inspector_app.settings import Settings
 from inspector_app.tasks import Tasks
 from inspector_app.views.main_window import MainWindow
 from runtime.debugger import watchdog
-from runtime.garbage import made_to_stay
+from runtime.support.gc_freeze import made_to_stay
 
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""

@@ -9,7 +9,7 @@ from google.genai import types
 
 from inspector_app.form_fields import FormField
 from runtime.events.event import Event
-from runtime.resume import CREDENTIAL_CALL
+from runtime.history.checkpoints import CREDENTIAL_CALL
 
 SECRET_KEYS = frozenset(
     {

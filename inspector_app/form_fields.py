@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runtime.tools.json_schema import resolved
+from runtime.support.json_schema import resolved
 
 Kind = Literal["text", "secret", "whole number", "number", "yes or no", "choice", "JSON"]
 

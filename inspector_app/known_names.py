@@ -14,11 +14,11 @@ from runtime.agents.llm_agent import LlmAgent
 from runtime.events.kinds import REQUEST_TOOLS
 from runtime.expressions import Expression
 from runtime.expressions.parser import Mention
+from runtime.support.json_schema import parameters_schema
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
-from runtime.tools.json_schema import parameters_schema
 
 _CALL_FIELDS = ("args", "id", "name")
 _ADDED_TOOLS = REQUEST_TOOLS | {"transfer_to_agent", "set_model_response"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.agents.llm_agent import Agent

@@ -14,7 +14,7 @@ from google.genai import types
 from runtime.events.event import Event
 from runtime.events.event_actions import EventCompaction
 from runtime.history.invocations import invocations
-from runtime.rewind import without_rewound
+from runtime.running.rewind import without_rewound
 
 if TYPE_CHECKING:
     from runtime.apps.app import EventsCompactionConfig

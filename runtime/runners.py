@@ -25,28 +25,28 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.invocation_context import InvocationContext
-from runtime.agents.run_config import RunConfig
 from runtime.apps.app import App
 from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from runtime.contexts.invocation_context import InvocationContext
+from runtime.contexts.run_config import RunConfig
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
-from runtime.events.ids import new_invocation_id
 from runtime.events.marks import RESUMED
-from runtime.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation
-from runtime.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
+from runtime.events.transcript import transcript, write_lines
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
-from runtime.session_edits import SessionEdits
+from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation
+from runtime.running.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
+from runtime.running.session_edits import SessionEdits
+from runtime.running.sync_run import in_own_loop
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import apply_delta
-from runtime.sync_run import in_own_loop
-from runtime.transcript import transcript, write_lines
+from runtime.support.ids import new_invocation_id
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from inspector_app.values import preview, visible
 from runtime.agents.base_agent import BaseAgent
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors import StorageError
-from runtime.rewind_plan import RewindPlan, rewind_plan
 from runtime.runners import Runner
+from runtime.running.rewind_plan import RewindPlan, rewind_plan
 from runtime.sessions.session import SessionKey
 from runtime.storage.open_service import open_session_service
 

@@ -21,14 +21,14 @@ from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.presentation import text_of
 from inspector_app.session_files import files_folder, files_of
 from inspector_app.values import error_text, visible, visible_lines
-from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import KnownError, NotFoundError, ResumeError, StorageError
 from runtime.events import Event
+from runtime.history.checkpoints import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, invocations
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService

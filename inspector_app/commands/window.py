@@ -8,7 +8,7 @@ from types import ModuleType
 
 from inspector_app import system_check
 from runtime.errors import KnownError
-from runtime.garbage import made_to_stay
+from runtime.support.gc_freeze import made_to_stay
 
 
 def open_window(options: argparse.Namespace) -> int:

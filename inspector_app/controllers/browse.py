@@ -24,7 +24,7 @@ from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 MAX_TRIED, MAX_TRIED_EVENTS = 20, 2_000
 """Bounds on looking for the session that is shown first: opening a database must feel immediate."""

@@ -16,7 +16,7 @@ from inspector_app.views.session_picker import PickableSession, SessionPicker
 from runtime.compare.comparison import Comparison, Totals, compare
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 MOST_OFFERED = 5_000
 """Sessions to compare with that are listed; going through 100,000 would hold the window."""

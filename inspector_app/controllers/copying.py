@@ -14,7 +14,7 @@ from inspector_app.data_folder import data_folder
 from inspector_app.session_files import copy_files
 from runtime import sessions
 from runtime.sessions.session import SessionKey
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 
 class CopyController(QObject):

@@ -14,7 +14,7 @@ from inspector_app.cursor import SessionAddress
 from inspector_app.views.deletion_dialog import DeletionDialog
 from runtime.sessions.session import SessionKey
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 EVERY = 20
 """Deleted sessions between two reports of how far it is."""

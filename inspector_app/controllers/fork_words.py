@@ -15,7 +15,7 @@ from runtime.agents.llm_agent import LlmAgent
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.events.event import Event
 from runtime.forks.recording import Recording, is_said
-from runtime.rewind import versions_after
+from runtime.running.rewind import versions_after
 from runtime.sessions.lineage import Lineage, What
 
 _MOST = 8

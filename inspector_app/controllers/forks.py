@@ -29,7 +29,7 @@ from runtime.forks.recording import Recording, alterable, recording_until
 from runtime.forks.rerun import Rerun
 from runtime.sessions.lineage import Changed
 from runtime.sessions.session import SessionKey
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 
 @dataclass(frozen=True, slots=True)

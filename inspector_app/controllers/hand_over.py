@@ -15,7 +15,7 @@ from inspector_app.tasks import Tasks
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 KEPT = 4_000
 """Of a session's newest events, kept at hand: what waits in it is read from them."""

@@ -8,7 +8,7 @@ from inspector_app.presentation import short_id
 from inspector_app.values import preview, visible
 from inspector_app.views.decision_card import Fact
 from inspector_app.views.preflight_card import Preflight
-from runtime.resume_plan import ResumePlan, ToolRun
+from runtime.running.resume_plan import ResumePlan, ToolRun
 
 
 def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Preflight:

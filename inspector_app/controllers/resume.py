@@ -14,8 +14,8 @@ from inspector_app.controllers.preflight import preflight_of
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.taking_over import TakingOverController
 from inspector_app.views.preflight_card import Place, Preflight
-from runtime.resume_plan import ResumePlan, plan_resume
-from runtime.worker_threads import run_in_thread
+from runtime.running.resume_plan import ResumePlan, plan_resume
+from runtime.support.worker_threads import run_in_thread
 
 
 class ResumeController(QObject):

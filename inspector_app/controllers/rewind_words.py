@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inspector_app.presentation import short_id
 from inspector_app.values import preview, visible
 from inspector_app.views.decision_card import Fact
-from runtime.rewind_plan import RewindPlan, UndoneFile
+from runtime.running.rewind_plan import RewindPlan, UndoneFile
 from runtime.sessions.state import Change
 
 _MOST = 12

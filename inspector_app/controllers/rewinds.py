@@ -16,8 +16,8 @@ from inspector_app.presentation import short_id
 from inspector_app.views.decision_card import Choice
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut
-from runtime.rewind_plan import RewindPlan, rewind_plan
-from runtime.worker_threads import run_in_thread
+from runtime.running.rewind_plan import RewindPlan, rewind_plan
+from runtime.support.worker_threads import run_in_thread
 
 FORK, REWIND = "fork", "rewind"
 

@@ -31,8 +31,8 @@ from runtime.debugger.requests import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
+from runtime.history.checkpoints import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
-from runtime.resume import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.sessions.session import SessionKey
 
 StepKind = Literal["over", "into", "out"]

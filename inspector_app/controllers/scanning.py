@@ -15,7 +15,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 MAX_SCANNED = 2_000
 """Sessions of one database that are looked through for pending work one by one, newest first, before all events are."""

@@ -15,7 +15,7 @@ from inspector_app.values import size
 from runtime.errors.known_error import KnownError
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 AT_ONCE = 10
 """Sessions measured in one read: a click waits no longer than for these."""

@@ -13,7 +13,6 @@ from inspector_app.session_files import files_of
 from inspector_app.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
-from runtime.garbage import collection_paused
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
 from runtime.history.state_at import History
@@ -28,7 +27,8 @@ from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.storage.reading.sizes import SessionSize
-from runtime.worker_threads import run_in_thread
+from runtime.support.gc_freeze import collection_paused
+from runtime.support.worker_threads import run_in_thread
 
 MANY = 10_000
 """Sessions that are many."""

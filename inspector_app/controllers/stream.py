@@ -22,7 +22,7 @@ from inspector_app.views.event_stream import EventStreamView
 from inspector_app.views.filter_bar import FilterBar
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 MANY_AT_ONCE = 20
 """Events in one frame, from which on not each frame's last one is selected."""

@@ -10,7 +10,7 @@ from inspector_app.controllers.parts import Parts
 from inspector_app.controllers.sources import Source
 from inspector_app.controllers.window_status import WindowStatus, database_info
 from runtime.storage.connections.other_processes import OtherProcess, others_with_open
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 
 class TakingOverController(QObject):

@@ -16,7 +16,7 @@ from inspector_app.views.writers_pane import WriterRow
 from runtime.agents.base_agent import BaseAgent
 from runtime.history.state_at import History
 from runtime.history.writers import Reading, Write, readings_of
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 _NO_KEY = "Select a key of the state first."
 _BOTH_FIT = 60

@@ -9,9 +9,9 @@ from google.genai import types
 
 from inspector_app.engines.watched_service import WatchedSessionService
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.run_config import RunConfig, StreamingMode
 from runtime.apps.app import App
 from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun

@@ -13,7 +13,7 @@ from runtime.memory import InMemoryMemoryService
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.storage.open_service import open_session_service
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 KEPT_IN = ".adk"
 """In an agent's folder: where google-adk's server keeps that agent's sessions and files, too."""

@@ -18,11 +18,11 @@ from inspector_app.server.answers import EventStream, WholeRun
 from inspector_app.server.bodies import BadBodyError, NewSessionBody, RunBody, StateBody, read_body, read_json
 from inspector_app.server.guard import Guard
 from inspector_app.server.runs import Run, Runs, SessionBusyError
-from runtime.agents.run_config import RunConfig, StreamingMode
+from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, SessionNotFoundError, StaleSessionError, StorageError
 from runtime.history.invocations import invocations
-from runtime.invocation_start import which_invocation
 from runtime.runners import Runner
+from runtime.running.invocation_start import which_invocation
 from runtime.sessions.session import Session, SessionKey
 
 _STATUS: list[tuple[type[KnownError], int]] = [

@@ -14,7 +14,7 @@ from inspector_app.form_fields import FormField, fields_of_schema, fields_of_val
 from inspector_app.json_text import parse_json
 from inspector_app.values import plain_tooltip, visible
 from inspector_app.views.json_editor import JsonEditor
-from runtime.tools.json_schema import misfit
+from runtime.support.json_schema import misfit
 
 Control = QCheckBox | QLineEdit | QComboBox
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.invocation_context import InvocationContext
     from runtime.agents.llm_agent import Agent, LlmAgent
     from runtime.agents.loop_agent import LoopAgent, LoopAgentState
     from runtime.agents.parallel_agent import ParallelAgent
-    from runtime.agents.readonly_context import ReadonlyContext
-    from runtime.agents.run_config import RunConfig
     from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.invocation_context import InvocationContext
+    from runtime.contexts.readonly_context import ReadonlyContext
+    from runtime.contexts.run_config import RunConfig
+    from runtime.contexts.tool_context import ToolContext
 
 __all__ = [
     "Agent",
@@ -41,16 +41,16 @@ __getattr__ = lazy_exports(
         "Agent": "runtime.agents.llm_agent",
         "BaseAgent": "runtime.agents.base_agent",
         "BaseAgentState": "runtime.agents.base_agent",
-        "CallbackContext": "runtime.agents.callback_context",
-        "InvocationContext": "runtime.agents.invocation_context",
+        "CallbackContext": "runtime.contexts.callback_context",
+        "InvocationContext": "runtime.contexts.invocation_context",
         "LlmAgent": "runtime.agents.llm_agent",
         "LoopAgent": "runtime.agents.loop_agent",
         "LoopAgentState": "runtime.agents.loop_agent",
         "ParallelAgent": "runtime.agents.parallel_agent",
-        "ReadonlyContext": "runtime.agents.readonly_context",
-        "RunConfig": "runtime.agents.run_config",
+        "ReadonlyContext": "runtime.contexts.readonly_context",
+        "RunConfig": "runtime.contexts.run_config",
         "SequentialAgent": "runtime.agents.sequential_agent",
         "SequentialAgentState": "runtime.agents.sequential_agent",
-        "ToolContext": "runtime.agents.tool_context",
+        "ToolContext": "runtime.contexts.tool_context",
     },
 )

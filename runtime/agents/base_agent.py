@@ -13,16 +13,16 @@ from typing import Any, TypeVar, cast
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from runtime.agents.callback_context import CallbackContext
-from runtime.agents.callbacks import first_answer
-from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.resume_error import ResumeError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import CALLBACK
-from runtime.resume import REPLAYED_CHECKPOINT, Checkpoints
+from runtime.history.checkpoints import REPLAYED_CHECKPOINT, Checkpoints
+from runtime.support.calling import first_answer
 
 logger = logging.getLogger(__name__)
 

@@ -10,20 +10,20 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent, Callbacks
-from runtime.agents.callbacks import call
-from runtime.agents.invocation_context import InvocationContext
-from runtime.agents.output_schema import OutputSchemaError, shaped
-from runtime.agents.readonly_context import ReadonlyContext
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
+from runtime.contexts.invocation_context import InvocationContext
+from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
+from runtime.history.checkpoints import Turn, events_of_call, read_turn, transferred_to
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
-from runtime.resume import Turn, events_of_call, read_turn, transferred_to
+from runtime.support.calling import call
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
+from runtime.tools.output_schema import OutputSchemaError, shaped
 from runtime.utils.instructions_utils import inject_session_state
 
 InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]

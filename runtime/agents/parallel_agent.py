@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from runtime.agents.base_agent import BaseAgent, BaseAgentState
-from runtime.agents.invocation_context import InvocationContext, InvocationPaused
+from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.events.event import Event
-from runtime.flows.merge import merge
+from runtime.support.merge import merge
 
 
 class ParallelAgent(BaseAgent):

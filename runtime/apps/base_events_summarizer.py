@@ -9,7 +9,7 @@ from google.genai import types
 
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions, EventCompaction
-from runtime.events.ids import new_invocation_id
+from runtime.support.ids import new_invocation_id
 
 
 class BaseEventsSummarizer(abc.ABC):

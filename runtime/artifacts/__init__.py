@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService

@@ -25,9 +25,9 @@ from runtime.artifacts.base_artifact_service import ERASED, ArtifactVersion, Bas
 from runtime.artifacts.durable_files import make_folders, sync_folder, write_file
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.storage_error import StorageError
-from runtime.events.ids import new_uuid
 from runtime.sessions.state import storable
-from runtime.worker_threads import run_in_thread
+from runtime.support.ids import new_uuid
+from runtime.support.worker_threads import run_in_thread
 
 _ATTEMPTS = 20
 """How often a save begins anew because somebody deleted the file meanwhile."""

@@ -10,7 +10,7 @@ from runtime.events.event import Event
 from runtime.sessions.state import same_value
 
 if TYPE_CHECKING:
-    from runtime.agents.invocation_context import InvocationContext
+    from runtime.contexts.invocation_context import InvocationContext
 
 
 @dataclass(eq=False, slots=True)

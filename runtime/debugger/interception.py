@@ -23,13 +23,13 @@ from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import CallFailure
-from runtime.tools.json_schema import misfit, parameters_schema
+from runtime.support.json_schema import misfit, parameters_schema
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.invocation_context import InvocationContext
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.invocation_context import InvocationContext
+    from runtime.contexts.tool_context import ToolContext
     from runtime.models.llm_request import LlmRequest
     from runtime.tools.base_tool import BaseTool
 

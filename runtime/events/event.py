@@ -7,8 +7,8 @@ import time
 from pydantic import Field
 
 from runtime.events.event_actions import EventActions
-from runtime.events.ids import new_uuid
 from runtime.models.llm_response import LlmResponse
+from runtime.support.ids import new_uuid
 
 
 class Event(LlmResponse):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.events.event import Event
 
 EDITED = "inspector_edited"
-"""What a person changed by hand: see `runtime.debugger.interception` and `runtime.system_events`."""
+"""What a person changed by hand: see `runtime.debugger.interception` and `runtime.running.system_events`."""
 
 CANCELLED = "inspector_cancelled"
 """Ids of the function calls whose response only says that the run was stopped."""

@@ -12,10 +12,10 @@ from pydantic import BaseModel
 
 from runtime.compaction import with_summaries
 from runtime.events.event import Event
-from runtime.resume import REQUEST_CALLS
-from runtime.rewind import without_rewound
+from runtime.history.checkpoints import REQUEST_CALLS
+from runtime.running.rewind import without_rewound
 from runtime.sessions.state import independent
-from runtime.trusted import changed, trusted
+from runtime.support.unchecked import changed, trusted
 
 _CLIENT_ID = "adk-"
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from runtime.agents.callback_context import CallbackContext
-from runtime.agents.callbacks import first_answer
-from runtime.agents.invocation_context import InvocationContext, InvocationPaused
-from runtime.agents.run_config import StreamingMode
+from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
+from runtime.contexts.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.ids import inner_function_call_id, new_function_call_id
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
+from runtime.history.checkpoints import Turn, answer_set
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
-from runtime.resume import Turn, answer_set
+from runtime.support.calling import first_answer
+from runtime.support.ids import inner_function_call_id, new_function_call_id
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:

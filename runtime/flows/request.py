@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from runtime.agents.invocation_context import InvocationContext
-from runtime.agents.readonly_context import ReadonlyContext
-from runtime.agents.tool_context import ToolContext
+from runtime.contexts.invocation_context import InvocationContext
+from runtime.contexts.readonly_context import ReadonlyContext
+from runtime.contexts.tool_context import ToolContext
 from runtime.flows.contents import Conversation, copied
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
+from runtime.support.unchecked import changed
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
-from runtime.trusted import changed
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent

@@ -9,7 +9,7 @@ from typing import Any
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.events.event import Event
-from runtime.rewind import versions_after
+from runtime.running.rewind import versions_after
 from runtime.sessions.session import SessionKey
 
 

@@ -18,7 +18,6 @@ from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
-from runtime.events.ids import new_uuid
 from runtime.forks.files import FilesCopied, copy_files, remove_files
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
@@ -29,7 +28,8 @@ from runtime.sessions.state import independent
 from runtime.storage.connections.database_url import database_url, file_of, named_file, without_password
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.worker_threads import run_in_thread
+from runtime.support.ids import new_uuid
+from runtime.support.worker_threads import run_in_thread
 
 
 class ForkError(KnownError):

@@ -18,16 +18,16 @@ from runtime.events.event_actions import EventActions
 from runtime.events.kinds import kind_of
 from runtime.events.marks import EDITED, REPLAYED, RESUMED
 from runtime.forks.recording import Recording, alterable, is_said
+from runtime.history.checkpoints import CALLED_WITHOUT_RESULT
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import NoResult
-from runtime.resume import CALLED_WITHOUT_RESULT
 from runtime.sessions.state import scope_of
 
 if TYPE_CHECKING:
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.invocation_context import InvocationContext
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.invocation_context import InvocationContext
+    from runtime.contexts.tool_context import ToolContext
     from runtime.models.llm_request import LlmRequest
     from runtime.tools.base_tool import BaseTool
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from runtime.agents.run_config import RunConfig
+from runtime.contexts.run_config import RunConfig
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.forks.replay import Replay
-from runtime.invocation_start import answered_calls, call_event
 from runtime.runners import Runner
+from runtime.running.invocation_start import answered_calls, call_event
 from runtime.sessions.session import SessionKey
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse

@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from runtime.errors.llm_error import LlmError
 from runtime.models.llm_request import LlmRequest
-from runtime.tools.json_schema import json_schema, parameters_schema
+from runtime.support.json_schema import json_schema, parameters_schema
 
 _PARAMETERS = {
     "temperature": "temperature",

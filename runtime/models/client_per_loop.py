@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from google.genai import Client

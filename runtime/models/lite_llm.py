@@ -17,7 +17,7 @@ from runtime.models.chat_request import chat_request
 from runtime.models.gemini_errors import without_keys
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 _WITHOUT_MCP = {"_skip_mcp_handler": True}
 """Else litellm imports the package mcp as soon as there are tools, and fails without it; it is no dependency of its own."""

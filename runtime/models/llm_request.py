@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
-from runtime.trusted import trusted
+from runtime.support.unchecked import trusted
 
 if TYPE_CHECKING:
     from runtime.tools.base_tool import BaseTool

@@ -6,8 +6,8 @@ from typing import Any
 
 from google.genai import types
 
-from runtime.events.ids import new_function_call_id
 from runtime.models.llm_response import LlmResponse
+from runtime.support.ids import new_function_call_id
 
 
 class StreamedAnswer:

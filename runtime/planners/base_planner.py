@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 if TYPE_CHECKING:
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
 
 

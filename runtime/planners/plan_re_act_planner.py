@@ -9,8 +9,8 @@ from google.genai import types
 from runtime.planners.base_planner import BasePlanner
 
 if TYPE_CHECKING:
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
 
 PLANNING, REPLANNING, REASONING, ACTION, FINAL_ANSWER = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.logging_plugin import LoggingPlugin
 from runtime.plugins.plugin_manager import PluginManager
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.plugins.reflect_retry_tool_plugin import ReflectAndRetryToolPlugin

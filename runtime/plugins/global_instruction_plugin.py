@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from runtime.agents.callbacks import call
 from runtime.plugins.base_plugin import BasePlugin
+from runtime.support.calling import call
 from runtime.utils.instructions_utils import inject_session_state
 
 if TYPE_CHECKING:
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from runtime.events.transcript import transcript, write_lines
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.transcript import transcript, write_lines
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
-    from runtime.agents.callback_context import CallbackContext
-    from runtime.agents.invocation_context import InvocationContext
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.invocation_context import InvocationContext
+    from runtime.contexts.tool_context import ToolContext
     from runtime.events.event import Event
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse

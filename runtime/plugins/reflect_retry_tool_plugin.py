@@ -8,10 +8,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.tools.json_value import as_json
+from runtime.support.json_value import as_json
 
 if TYPE_CHECKING:
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.tool_context import ToolContext
     from runtime.tools.base_tool import BaseTool
 
 REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"

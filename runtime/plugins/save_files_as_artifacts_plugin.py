@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from runtime.agents.callback_context import CallbackContext
+from runtime.contexts.callback_context import CallbackContext
 from runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
-    from runtime.agents.invocation_context import InvocationContext
+    from runtime.contexts.invocation_context import InvocationContext
 
 _log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.storage.writing.copy_database import copy_database as copy_of_database

@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
-from runtime.events.ids import new_uuid
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_codec import check_storable
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State, apply_delta, checked_text, independent, is_plain, storable
+from runtime.support.ids import new_uuid
 
 
 class GetSessionConfig(BaseModel):

@@ -10,7 +10,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from runtime.events.event import Event
-from runtime.garbage import collection_paused
+from runtime.support.gc_freeze import collection_paused
 
 StoredRow = tuple[Any, ...]
 """An event as a service keeps it: its id, its invocation id, whatever else the service makes the event of, and last its JSON text or

@@ -13,14 +13,14 @@ from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
-from runtime.events.ids import new_uuid
-from runtime.garbage import collection_paused
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.lineage import Lineage, PastWrite, SessionCopy
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import Scope, independent, merge_scopes, scope_of, split_delta
+from runtime.support.gc_freeze import collection_paused
+from runtime.support.ids import new_uuid
 
 _SHARED: tuple[Scope, ...] = ("user", "app")
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
 from runtime.sessions.event_list import EventList
-from runtime.trusted import made_of
+from runtime.support.unchecked import made_of
 
 
 class SessionKey(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.lazy import lazy_exports
+from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.tool_context import ToolContext
     from runtime.tools.agent_tool import AgentTool
     from runtime.tools.base_tool import BaseTool
     from runtime.tools.base_toolset import BaseToolset
@@ -48,7 +48,7 @@ __getattr__ = lazy_exports(
         "BaseToolset": "runtime.tools.base_toolset",
         "FunctionTool": "runtime.tools.function_tool",
         "LongRunningFunctionTool": "runtime.tools.long_running_tool",
-        "ToolContext": "runtime.agents.tool_context",
+        "ToolContext": "runtime.contexts.tool_context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
         "get_user_choice": "runtime.tools.get_user_choice_tool:get_user_choice_tool",

@@ -9,14 +9,14 @@ from google.genai import types
 from pydantic import ValidationError
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.tool_context import ToolContext
-from runtime.artifacts.forwarding_artifact_service import ForwardingArtifactService
+from runtime.contexts.tool_context import ToolContext
 from runtime.events.event import Event
 from runtime.runners import Runner
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.forwarding_artifact_service import ForwardingArtifactService
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import Argument, arguments_of
 

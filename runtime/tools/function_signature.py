@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from runtime.agents.readonly_context import ReadonlyContext
+from runtime.contexts.readonly_context import ReadonlyContext
 
 _CONTEXT_NAMES = {"ToolContext", "CallbackContext", "ReadonlyContext", "Context"}
 _EMPTY = inspect.Parameter.empty

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from runtime.agents.callbacks import is_async
+from runtime.support.calling import is_async
+from runtime.support.unchecked import changed
+from runtime.support.worker_threads import run_in_thread
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
-from runtime.trusted import changed
-from runtime.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
-    from runtime.agents.tool_context import ToolContext
+    from runtime.contexts.tool_context import ToolContext
 
 
 class FunctionTool(BaseTool):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from runtime.agents.tool_context import ToolContext
+from runtime.contexts.tool_context import ToolContext
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from runtime.support.json_schema import resolved
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_signature import wrapped_function
 from runtime.tools.function_tool import FunctionTool
-from runtime.tools.json_schema import resolved
 
 
 def response_schema(tool: BaseTool) -> dict[str, Any] | None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel
 
-from runtime.agents.output_schema import OutputSchemaError, shaped
-from runtime.agents.tool_context import ToolContext
-from runtime.resume import SET_ANSWER_CALL
+from runtime.contexts.tool_context import ToolContext
+from runtime.history.checkpoints import SET_ANSWER_CALL
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import Argument, arguments_of
+from runtime.tools.output_schema import OutputSchemaError, shaped
 
 if TYPE_CHECKING:
     from runtime.models.llm_request import LlmRequest

@@ -9,7 +9,7 @@ from runtime.errors.known_error import KnownError
 from runtime.sessions.state import State
 
 if TYPE_CHECKING:
-    from runtime.agents.readonly_context import ReadonlyContext
+    from runtime.contexts.readonly_context import ReadonlyContext
 
 _BRACES = re.compile(r"\{\{([^{}]*)\}\}|\{([^{}]*)\}")
 _SCOPED_NAME = re.compile(rf"(?:{State.APP_PREFIX}|{State.USER_PREFIX}|{State.TEMP_PREFIX})?[^\W\d]\w*")

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 from runtime.events import Event
 from runtime.events.marks import RESUMED
+from runtime.history.checkpoints import is_replayed_checkpoint
 from runtime.history.invocations import invocations
-from runtime.resume import is_replayed_checkpoint
 from tests.agent_specs import shown
 from tests.crash import faults
 from tests.crash.faults import InjectedCrash, Kind

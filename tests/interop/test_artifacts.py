@@ -9,7 +9,7 @@ from typing import Any
 from google.genai import types
 
 from runtime.artifacts import FileArtifactService
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 from tests.interop.google_adk import run_adk
 
 NAMES = {"app_name": "a", "user_id": "u", "session_id": "s"}

@@ -35,7 +35,7 @@ DIFFERENCES = {
     " sync tools have threads of their own",
     r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "what its own"
     " flows remember",
-    r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.resume",
+    r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.history.checkpoints",
     r"\.(config_type|from_config)$": "agents from YAML files are no part of the seeds",
     r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "inner workings",
     r"\.apply_thinking_config$": "inner workings",

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
-from runtime.garbage import collection_paused
 from runtime.sessions.session import SessionKey
 from runtime.storage.connections.wal_copy import CLOCK_TICK
 from runtime.storage.layouts.column_values import epoch
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, parts
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.tail import Changes, Tail
+from runtime.support.gc_freeze import collection_paused
 
 _PAUSE = 0.02
 _SHARE = 0.2

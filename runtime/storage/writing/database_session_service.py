@@ -10,8 +10,6 @@ from sqlalchemy.engine import URL
 
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.events.event import Event
-from runtime.events.ids import new_uuid
-from runtime.garbage import collection_paused
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
@@ -30,6 +28,8 @@ from runtime.storage.writing.event_writer import EventWriter, commit_of
 from runtime.storage.writing.recent_runs import RecentRuns
 from runtime.storage.writing.session_rows import Row, find_row, is_ours, revision_of
 from runtime.storage.writing.shared_rows import shared_states, state_in, write_shared
+from runtime.support.gc_freeze import collection_paused
+from runtime.support.ids import new_uuid
 
 _ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
 _ALL = 2**63 - 1

@@ -17,7 +17,7 @@ from inspector_app.app import Inspector
 from inspector_app.views.preflight_card import Preflight
 from runtime.events import Event
 from runtime.history.invocations import invocations
-from runtime.resume_plan import ResumePlan, plan_resume
+from runtime.running.resume_plan import ResumePlan, plan_resume
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_specs import build_agent

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QListView, QPushButton, QWidget
 from inspector_app import app
 from inspector_app.app import Inspector
 from inspector_app.messages import Message
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 
 class Unpaintable(QWidget):

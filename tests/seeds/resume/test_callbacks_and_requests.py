@@ -9,7 +9,7 @@ from google.genai import types
 from runtime.agents import BaseAgent, CallbackContext, SequentialAgent, ToolContext
 from runtime.history.invocations import invocations, pending_items
 from runtime.models.scripted_llm import Reply
-from runtime.resume_plan import plan_resume
+from runtime.running.resume_plan import plan_resume
 from tests.seeds.resume.test_how_it_works import _resumed_equals
 from tests.seeds.running import answer, llm_agent, results, resume, run, runner_for, stored, texts
 

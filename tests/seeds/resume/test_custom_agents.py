@@ -7,8 +7,8 @@ import pytest
 from runtime.apps import App, ResumabilityConfig
 from runtime.errors import ResumeError
 from runtime.events import Event
+from runtime.history.checkpoints import is_replayed_checkpoint
 from runtime.history.invocations import invocations
-from runtime.resume import is_replayed_checkpoint
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService, Session
 from tests.agent_specs import message, shown

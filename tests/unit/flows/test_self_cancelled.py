@@ -11,8 +11,8 @@ import pytest
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, ToolContext
 from runtime.errors.self_cancelled_error import SelfCancelledError
 from runtime.events import Event
-from runtime.flows.merge import merge
 from runtime.models.scripted_llm import Reply, ScriptedLlm
+from runtime.support.merge import merge
 from tests.seeds.running import run, runner_for, said, scripted, texts
 
 

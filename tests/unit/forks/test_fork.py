@@ -16,8 +16,8 @@ from runtime.errors import AlreadyExistsError, NotFoundError, StorageError
 from runtime.events import Event, EventActions
 from runtime.forks.fork import Cut, Files, ForkError, fork_into, fork_session
 from runtime.forks.tree import ForkNode, fork_trees
-from runtime.rewind_plan import rewind_plan
 from runtime.runners import Runner
+from runtime.running.rewind_plan import rewind_plan
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.lineage import Changed, Lineage, SessionCopy
 from runtime.sessions.session import SessionKey

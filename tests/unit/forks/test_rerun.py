@@ -19,11 +19,11 @@ from runtime.forks.fork import Cut, fork_into
 from runtime.forks.recording import RecordingError, alterable, is_said, recording_until
 from runtime.forks.replay import Replay
 from runtime.forks.rerun import Rerun
+from runtime.history.checkpoints import REQUEST_CALLS
 from runtime.history.in_memory import history_in_memory
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.models.scripted_llm import ScriptedLlm, last_message_text
-from runtime.resume import REQUEST_CALLS
 from runtime.sessions import InMemorySessionService
 from runtime.sessions.session import SessionKey
 from runtime.tools import AgentTool, FunctionTool, LongRunningFunctionTool

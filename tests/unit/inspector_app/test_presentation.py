@@ -7,7 +7,7 @@ from google.genai import types
 
 from inspector_app.presentation import ICONS, SUMMARY_LIMIT, describe, failure_of, short_id, tokens_of
 from runtime.events import Event, EventActions, EventCompaction
-from runtime.resume import CALLED_WITHOUT_RESULT
+from runtime.history.checkpoints import CALLED_WITHOUT_RESULT
 from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.fixture_paths import fixtures_dir
 

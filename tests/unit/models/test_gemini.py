@@ -17,7 +17,7 @@ from google.genai import Client, _api_client, types
 
 from runtime.errors import LlmError
 from runtime.models import Gemini, LlmRequest, LlmResponse
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 from tests.gemini_server import Answer, Failure, GeminiServer, call, chunk, gemini_server, google_api_key, refusal
 
 pytestmark = pytest.mark.usefixtures("google_api_key", "http_library")

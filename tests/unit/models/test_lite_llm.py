@@ -16,7 +16,7 @@ from runtime.errors import LlmError
 from runtime.models.lite_llm import LiteLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 from tests.chat_server import call, chat_server, refusal, stream, whole
 from tests.gemini_server import Answer, Failure, GeminiServer
 from tests.seeds.running import run, runner_for, stored, texts

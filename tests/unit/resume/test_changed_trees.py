@@ -11,7 +11,7 @@ import pytest
 
 from runtime.errors import ResumeError
 from runtime.events import Event
-from runtime.resume_plan import ResumePlan, plan_resume
+from runtime.running.resume_plan import ResumePlan, plan_resume
 from runtime.sessions import InMemorySessionService
 from tests.agent_specs import TOOLS, build_agent
 from tests.crash.trees import Spec, hands_over, loop, par, says, seq, steps, works

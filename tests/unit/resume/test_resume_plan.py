@@ -10,8 +10,8 @@ import pytest
 from runtime.agents import LlmAgent
 from runtime.events import Event
 from runtime.models.scripted_llm import Reply, ScriptedLlm
-from runtime.resume_plan import ResumePlan, plan_resume
 from runtime.runners import Runner
+from runtime.running.resume_plan import ResumePlan, plan_resume
 from runtime.sessions import InMemorySessionService
 from runtime.tools import FunctionTool
 from tests.agent_specs import build_agent, message

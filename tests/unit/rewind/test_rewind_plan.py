@@ -11,7 +11,7 @@ from runtime.agents import LlmAgent, ToolContext
 from runtime.artifacts import InMemoryArtifactService
 from runtime.errors import InvocationNotFoundError
 from runtime.models.scripted_llm import ScriptedLlm
-from runtime.rewind_plan import RewindPlan, UndoneFile, rewind_plan
+from runtime.running.rewind_plan import RewindPlan, UndoneFile, rewind_plan
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Change

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from runtime.agents.callback_context import CallbackContext
-from runtime.agents.tool_context import ToolContext
+from runtime.contexts.tool_context import ToolContext
 from runtime.tools import FunctionTool
 from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.unit.tools.tool_contexts import tool_context

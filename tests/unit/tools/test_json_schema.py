@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
+from runtime.support.json_schema import misfit, parameters_schema
 from runtime.tools import FunctionTool, LongRunningFunctionTool
-from runtime.tools.json_schema import misfit, parameters_schema
 from runtime.tools.response_schema import response_schema
 
 

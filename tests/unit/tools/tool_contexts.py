@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
-from runtime.agents.tool_context import ToolContext
+from runtime.contexts.tool_context import ToolContext
 from runtime.sessions import InMemorySessionService, Session
 from runtime.tools.tool_confirmation import ToolConfirmation
 

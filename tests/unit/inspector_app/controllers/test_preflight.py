@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector_app.controllers.preflight import preflight_of
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem
-from runtime.resume_plan import ResumePlan, ToolRun
+from runtime.running.resume_plan import ResumePlan, ToolRun
 
 
 def plan(**changes: object) -> ResumePlan:

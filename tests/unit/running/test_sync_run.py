@@ -18,7 +18,7 @@ from runtime.events import Event
 from tests.agent_specs import message
 from tests.seeds.running import runner_for, said, scripted
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from runtime.agents.invocation_context import InvocationContext
+from runtime.contexts.invocation_context import InvocationContext
 from runtime.sessions.state import State, independent
 
 logger = logging.getLogger(__name__)

@@ -8,14 +8,14 @@ from typing import Any
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.callback_context import CallbackContext
-from runtime.agents.invocation_context import InvocationContext
-from runtime.artifacts.uploads import with_saved_files
+from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.invocation_context import InvocationContext
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.resume import read_checkpoints
-from runtime.rewind import without_rewound
+from runtime.history.checkpoints import read_checkpoints
+from runtime.running.rewind import without_rewound
+from runtime.running.uploads import with_saved_files
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 

@@ -18,8 +18,8 @@ from runtime.events.kinds import kind_of
 from runtime.flows.contents import Conversation
 from runtime.history.invocations import invocations
 from runtime.models.scripted_llm import ScriptedLlm
+from runtime.running.system_events import CANCELLED_TEXT, ProgressError, StateEditError, is_state_edit
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
-from runtime.system_events import CANCELLED_TEXT, ProgressError, StateEditError, is_state_edit
 from runtime.tools import LongRunningFunctionTool
 from tests.agent_specs import Emit
 from tests.seeds.running import run, runner_for, scripted, stored, texts

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 
 async def call(function: Callable[..., Any], **arguments: Any) -> Any:

@@ -15,9 +15,17 @@ from runtime.agents.loop_agent import LoopAgent
 from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent
 from runtime.events.event import Event
+from runtime.history.checkpoints import (
+    REQUEST_CALLS,
+    Checkpoints,
+    events_of_call,
+    read_checkpoints,
+    read_turn,
+    requested_call_id,
+    transferred_to,
+)
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.resume import REQUEST_CALLS, Checkpoints, events_of_call, read_checkpoints, read_turn, requested_call_id, transferred_to
-from runtime.tree_changes import has_tool, misfits, tree_changes
+from runtime.running.tree_changes import has_tool, misfits, tree_changes
 
 
 @dataclass(frozen=True, slots=True)

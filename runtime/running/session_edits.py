@@ -5,12 +5,12 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from runtime.agents.invocation_context import InvocationContext
 from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.contexts.invocation_context import InvocationContext
 from runtime.events.event import Event
-from runtime.rewind import rewind_event
+from runtime.running.rewind import rewind_event
+from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 
 
 class SessionEdits(abc.ABC):

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from runtime.garbage import collection_paused, made_to_stay
+from runtime.support.gc_freeze import collection_paused, made_to_stay
 
 
 def test_nothing_is_collected_meanwhile_and_then_again() -> None:

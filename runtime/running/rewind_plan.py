@@ -15,7 +15,7 @@ from runtime.events.event import Event
 from runtime.events.kinds import REQUEST_TOOLS, TRANSFER_TOOL, text_of
 from runtime.history.invocations import Status, invocations
 from runtime.history.state_at import History
-from runtime.rewind import changed_files, restoring_delta, start_of, versions_after, without_rewound
+from runtime.running.rewind import changed_files, restoring_delta, start_of, versions_after, without_rewound
 from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import Change, scope_of

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from runtime.events.event import Event
-from runtime.worker_threads import run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 _END = object()
 

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from runtime import worker_threads
-from runtime.worker_threads import left_behind, run_in_thread
+from runtime.support import worker_threads
+from runtime.support.worker_threads import left_behind, run_in_thread
 
 label = contextvars.ContextVar("label", default="none")
 
@@ -152,7 +152,7 @@ async def test_what_runs_on_after_its_wait_was_cancelled_is_named_until_it_ends(
 def test_a_forked_child_starts_its_own_threads() -> None:
     script = (
         "import asyncio, os\n"
-        "from runtime.worker_threads import run_in_thread\n"
+        "from runtime.support.worker_threads import run_in_thread\n"
         "asyncio.run(run_in_thread(int))\n"
         "child = os.fork()\n"
         "if child == 0:\n"
@@ -166,7 +166,7 @@ def test_a_forked_child_starts_its_own_threads() -> None:
 def test_a_process_exits_while_a_call_still_blocks() -> None:
     script = (
         "import asyncio, threading, time\n"
-        "from runtime.worker_threads import run_in_thread\n"
+        "from runtime.support.worker_threads import run_in_thread\n"
         "started = threading.Event()\n"
         "def sleep():\n"
         "    started.set()\n"

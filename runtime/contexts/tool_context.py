@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runtime.agents.callback_context import CallbackContext
 from runtime.auth.auth_credential import AuthCredential
 from runtime.auth.auth_tool import AuthConfig, as_auth_config
+from runtime.contexts.callback_context import CallbackContext
 from runtime.events.event_actions import EventActions
 from runtime.sessions.state import State
-from runtime.tools.json_value import as_json
+from runtime.support.json_value import as_json
 from runtime.tools.tool_confirmation import ToolConfirmation
 
 if TYPE_CHECKING:
-    from runtime.agents.invocation_context import InvocationContext
+    from runtime.contexts.invocation_context import InvocationContext
 
 
 class ToolContext(CallbackContext):

@@ -14,12 +14,12 @@ from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.errors.not_found_error import InvocationNotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.ids import new_invocation_id
 from runtime.history.explanation import explain
 from runtime.history.state_at import History
 from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session
 from runtime.sessions.state import same_value, scope_of
+from runtime.support.ids import new_invocation_id
 
 logger = logging.getLogger(__name__)
 

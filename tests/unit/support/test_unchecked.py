@@ -8,7 +8,7 @@ import pytest
 from google.genai import types
 
 from runtime.sessions.session import Session, SessionKey
-from runtime.trusted import changed, trusted
+from runtime.support.unchecked import changed, trusted
 
 CALL = types.FunctionCall(id="adk-1", name="look_up", args={"item": "paper"})
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from google.genai import types
 
-from runtime.agents.tool_context import ToolContext
 from runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
+from runtime.contexts.tool_context import ToolContext
 
 
 class ForwardingArtifactService(BaseArtifactService):

@@ -1,0 +1,1 @@
+"""What callbacks, tools and instruction providers receive."""

@@ -1,0 +1,61 @@
+"""What an instruction provider may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+if TYPE_CHECKING:
+    from runtime.contexts.invocation_context import InvocationContext
+    from runtime.contexts.run_config import RunConfig
+    from runtime.sessions.session import Session
+
+
+class ReadonlyContext:
+    """A view of a running invocation that changes nothing (seed: session-state, "InstructionProvider").
+
+    Args:
+        invocation_context: the invocation.
+    """
+
+    def __init__(self, invocation_context: InvocationContext) -> None:
+        self._invocation_context = invocation_context
+
+    @property
+    def user_content(self) -> types.Content | None:
+        """The message that began the invocation."""
+        return self._invocation_context.user_content
+
+    @property
+    def invocation_id(self) -> str:
+        """The invocation's id."""
+        return self._invocation_context.invocation_id
+
+    @property
+    def agent_name(self) -> str:
+        """The name of the agent that is running."""
+        name: str = self._invocation_context.agent.name
+        return name
+
+    @property
+    def user_id(self) -> str:
+        """The user's id."""
+        return self._invocation_context.session.user_id
+
+    @property
+    def run_config(self) -> RunConfig | None:
+        """The settings of this run."""
+        return self._invocation_context.run_config
+
+    @property
+    def session(self) -> Session:
+        """The session; read it, do not change it."""
+        return self._invocation_context.session
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The state of all scopes, uncommitted changes included; read only."""
+        return MappingProxyType(self._invocation_context.session.state)

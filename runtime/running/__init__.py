@@ -1,0 +1,1 @@
+"""Parts of the Runner: starting an invocation, resume and rewind plans, edits by the user."""

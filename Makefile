@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
-	@$(BIN)/python -m inspector_app.system_check
+	@$(BIN)/python -m inspector_app.support.system_check
 	@$(BIN)/python -m inspector_app.demo
 
 # A test file for each processor at a time.
@@ -26,7 +26,7 @@ EACH := -n logical --maxprocesses 4 --dist loadfile
 # The runtime's unit tests run where Qt cannot be imported, all others after them.
 test: export QT_QPA_PLATFORM = offscreen
 test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
-	@$(BIN)/python -m inspector_app.system_check
+	@$(BIN)/python -m inspector_app.support.system_check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -38,7 +38,7 @@ test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 soak: export QT_QPA_PLATFORM = offscreen
 soak: export INSPECTOR_SOAK = 1
 soak: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
-	@$(BIN)/python -m inspector_app.system_check
+	@$(BIN)/python -m inspector_app.support.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 
 # Ours, google-adk's (in an environment of its own) and the physical limit, measured in turn: about a quarter of an hour on a quiet machine.

@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import QHeaderView, QTableView
 
 from bench.generated import LiveWriter
-from inspector_app.controllers.arrivals import MOST_WAITING
+from inspector_app.workspace.incoming_events import MOST_WAITING
 from runtime.events.event import Event
 from runtime.support.worker_threads import run_in_thread
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from bench.generated import LiveWriter
 from bench.live_stream import LoopGaps, stream_events
-from inspector_app.controllers.open_session import Committed
-from inspector_app.frames import Frames
+from inspector_app.documents.session_document import Committed
+from inspector_app.support.frame_batcher import Frames
 
 SELECTIONS = 40
 ELSEWHERE_PER_SECOND = 1_000

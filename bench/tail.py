@@ -22,7 +22,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from bench.in_window import in_window
-from inspector_app.qt_models.event_list import EventListModel
+from inspector_app.stream.event_list_model import EventListModel
 
 IDLE_SECONDS = 5.0
 _WRITER = """

@@ -17,21 +17,21 @@ from typing import Any
 from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
-from inspector_app import theme as look
-from inspector_app.controllers.agents import AgentController
-from inspector_app.controllers.browse import BrowseController
-from inspector_app.controllers.parts import Parts
-from inspector_app.controllers.run import RunController
-from inspector_app.controllers.window import WindowController, sample_cards
-from inspector_app.crash import CrashHooks
-from inspector_app.cursor import Cursor
-from inspector_app.loop import InspectorLoop
-from inspector_app.messages import BusHandler, Message, MessageBus
-from inspector_app.qt_models.event_list import EventListModel
-from inspector_app.qt_models.session_tree import SessionTreeModel
-from inspector_app.settings import Settings
-from inspector_app.tasks import Tasks
-from inspector_app.views.main_window import MainWindow
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.crash import CrashHooks
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.shell.parts import Parts
+from inspector_app.shell.window_controller import WindowController, sample_cards
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.settings import Settings
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets import theme as look
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.messages import BusHandler, Message, MessageBus
+from inspector_app.workspace.run import RunController
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import made_to_stay
 

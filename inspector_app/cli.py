@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from inspector_app.commands import stdout
-from inspector_app.values import visible_lines
+from inspector_app.presentation.values import visible_lines
 from runtime.errors import KnownError
 
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130

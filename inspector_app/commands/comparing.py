@@ -9,8 +9,8 @@ from typing import Any
 
 from inspector_app.commands.output import print_json, print_line, print_table
 from inspector_app.commands.reading import existing_key, opened
-from inspector_app.presentation import describe
-from inspector_app.values import preview, visible
+from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.values import preview, visible
 from runtime.compare import Comparison, Row, compare, differences_of
 from runtime.compare.comparison import prompt_of, state_differences
 from runtime.events import Event

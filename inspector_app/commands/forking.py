@@ -12,14 +12,14 @@ from typing import Any
 
 from google.genai import types
 
-from inspector_app.alteration import changed_in, what_it_says
 from inspector_app.commands import stdout
 from inspector_app.commands.output import local_time, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner
+from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
-from inspector_app.session_files import files_of
-from inspector_app.values import preview, visible
+from inspector_app.presentation.result_override import changed_in, what_it_says
+from inspector_app.presentation.values import preview, visible
 from runtime.errors import NotFoundError
 from runtime.events import Event
 from runtime.events.kinds import text_of

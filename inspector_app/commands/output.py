@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from inspector_app.commands import stdout
-from inspector_app.presentation import describe
-from inspector_app.values import visible
+from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.values import visible
 from runtime.events import Event
 from runtime.history.invocations import PendingItem
 

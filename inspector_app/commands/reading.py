@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from inspector_app.commands.output import local_time, pending_json, pending_text, print_event, print_json, print_line, print_table
-from inspector_app.values import preview, visible
+from inspector_app.presentation.values import preview, visible
 from runtime.errors import NotFoundError, SessionNotFoundError
 from runtime.events import Event
 from runtime.expressions import Expression, ExpressionError, parse

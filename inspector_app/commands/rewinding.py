@@ -10,7 +10,7 @@ from typing import Any
 from inspector_app.commands.output import print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
 from inspector_app.commands.running import open_artifacts
-from inspector_app.values import preview, visible
+from inspector_app.presentation.values import preview, visible
 from runtime.agents.base_agent import BaseAgent
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors import StorageError

@@ -17,10 +17,10 @@ from google.genai import types
 from inspector_app.commands import stdout
 from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
 from inspector_app.commands.reading import existing_key, opened
+from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
-from inspector_app.presentation import text_of
-from inspector_app.session_files import files_folder, files_of
-from inspector_app.values import error_text, visible, visible_lines
+from inspector_app.presentation.event_summary import text_of
+from inspector_app.presentation.values import error_text, visible, visible_lines
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.contexts.run_config import RunConfig, StreamingMode

@@ -6,7 +6,7 @@ import argparse
 import importlib
 from types import ModuleType
 
-from inspector_app import system_check
+from inspector_app.support import system_check
 from runtime.errors import KnownError
 from runtime.support.gc_freeze import made_to_stay
 

@@ -13,8 +13,8 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from inspector_app.presentation.values import error_text
 from inspector_app.server.runs import Run
-from inspector_app.values import error_text
 from runtime.events import Event
 
 STOPPED = "The run was stopped: the server ends. In a resumable app the invocation can be resumed."

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("runtime", "inspector_app", "resources")
 
 TASK_MAKERS = {"create_task", "ensure_future", "gather", "run_coroutine_threadsafe"}
-TASKS_FILE = "inspector_app/tasks.py"
+TASKS_FILE = "inspector_app/support/tasks.py"
 
 BANNED_CALLS = {
     "eval": "runs code from text",
@@ -42,7 +42,7 @@ def violations(source: str, where: str) -> Iterator[str]:
         if isinstance(node, ast.Call):
             name, owner = _called(node)
             if name in TASK_MAKERS and where != TASKS_FILE and not (name == "create_task" and owner in groups):
-                yield f"{where}:{node.lineno}: {name}(): tasks come from inspector_app/tasks.py, in runtime from a TaskGroup"
+                yield f"{where}:{node.lineno}: {name}(): tasks come from inspector_app/support/tasks.py, in runtime from a TaskGroup"
             if name in BANNED_CALLS:
                 yield f"{where}:{node.lineno}: {name}(): {BANNED_CALLS[name]}"
             if name in BANNED_PICKLE and owner in {"pickle", "cPickle", "dill", "cloudpickle"}:

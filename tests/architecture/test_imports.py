@@ -48,7 +48,7 @@ def test_a_window_that_reads_a_file_does_not_pay_for_sqlalchemy_and_all_of_qt(tm
     write_database(file, 10)
     loaded = loaded_by(
         "import asyncio, inspector_app.app\n"
-        "from inspector_app.controllers.sources import DatabaseSource\n"
+        "from inspector_app.documents.sources import DatabaseSource\n"
         "from runtime.storage.tail.open_tail import open_tail\n"
         "async def look(name):\n"
         "    source = await DatabaseSource.open(name)\n"

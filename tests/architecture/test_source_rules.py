@@ -25,11 +25,11 @@ def test_the_product_keeps_the_rules() -> None:
         "eval(text)",
         "pickle.loads(data)",
         "def f():\n    from runtime.runners import Runner",
-        "async def f():\n    import inspector_app.cursor",
+        "async def f():\n    import inspector_app.workspace.cursor",
     ],
 )
 def test_a_broken_rule_is_found(source: str) -> None:
-    assert len(list(violations(source, "inspector_app/views/example.py"))) == 1
+    assert len(list(violations(source, "inspector_app/stream/example.py"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_what_is_allowed_is_not_reported(source: str) -> None:
 
 
 def test_the_one_place_that_makes_tasks() -> None:
-    assert list(violations("loop.create_task(x())", "inspector_app/tasks.py")) == []
+    assert list(violations("loop.create_task(x())", "inspector_app/support/tasks.py")) == []

@@ -12,7 +12,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtCore import QCoreApplication, QEvent, QtMsgType
 from PySide6.QtWidgets import QApplication
 
-from inspector_app import theme
+from inspector_app.widgets import theme
 
 HARMLESS_OFF_SCREEN = tuple(f"This plugin does not support {what}" for what in ("propagateSizeHints()", "raise()", "grabbing the keyboard"))
 

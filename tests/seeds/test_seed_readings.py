@@ -57,7 +57,7 @@ DECISIONS: dict[str, list[str]] = {
     "An exception while an event is committed": [
         f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_nothing",
         f"{LOOP}/test_error_handling.py::test_workflow_agents_forward_it_to_the_child_that_yielded",
-        "unit/sessions/test_database_session_service.py::test_locked_for_less_than_the_timeout",
+        "unit/storage/writing/test_database_session_service.py::test_locked_for_less_than_the_timeout",
         f"{RUNTIME}/test_components.py::test_a_failing_service_raises_into_the_tool_and_the_run_can_be_resumed",
     ],
     "Local writes that no event has carried": [
@@ -106,10 +106,10 @@ DECISIONS: dict[str, list[str]] = {
     "`is_final_response()`": [f"{SEEDS}/events/test_common_examples.py::test_is_final_response"],
     "Thread safety holds for the in-memory service": [f"{STATE}/test_append_event.py::test_threads_and_loops_lose_nothing"],
     # Inspector
-    "Kinds in the stream": ["unit/inspector_app/test_presentation.py::test_each_kind_reads_as_in_the_drawing"],
+    "Kinds in the stream": ["unit/inspector_app/presentation/test_event_summary.py::test_each_kind_reads_as_in_the_drawing"],
     "Partials are increments": [
-        "gui/qt_models/test_event_list.py::test_partials_grow_in_one_row_that_the_final_event_replaces",
-        "gui/qt_models/test_event_list.py::test_a_partial_that_begins_with_all_the_text_before_replaces_it",
+        "gui/stream/test_event_list_model.py::test_partials_grow_in_one_row_that_the_final_event_replaces",
+        "gui/stream/test_event_list_model.py::test_a_partial_that_begins_with_all_the_text_before_replaces_it",
     ],
     "Held inside a step": ["gui/window/test_state_edits.py::test_what_a_held_agent_wrote_without_an_event_is_shown_apart"],
     "Preflight of a custom agent without checkpoints": ["unit/resume/test_resume_plan.py::test_what_it_says"],

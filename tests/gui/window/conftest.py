@@ -15,9 +15,9 @@ from shiboken6 import isValid
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY, interrupted_story
-from inspector_app.loop import InspectorLoop
-from inspector_app.messages import MessageBus
-from inspector_app.settings import Settings
+from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.messages import MessageBus
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
 

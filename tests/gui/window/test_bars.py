@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QWidget
 
 from inspector_app.app import Inspector
-from inspector_app.views.icon_label import IconLabel
+from inspector_app.widgets.icon_label import IconLabel
 
 
 def _right_of(part: QWidget, window: QWidget) -> int:

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import SHUTDOWN_SECONDS, Inspector
 from inspector_app.demo import STORY
-from inspector_app.loop import InspectorLoop
-from inspector_app.messages import MessageBus
-from inspector_app.settings import Settings
+from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.messages import MessageBus
 
 
 def _waits_for_the_lock() -> bool:

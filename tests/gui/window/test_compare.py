@@ -13,12 +13,12 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from inspector_app import theme
 from inspector_app.app import Inspector
-from inspector_app.cursor import SessionAddress
-from inspector_app.qt_models.comparison import LEFT, RIGHT
-from inspector_app.views.aspect_view import Aspect
-from inspector_app.views.session_picker import SessionPicker
+from inspector_app.branches.aspect_view import Aspect
+from inspector_app.branches.comparison import LEFT, RIGHT
+from inspector_app.branches.session_picker import SessionPicker
+from inspector_app.widgets import theme
+from inspector_app.workspace.cursor import SessionAddress
 from runtime.events import Event, EventActions
 from runtime.sessions.lineage import Lineage, SessionCopy
 from runtime.sessions.session import SessionKey
@@ -200,7 +200,7 @@ def test_of_very_many_sessions_the_newest_are_offered_and_the_parent(
     ask_to_fork(story, 6, qtbot)
     choose(story, "fork", qtbot)
     wait_for_fork(story, original, qtbot)
-    monkeypatch.setattr("inspector_app.controllers.comparing.MOST_OFFERED", 1)
+    monkeypatch.setattr("inspector_app.branches.compare_controller.MOST_OFFERED", 1)
     story.window.commands.compare.trigger()
     picker = story.window.findChild(SessionPicker)
     assert [picker.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(picker.list.count())] == [original]

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import write_database
 from inspector_app.app import Inspector
-from inspector_app.qt_models.delta import CHANGE_ROLE
+from inspector_app.state.delta import CHANGE_ROLE
 from runtime.sessions.state import Change
 
 

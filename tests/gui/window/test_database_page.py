@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.views.database_page import DatabasePage
-from inspector_app.views.text_dialog import TextDialog
+from inspector_app.databases.database_page import DatabasePage
+from inspector_app.widgets.text_dialog import TextDialog
 from tests.fixture_paths import copy_of
 
 PICKLE = b"\x80\x04\x95never decoded"

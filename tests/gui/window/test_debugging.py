@@ -24,8 +24,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.qt_models.event_cells import Column
-from inspector_app.settings import Settings
+from inspector_app.stream.event_cells import Column
+from inspector_app.support.settings import Settings
 from resources.samples.orders import script
 from runtime.events.event import Event
 from runtime.events.marks import EDITED

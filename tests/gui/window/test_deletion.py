@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.qt_models.session_node import TreeNode
-from inspector_app.views.deletion_dialog import DeletionDialog
-from inspector_app.views.empty_state import EmptyState
+from inspector_app.sessions.deletion_dialog import DeletionDialog
+from inspector_app.sessions.session_node import TreeNode
+from inspector_app.widgets.empty_state import EmptyState
 from runtime.errors import StorageError
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing import deletion
@@ -93,7 +93,7 @@ def test_a_deletion_that_fails_half_way_says_how_many_are_gone_and_brings_these_
         await deletion.delete_sessions(service, chosen[:1], progress)
         raise StorageError("The disk is full.")
 
-    monkeypatch.setattr("inspector_app.controllers.deletion.delete_sessions", deletes_once)
+    monkeypatch.setattr("inspector_app.sessions.deletion_controller.delete_sessions", deletes_once)
     other = story_open.tasks.spawn(_create(source, summary), "Creating")
     qtbot.waitUntil(other.done)
     before = keys(story_db)

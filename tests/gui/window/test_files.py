@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.cursor import SessionAddress
-from inspector_app.qt_models.state_tree import FILES
-from inspector_app.session_files import files_folder, files_of
+from inspector_app.documents.session_files import files_folder, files_of
+from inspector_app.state.state_tree import FILES
+from inspector_app.workspace.cursor import SessionAddress
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 from tests.fixture_paths import copy_of, fixtures_dir
@@ -195,7 +195,7 @@ def test_a_long_session_has_its_files_too(
     assert any(whole) and whole[0] != whole[-1]
     inspector.window.commands.close_database.trigger()
     settle(inspector, qtbot)
-    monkeypatch.setattr("inspector_app.controllers.sources.LONG", 2)
+    monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     assert at_each_event() == whole
     assert inspector.browse.session is not None and inspector.browse.session.long is not None
 

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.cursor import MEMORY
 from inspector_app.demo import STORY
+from inspector_app.workspace.cursor import MEMORY
 from resources.samples.orders import script
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 

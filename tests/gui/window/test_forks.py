@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.cursor import SessionAddress
 from inspector_app.demo import STORY
-from inspector_app.presentation import short_id, text_of
+from inspector_app.presentation.event_summary import short_id, text_of
+from inspector_app.workspace.cursor import SessionAddress
 from resources.samples.orders.script import order_script
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent

@@ -16,11 +16,12 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
-from inspector_app.controllers import browse, hand_over
-from inspector_app.controllers.hand_over import _count_of
-from inspector_app.controllers.open_session import Committed
-from inspector_app.qt_models.state_tree import FILES
-from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
+from inspector_app.detail.request_values import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
+from inspector_app.documents import live_event_eviction as hand_over
+from inspector_app.documents.live_event_eviction import _count_of
+from inspector_app.documents.session_document import Committed
+from inspector_app.state.state_tree import FILES
+from inspector_app.workspace import current_session as browse
 from runtime.storage.open_service import open_session_service
 from tests.gui.events import changed, said
 from tests.gui.window.test_long_session import idle, state_nodes
@@ -88,7 +89,7 @@ def growing(
     monkeypatch.setattr(hand_over, "KEPT", KEPT)
     monkeypatch.setattr(hand_over, "STEP", STEP)
     if request.param == "opened as a long one":
-        monkeypatch.setattr("inspector_app.controllers.sources.LONG", 100)
+        monkeypatch.setattr("inspector_app.documents.sources.LONG", 100)
     opened(tmp_path / "grows.db")
     assert (inspector.browse.session.long is not None) == (request.param == "opened as a long one")
     return inspector
@@ -178,7 +179,7 @@ def test_an_old_live_event_has_its_files_and_what_its_model_was_told(growing: In
 def test_too_far_back_the_conversation_is_not_put_together_and_that_is_said(
     growing: Inspector, writer: Writer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector_app.controllers.requests.MOST_LOOKED_THROUGH", 100)
+    monkeypatch.setattr("inspector_app.detail.request_controller.MOST_LOOKED_THROUGH", 100)
     grow(growing, writer, qtbot, 900)
     bench = growing.window.workbench
     bench.stream.select_event(BEFORE + 111)

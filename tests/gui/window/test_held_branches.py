@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.settings import Settings
+from inspector_app.support.settings import Settings
 from tests.gui.window.test_debugging import add_breakpoint, events_of, log_text, results, wait_until_held, write
 
 FAN = """

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.views.empty_state import EmptyState
+from inspector_app.widgets.empty_state import EmptyState
 
 
 @pytest.fixture

@@ -164,8 +164,8 @@ def test_what_waits_is_found_while_another_session_is_written_to_all_the_time(li
 def test_the_system_says_when_to_look(
     inspector: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector_app.tail_thread.RESTING", 3600.0)
-    monkeypatch.setattr("inspector_app.tail_thread.AWAKE", 0.0)
+    monkeypatch.setattr("inspector_app.documents.tail_thread.RESTING", 3600.0)
+    monkeypatch.setattr("inspector_app.documents.tail_thread.AWAKE", 0.0)
     writer = SqlWriter(file, mode)
     writer.add_session("s")
     writer.add_event("s", "e0")

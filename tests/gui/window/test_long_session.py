@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import event_data, write_database, write_many_sessions
 from inspector_app.app import Inspector
-from inspector_app.controllers.long_session import with_older
-from inspector_app.controllers.open_session import Committed
-from inspector_app.qt_models.event_cells import Column
+from inspector_app.documents.long_session import with_older
+from inspector_app.documents.session_document import Committed
+from inspector_app.stream.event_cells import Column
 from runtime.history.invocations import Invocation, Status
 from runtime.storage.reading.pending import PendingRows
 from tests.gui.events import said
@@ -140,7 +140,7 @@ def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, 
 def test_in_a_large_file_a_short_session_does_not_wait_for_the_past_either(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector_app.controllers.sources.LARGE", 1)
+    monkeypatch.setattr("inspector_app.documents.sources.LARGE", 1)
     file = tmp_path / "many.db"
     write_many_sessions(file, 3, 4, 200)
     opened(file)
@@ -262,8 +262,8 @@ def test_missing_rows_are_noticed_when_the_events_are_counted(
 def test_more_sessions_than_are_looked_at_one_by_one(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector_app.controllers.scanning.MAX_SCANNED", 3)
-    monkeypatch.setattr("inspector_app.controllers.window_status.MOST_LISTED", 5)
+    monkeypatch.setattr("inspector_app.workspace.scanning.MAX_SCANNED", 3)
+    monkeypatch.setattr("inspector_app.shell.window_status.MOST_LISTED", 5)
     file = tmp_path / "many.db"
     write_many_sessions(file, 8, 1, 20)
     with sqlite3.connect(file) as connection:

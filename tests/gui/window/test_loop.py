@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app import app
 from inspector_app.app import Inspector
-from inspector_app.loop import InspectorLoop
-from inspector_app.messages import MessageBus
-from inspector_app.settings import Settings
+from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.messages import MessageBus
 
 
 def test_an_abandoned_generators_finally_runs_to_its_end(running: InspectorLoop, qtbot: QtBot) -> None:

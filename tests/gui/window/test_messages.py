@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QToolButton,
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.cursor import SessionAddress
 from inspector_app.demo import STORY
-from inspector_app.messages import MessageBus
-from inspector_app.views import message_bar
-from inspector_app.views.message_bar import MAX_SHOWN
-from inspector_app.views.message_row import MessageRow
+from inspector_app.shell import message_bar
+from inspector_app.shell.message_bar import MAX_SHOWN
+from inspector_app.shell.message_row import MessageRow
+from inspector_app.workspace.cursor import SessionAddress
+from inspector_app.workspace.messages import MessageBus
 from runtime.errors import StaleSessionError, StorageError
 
 

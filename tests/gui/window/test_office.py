@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.qt_models.event_cells import Column
+from inspector_app.stream.event_cells import Column
 from runtime.events.marks import EDITED
 from tests.gui.window.test_debugging import add_breakpoint, editor, events_of, press, results, wait_until_held, write
 from tests.gui.window.test_held_branches import agent  # noqa: F401

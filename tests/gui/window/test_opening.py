@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.views.url_dialog import UrlDialog
+from inspector_app.opening.url_dialog import UrlDialog
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 from tests.fixture_paths import copy_of, fixtures_dir, manifest

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.qt_models.value_tree import ValueNode
+from inspector_app.widgets.value_tree import ValueNode
 
 
 def lanes(inspector: Inspector) -> dict[str, list[str]]:

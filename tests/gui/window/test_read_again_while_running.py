@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.controllers.long_session import LongSession
-from inspector_app.controllers.sources import Source
+from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.sources import Source
 from runtime.sessions.session import SessionKey
 
 
@@ -76,7 +76,7 @@ def test_nothing_is_missing(story: Inspector, where: str, qtbot: QtBot, monkeypa
 
 
 def test_nothing_is_there_twice_in_a_long_session(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector_app.controllers.sources.LONG", 3)
+    monkeypatch.setattr("inspector_app.documents.sources.LONG", 3)
     source, opened, begun, gate = hold(story, qtbot), LongSession.open, asyncio.Event(), asyncio.Event()
 
     async def slow_open(long: LongSession, *more: Any) -> Any:

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.requests import NOT_RECORDED, PUT_TOGETHER
+from inspector_app.detail.request_values import NOT_RECORDED, PUT_TOGETHER
 from resources.samples.orders import script
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QInputDialog, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.qt_models.event_cells import Column
+from inspector_app.stream.event_cells import Column
 from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.resuming import accept_preflight, read_preflight
 
@@ -207,7 +207,7 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
 def test_of_a_long_session_the_preflight_says_which_temp_is_gone_too(
     monkeypatch: pytest.MonkeyPatch, story_db: Path, request: pytest.FixtureRequest, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr("inspector_app.controllers.sources.LONG", 2)
+    monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     story: Inspector = request.getfixturevalue("story")
     assert story.browse.session is not None and story.browse.session.long is not None
     story.window.commands.resume.trigger()

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import write_many_sessions
 from inspector_app.app import Inspector
-from inspector_app.views.search_dialog import COLUMNS, SearchDialog
+from inspector_app.sessions.search_dialog import COLUMNS, SearchDialog
 
 ONE = "1 event. Click one to go to it, or press Down and Enter."
 

@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import write_many_sessions
 from inspector_app.app import Inspector
-from inspector_app.controllers.sizes import AT_ONCE, _size_of
-from inspector_app.qt_models.session_tree import SessionTreeModel
-from inspector_app.qt_models.wanted_sizes import MOST_WANTED, WantedSizes
-from inspector_app.values import size
+from inspector_app.presentation.values import size
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.sessions.sizes_controller import AT_ONCE, _size_of
+from inspector_app.sessions.wanted_sizes import MOST_WANTED, WantedSizes
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 

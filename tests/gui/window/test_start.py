@@ -12,13 +12,13 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QFrame, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from inspector_app import theme
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.loop import InspectorLoop
-from inspector_app.messages import MessageBus
-from inspector_app.settings import Settings
-from inspector_app.views.icon_label import IconLabel
+from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.settings import Settings
+from inspector_app.widgets import theme
+from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.workspace.messages import MessageBus
 
 
 def idle(inspector: Inspector, qtbot: QtBot) -> None:

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import PER_INVOCATION, write_database
 from inspector_app.app import Inspector
-from inspector_app.timeline import timeline
-from inspector_app.views.timeline_view import ROW_HEIGHT
+from inspector_app.detail.timeline_view import ROW_HEIGHT
+from inspector_app.detail.waterfall import timeline
 from tests.gui.events import said
 
 

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.views import stream_table
+from inspector_app.stream import stream_table
 
 
 def test_what_is_put_off_is_painted_in_a_window_of_another_size(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Forks, rewinds, and two sessions compared."""

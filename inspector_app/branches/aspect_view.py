@@ -1,0 +1,134 @@
+"""What of two events is compared, and its two values in full, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QTextCursor, QTextFormat
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QSplitter, QTextEdit, QVBoxLayout, QWidget
+
+from inspector_app.widgets import theme
+from inspector_app.widgets.text_dialog import broken_lines
+
+MAX_SHOWN = 200_000
+"""Characters of one value; more is for its own session's JSON tab."""
+
+MAX_MARKED_LINES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One thing that two events are compared in.
+
+    Attributes:
+        name: what it is.
+        left, right: as text.
+        differs: whether they are not the same.
+    """
+
+    name: str
+    left: str
+    right: str
+    differs: bool = True
+
+
+class AspectView(QWidget):
+    """The aspects at the left, the two values of the selected one beside them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._aspects: list[Aspect] = []
+        self.names = QListWidget(self)
+        self.names.setObjectName("compare_aspects")
+        self.names.setAccessibleName("What is compared")
+        self.names.setIconSize(QSize(12, 12))
+        self.names.currentRowChanged.connect(self._on_row_changed)
+        self.left = _text_pane("compare_left_text", "Left value")
+        self.right = _text_pane("compare_right_text", "Right value")
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        for pane, share in ((self.names, 2), (self.left, 5), (self.right, 5)):
+            split.addWidget(pane)
+            split.setStretchFactor(split.count() - 1, share)
+        split.setSizes([200, 500, 500])
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+        self._scroll_together()
+        theme.current().changed.connect(self._on_theme_changed)
+
+    @property
+    def aspects(self) -> list[Aspect]:
+        """What is shown."""
+        return list(self._aspects)
+
+    def set_aspects(self, aspects: Sequence[Aspect]) -> None:
+        """Show what two events are compared in; the aspect that was looked at stays, if it is there."""
+        before = self.names.currentItem()
+        kept = before.data(Qt.ItemDataRole.UserRole) if before is not None else ""
+        self._aspects = list(aspects)
+        self.names.blockSignals(True)
+        self.names.clear()
+        for aspect in aspects:
+            icon = theme.icon("not-equal", "accent") if aspect.differs else theme.icon("equals", "dim")
+            item = QListWidgetItem(icon, aspect.name)
+            item.setData(Qt.ItemDataRole.UserRole, aspect.name)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{aspect.name}: {'different' if aspect.differs else 'the same'}")
+            self.names.addItem(item)
+        self.names.blockSignals(False)
+        names = [aspect.name for aspect in aspects]
+        row = names.index(kept) if kept in names and aspects[names.index(kept)].differs else 0
+        self.names.setCurrentRow(row if aspects else -1)
+        self._on_row_changed(row if aspects else -1)
+
+    def _on_row_changed(self, row: int) -> None:
+        aspect = self._aspects[row] if 0 <= row < len(self._aspects) else Aspect("", "", "", False)
+        left, right = broken_lines(aspect.left[:MAX_SHOWN]), broken_lines(aspect.right[:MAX_SHOWN])
+        self.left.setPlainText(left)
+        self.right.setPlainText(right)
+        gone, come = _marked_lines(left.split("\n"), right.split("\n")) if aspect.differs else ([], [])
+        _mark(self.left, gone if left else [], "removed")  # one empty line is nothing, not something removed
+        _mark(self.right, come if right else [], "added")
+
+    def _on_theme_changed(self) -> None:
+        self._on_row_changed(self.names.currentRow())
+
+    def _scroll_together(self) -> None:
+        for one, other in ((self.left, self.right), (self.right, self.left)):
+            one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+
+
+def _text_pane(name: str, title: str) -> QPlainTextEdit:
+    pane = QPlainTextEdit()
+    pane.setObjectName(name)
+    pane.setAccessibleName(title)
+    pane.setReadOnly(True)
+    pane.setFont(theme.mono_font())
+    return pane
+
+
+def _marked_lines(left: list[str], right: list[str]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the lines that only one side has."""
+    if max(len(left), len(right)) > MAX_MARKED_LINES:
+        return [], []
+    gone: list[int] = []
+    come: list[int] = []
+    for what, first, end, other_first, other_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if what != "equal":
+            gone += range(first, end)
+            come += range(other_first, other_end)
+    return gone, come
+
+
+def _mark(pane: QPlainTextEdit, lines: list[int], ground: str) -> None:
+    marks = []
+    for number in lines:
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor = QTextCursor(pane.document().findBlockByNumber(number))
+        selection.format.setBackground(theme.color(ground))
+        selection.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        marks.append(selection)
+    pane.setExtraSelections(marks)

@@ -1,0 +1,209 @@
+"""Two sessions side by side: their events aligned, and for the selected pair what is different in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.branches.aspect_view import Aspect, AspectView
+from inspector_app.branches.comparison import LEFT, LEFT_NUMBER, RIGHT, RIGHT_NUMBER, SIGN, ComparisonModel
+from inspector_app.widgets import theme
+from inspector_app.widgets.elided_label import ElidedLabel
+
+ROW_HEIGHT = 25
+
+
+class ComparePage(QWidget):
+    """Shows a `ComparisonModel`.
+
+    Attributes:
+        model, table: the aligned events.
+        aspects: what is different in the selected pair.
+
+    Signals:
+        pair_selected(int): this row is the selected one.
+        event_asked(bool, int): go to the event at this place of the right session (else of the left one).
+        left: the page was put away.
+    """
+
+    pair_selected = Signal(int)
+    event_asked = Signal(bool, int)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("compare_page")
+        self._differing: list[int] = []
+        self.model = ComparisonModel(self)
+        self.table = self._make_table()
+        self._titles = [self._label("compare_left_title"), self._label("compare_right_title")]
+        self._totals = [self._label("compare_left_totals"), self._label("compare_right_totals")]
+        self._count = QLabel(self)
+        self._count.setObjectName("compare_count")
+        self._previous = self._button("compare_previous", "arrow-up", "Previous difference", "Shift+F8", self.go_to_previous)
+        self._next = self._button("compare_next", "arrow-down", "Next difference", "F8", self.go_to_next)
+        self._close = self._button("compare_close", "xmark", "Back to the sessions", "Esc", self.left.emit)
+        split = QSplitter(Qt.Orientation.Vertical, self)
+        split.addWidget(_card(self.table))
+        self.aspects = AspectView()  # after the table: so Tab goes
+        split.addWidget(self.aspects)
+        split.setSizes([360, 300])
+        split.setChildrenCollapsible(False)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 6, 0, 6)
+        rows.setSpacing(6)
+        rows.addLayout(self._head())
+        rows.addWidget(split, 1)
+
+    @property
+    def count_text(self) -> str:
+        """Which difference is selected, of how many."""
+        return self._count.text()
+
+    def show_comparison(self, titles: tuple[str, str], totals: tuple[str, str], differing: Sequence[int]) -> None:
+        """Show what the model holds now, the first difference selected.
+
+        Args:
+            titles: of the two sessions.
+            totals: what they amount to.
+            differing: numbers of the rows that are not the same.
+        """
+        for label, text in zip(self._titles + self._totals, titles + totals, strict=True):
+            label.setText(text)
+            label.setToolTip("")
+        self._differing = list(differing)
+        self._select(self._differing[0] if self._differing else 0)
+        self._show_place()
+        self.table.setFocus()
+
+    def go_to_next(self) -> None:
+        """Select the next row that is not the same."""
+        row = self.table.currentIndex().row()
+        self._select(next((number for number in self._differing if number > row), row))
+
+    def go_to_previous(self) -> None:
+        """Select the row before that is not the same."""
+        row = self.table.currentIndex().row()
+        self._select(next((number for number in reversed(self._differing) if number < row), row))
+
+    def _select(self, row: int) -> None:
+        if 0 <= row < self.model.rowCount():
+            index = self.model.index(row, LEFT)
+            self.table.setCurrentIndex(index)
+            self.table.scrollTo(index, QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def _head(self) -> QHBoxLayout:
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 0, 0)
+        halves = []
+        for title, totals in zip(self._titles, self._totals, strict=True):
+            words = QVBoxLayout()
+            words.setSpacing(0)
+            words.addWidget(title)
+            words.addWidget(totals)
+            title.setProperty("role", "name")
+            totals.setProperty("role", "secondary")
+            half = QHBoxLayout()
+            half.setSpacing(8)
+            half.addLayout(words, 1)
+            head.addLayout(half, 1)  # as wide as its half of the table
+            halves.append(half)
+        for part in (self._count, self._previous, self._next, self._close):
+            halves[-1].addWidget(part)
+        return head
+
+    def _make_table(self) -> QTableView:
+        table = QTableView(self)
+        table.setObjectName("compare_table")
+        table.setAccessibleName("Events of both sessions")
+        table.setProperty("bare", "true")
+        table.setModel(self.model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        for column, width in ((LEFT_NUMBER, 52), (SIGN, 30), (RIGHT_NUMBER, 52)):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            table.setColumnWidth(column, width)
+        for column in (LEFT, RIGHT):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        table.selectionModel().currentChanged.connect(self._on_current_changed)
+        table.doubleClicked.connect(self._on_double_clicked)
+        table.activated.connect(self._on_double_clicked)
+        return table
+
+    def _label(self, name: str) -> ElidedLabel:
+        label = ElidedLabel()
+        label.setObjectName(name)
+        return label
+
+    def _button(self, name: str, icon: str, text: str, key: str, slot: object) -> QPushButton:
+        button = QPushButton(theme.icon(icon, "text"), "", self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.setToolTip(f"{text} ({key})")
+        button.clicked.connect(slot)
+        shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(button.click)
+        return button
+
+    def _on_current_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
+        if current.isValid() and current.row() != previous.row():
+            self._show_place()
+            self.pair_selected.emit(current.row())
+
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        left, right = self.model.places(index.row())
+        wants_right = index.column() in (RIGHT_NUMBER, RIGHT) or left is None
+        place = right if wants_right else left
+        if place is not None:
+            self.event_asked.emit(wants_right, place)
+
+    def _show_place(self) -> None:
+        row, count = self.table.currentIndex().row(), len(self._differing)
+        if not count:
+            self._count.setText("No difference")
+        elif row in self._differing:
+            self._count.setText(f"Difference {self._differing.index(row) + 1:,} of {count:,}")
+        else:
+            self._count.setText(f"{count:,} difference{'' if count == 1 else 's'}")
+        self._next.setEnabled(any(number > row for number in self._differing[-1:]))
+        self._previous.setEnabled(any(number < row for number in self._differing[:1]))
+
+    def show_pair(self, aspects: Sequence[Aspect]) -> None:
+        """Show what is different in the selected pair."""
+        left, right = self.model.places(self.table.currentIndex().row())
+        self.aspects.left.setPlaceholderText("The left session has no such event." if left is None else "")
+        self.aspects.right.setPlaceholderText("The right session has no such event." if right is None else "")
+        self.aspects.set_aspects(aspects)
+
+
+def _card(inside: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("card", "true")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(1, 1, 1, 1)
+    layout.addWidget(inside)
+    return card

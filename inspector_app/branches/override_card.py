@@ -1,0 +1,125 @@
+"""A card in which a recorded answer or result is written anew, for a fork that runs on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.json_editor import JsonEditor
+
+_EDITOR_HEIGHT = 120
+
+
+class AlterCard(QWidget):
+    """Ctrl+Enter takes what is written, Esc puts the card away.
+
+    Signals:
+        submitted(str): what was written; it is checked.
+        cancelled: it was put away.
+    """
+
+    submitted = Signal(str)
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("alter_card")
+        self.setAccessibleName("Another answer or result")
+        self.setProperty("card", True)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._before = ""
+        icon = IconLabel(16, self, name="pen", role="accent")
+        self._title, self._hint = self._label("alter_title"), self._label("alter_hint")
+        self._hint.setProperty("role", "dim")
+        self._editor = JsonEditor("alter_editor", "What stands in its place", self)
+        self._editor.setMaximumHeight(_EDITOR_HEIGHT)
+        self._editor.changed.connect(self._show_buttons)
+        self._submit = self._button("alter_submit", "Fork and run on from here", self._on_submit)
+        self._submit.setProperty("primary", True)
+        cancel = self._button("alter_cancel", "Cancel", self._on_cancel)
+        cancel.setToolTip("Nothing is done (Esc)")
+        head = QHBoxLayout()
+        head.setSpacing(9)
+        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self._title, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(6)
+        buttons.addWidget(self._submit)
+        buttons.addWidget(cancel)
+        buttons.addStretch(1)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(12, 8, 8, 8)
+        rows.setSpacing(6)
+        rows.addLayout(head)
+        rows.addWidget(self._hint)
+        rows.addWidget(self._editor)
+        rows.addLayout(buttons)
+        self.hide()
+
+    @property
+    def title(self) -> str:
+        """What it is about; empty while it is hidden."""
+        return "" if self.isHidden() else self._title.text()
+
+    def ask(self, title: str, hint: str, before: str, read: Callable[[str], Any]) -> None:
+        """Show what was recorded, to be written anew.
+
+        Args:
+            title: what it is about.
+            hint: what will be done with it.
+            before: what was recorded.
+            read: looks at what is written; raises ValueError with a sentence if it cannot be taken.
+        """
+        self._title.setText(visible(title))
+        self._hint.setText(visible(hint))
+        self._before = before
+        self._editor.set_reader(read)
+        self._editor.set_text(before)
+        self.show()
+        self._show_buttons()
+        self._editor.edit.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+Enter and Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self._on_cancel()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._on_submit()
+        else:
+            super().keyPressEvent(event)
+
+    def _show_buttons(self) -> None:
+        same = self._editor.text == self._before
+        problem = self._editor.problem or ("It is what was recorded: change it first." if same else "")
+        self._submit.setEnabled(not problem)
+        self._submit.setToolTip(plain_tooltip(problem or "Answered from the recording up to here, live from then on (Ctrl+Enter)"))
+
+    def _on_submit(self) -> None:
+        if self._submit.isEnabled():
+            self.hide()
+            self.submitted.emit(self._editor.text)
+
+    def _on_cancel(self) -> None:
+        self.hide()
+        self.cancelled.emit()
+
+    def _label(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        return label
+
+    def _button(self, name: str, text: str, slot: Any) -> QPushButton:
+        button = QPushButton(theme.icon("check", "on_accent") if name == "alter_submit" else theme.icon("xmark", "text"), text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button

@@ -1,0 +1,94 @@
+"""Choosing a session of any open database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import visible
+from inspector_app.widgets.list_below import ListBelow
+from inspector_app.workspace.cursor import SessionAddress
+
+MOST_SHOWN = 500
+ROW_HEIGHT = 24
+"""About; so that the list of a few sessions is not mostly empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class PickableSession:
+    """A session, and how it reads in the list."""
+
+    address: SessionAddress
+    text: str
+
+
+class SessionPicker(QDialog):
+    """A filter and a list; Enter, the button, and a double click take the selected one. Open it with `open()`.
+
+    Signals:
+        picked(SessionAddress): this one was chosen.
+    """
+
+    picked = Signal(object)
+
+    def __init__(self, title: str, sessions: Sequence[PickableSession], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("session_picker")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Compare")
+        self.resize(620, min(190 + ROW_HEIGHT * len(sessions), 440))
+        self._sessions = list(sessions)
+        heading = QLabel(visible(title), self)
+        heading.setTextFormat(Qt.TextFormat.PlainText)
+        heading.setWordWrap(True)
+        self.filter = QLineEdit(self)
+        self.filter.setObjectName("picker_filter")
+        self.filter.setAccessibleName("Filter sessions")
+        self.filter.setPlaceholderText("Filter by database, app, user or session")
+        self.filter.textChanged.connect(self._fill)
+        self.list = QListWidget(self)
+        ListBelow(self.filter, self.list)
+        self.list.setObjectName("picker_list")
+        self.list.setAccessibleName("Sessions")
+        self.list.itemDoubleClicked.connect(self._on_chosen)
+        self.compare = QPushButton("Compare", self)
+        self.compare.setObjectName("picker_compare")
+        self.compare.setAccessibleName("Compare with the selected session")
+        self.compare.setProperty("primary", True)
+        self.compare.setDefault(True)
+        self.compare.clicked.connect(self._on_chosen)
+        cancel = QPushButton("Cancel", self)
+        cancel.setObjectName("picker_cancel")
+        cancel.setAccessibleName("Cancel")
+        cancel.clicked.connect(self.reject)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self.compare)
+        rows = QVBoxLayout(self)
+        for part in (heading, self.filter, self.list):
+            rows.addWidget(part)
+        rows.addLayout(buttons)
+        self._fill("")
+
+    def _fill(self, text: str) -> None:
+        words = text.casefold().split()
+        self.list.clear()
+        for session in self._sessions:
+            if all(word in session.text.casefold() for word in words):
+                item = QListWidgetItem(visible(session.text))
+                item.setData(Qt.ItemDataRole.UserRole, session.address)
+                self.list.addItem(item)
+                if self.list.count() == MOST_SHOWN:
+                    break
+        self.list.setCurrentRow(0)
+        self.compare.setEnabled(self.list.count() > 0)
+
+    def _on_chosen(self, *_: object) -> None:
+        item = self.list.currentItem()
+        if item is not None:
+            self.picked.emit(item.data(Qt.ItemDataRole.UserRole))
+            self.accept()

@@ -1,1 +1,0 @@
-"""What turns intent into work, and work into signals: the only code that touches runner, debugger and services."""

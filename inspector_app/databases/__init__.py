@@ -1,0 +1,1 @@
+"""What a database holds beside sessions: raw tables, shared state, files without sessions."""

@@ -1,0 +1,87 @@
+"""What a database holds beside its sessions: user and app state, and its tables as they stand. Read only."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
+
+from inspector_app.databases.raw_tables_pane import RawTablesPane
+from inspector_app.databases.shared_state_pane import SharedStatePane
+from inspector_app.presentation.values import visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.icon_label import IconLabel
+
+
+class DatabasePage(QWidget):
+    """Stands in for the stream while it is looked at.
+
+    Attributes:
+        tabs: the two panes.
+        state: user and app state; tables: plain rows.
+
+    Signals:
+        left: the page was put away.
+        tables_wanted: the tables are looked at now.
+    """
+
+    left = Signal()
+    tables_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("database_page")
+        self.state = SharedStatePane()
+        self.tables = RawTablesPane()
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("database_tabs")
+        self.tabs.setAccessibleName("What the database holds")
+        self.tabs.setDocumentMode(True)
+        for pane in (self.state, self.tables):
+            pane.setContentsMargins(0, 6, 0, 0)
+        self.tabs.addTab(self.state, "User && app state")
+        self.tabs.addTab(self.tables, "Tables")
+        self.tabs.currentChanged.connect(self._on_tab_changed)
+        self._title = ElidedLabel()
+        self._title.setObjectName("database_page_title")
+        self._title.setProperty("role", "title")
+        close = QPushButton(theme.icon("xmark"), "Back to the events")
+        close.setObjectName("database_page_close")
+        close.setAccessibleName("Back to the events")
+        close.setToolTip("Back to the events (Esc)")
+        close.clicked.connect(self.left)
+        back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        back.activated.connect(self.left)
+        head = QHBoxLayout()
+        head.setContentsMargins(4, 0, 0, 0)
+        head.setSpacing(8)
+        head.addWidget(IconLabel(13, self, name="database", role="dim"))
+        head.addWidget(self._title, 1)
+        head.addWidget(close)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
+        rows.addLayout(head)
+        rows.addWidget(self.tabs, 1)
+
+    @property
+    def title(self) -> str:
+        """Which database it is."""
+        return self._title.text()
+
+    def show_database(self, title: str) -> None:
+        """Say which database it is.
+
+        Args:
+            title: its name and kind.
+        """
+        self._title.setText(visible(title))
+
+    def show_tab(self, pane: QWidget) -> None:
+        """Bring `state` or `tables` to the front."""
+        self.tabs.setCurrentWidget(pane)
+
+    def _on_tab_changed(self, _number: int) -> None:
+        if self.tabs.currentWidget() is self.tables:
+            self.tables_wanted.emit()

@@ -1,0 +1,168 @@
+"""What a database holds beside its sessions: user and app state on their own, and its tables as plain rows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+from inspector_app.databases.raw_tables_controller import RawTablesController
+from inspector_app.documents.sources import DatabaseSource, Source
+from inspector_app.documents.tail_thread import Told
+from inspector_app.presentation.values import since
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.shell.parts import Parts
+from inspector_app.workspace.live_tail import TailController
+from runtime.errors.known_error import KnownError
+from runtime.storage.reading.shared_state import SharedScope, SharedState
+
+SETTLING_MS = 300
+"""From a commit of another process until the state on show is read again."""
+
+
+class DatabasePageController(QObject):
+    """Shows the page for a row of the list of sessions, and puts it away again.
+
+    Args:
+        parts: of the window.
+        tail: tells what changed.
+    """
+
+    def __init__(self, parts: Parts, tail: TailController, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bench = parts.window.workbench
+        self._page = self._bench.database
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._source: Source | None = None
+        self._scope: SharedScope | None = None
+        self._tables = RawTablesController(self._page.tables, self._messages, self._tasks, self)
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(SETTLING_MS)
+        self._settling.timeout.connect(self._on_settled)
+        self._connect_signals(parts.window, tail)
+
+    def _connect_signals(self, window: MainWindow, tail: TailController) -> None:
+        bench, commands = self._bench, window.commands
+        bench.sessions.row_chosen.connect(self._on_row_chosen)
+        commands.look_inside.triggered.connect(self._on_look_inside)
+        commands.reload.triggered.connect(self._on_settled)
+        self._page.left.connect(self._on_left)
+        self._page.tables_wanted.connect(self._on_tables_wanted)
+        self._page.state.scope_chosen.connect(self._on_scope_chosen)
+        self._browse.database_closed.connect(self._on_database_closed)
+        tail.told.connect(self._on_told)
+        # Who goes to an event wants to see it.
+        for gone_to in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered):
+            gone_to.connect(bench.leave_database_page)
+        for gone_to in (bench.timeline.event_chosen, bench.pending.session_asked, bench.detail.state.tree.writer_asked):
+            gone_to.connect(bench.leave_database_page)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._settling.stop()
+        self._source = None
+        self._tables.close()
+
+    def _on_row_chosen(self, target: str, path: tuple[str, ...]) -> None:
+        source = self._browse.source(target)
+        if len(path) > 2 or source is None:
+            self._bench.leave_database_page()
+        else:
+            self._show(source, SharedScope(*path) if path else None)
+
+    def _on_look_inside(self) -> None:
+        selected = self._cursor.session
+        source = self._browse.source(selected.database) if selected is not None else next(iter(self._browse.sources), None)
+        if source is None:
+            self._messages.info("Open a database first: what it holds can be looked at then.")
+            return
+        self._show(source, SharedScope(selected.key.app_name, selected.key.user_id) if selected is not None else None)
+        self._page.state.scopes.setFocus()
+
+    def _show(self, source: Source, scope: SharedScope | None) -> None:
+        page, other = self._page, source is not self._source
+        self._source = source
+        page.show_database(" · ".join(filter(None, (source.title, source.badge))))
+        if other:
+            page.state.set_scopes([])
+            page.state.say("Reading…")
+            self._tables.set_file(Path(source.target) if isinstance(source, DatabaseSource) and "://" not in source.target else None)
+        if scope is not None:
+            self._scope = scope
+            page.show_tab(page.state)
+        elif other:
+            self._scope = None
+        self._bench.show_database_page()
+        if page.tabs.currentWidget() is page.tables:
+            self._on_tables_wanted()
+        self._tasks.spawn(self._read_scopes(source), "Reading user and app state")
+
+    async def _read_scopes(self, source: Source) -> None:
+        state = self._page.state
+        try:
+            scopes = await source.shared_scopes()
+        except KnownError as error:
+            if source is self._source:
+                state.say("The state could not be read", str(error))
+            return
+        if source is not self._source:
+            return
+        state.set_scopes(scopes)
+        if self._scope is None and scopes:
+            self._scope = scopes[0]
+        if self._scope is not None:
+            state.choose(self._scope)
+            await self._read_state(source, self._scope)
+        else:
+            state.say("No user or app state is stored here", "Agents write it with keys that begin with user: or app:.")
+
+    async def _read_state(self, source: Source, scope: SharedScope) -> None:
+        try:
+            found = await source.shared_state(scope)
+        except KnownError as error:
+            if (source, scope) == (self._source, self._scope):
+                self._page.state.say("The state could not be read", str(error))
+            return
+        if (source, scope) == (self._source, self._scope):
+            self._page.state.show_state(scope, found.values, _facts(found))
+
+    def _on_scope_chosen(self, scope: SharedScope) -> None:
+        self._scope = scope
+        self._read_again()
+
+    def _read_again(self) -> None:
+        if self._source is not None and self._scope is not None:
+            self._tasks.spawn(self._read_state(self._source, self._scope), "Reading user and app state")
+
+    def _on_tables_wanted(self) -> None:
+        self._tables.show()
+
+    def _on_told(self, told: Told) -> None:
+        if self._source is not None and told.target == self._source.target and told.changes and self._page.state.isVisible():
+            self._settling.start()
+
+    def _on_settled(self) -> None:
+        if self._page.state.isVisible():
+            self._read_again()
+        elif self._page.tables.isVisible():
+            self._tables.read_again()
+
+    def _on_left(self) -> None:
+        self._bench.leave_database_page()
+        self._bench.stream.table.setFocus()
+
+    def _on_database_closed(self, target: str) -> None:
+        if self._source is not None and target == self._source.target:
+            self._bench.leave_database_page()
+            self._source = None
+            self._tables.set_file(None)
+
+
+def _facts(found: SharedState) -> str:
+    keys = f"{len(found.values):,} key{'' if len(found.values) == 1 else 's'}"
+    return f"{keys} · last written {since(found.update_time, time.time())}" if found.update_time else keys if found.values else ""

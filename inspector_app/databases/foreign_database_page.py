@@ -1,0 +1,62 @@
+"""A database that holds no sessions: what it is, and its tables as plain rows. Read only."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.databases.raw_tables_pane import RawTablesPane
+from inspector_app.presentation.values import visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.icon_label import IconLabel
+
+
+class OtherDatabasePage(QWidget):
+    """A sentence above the tables.
+
+    Attributes:
+        tables: the pane with the rows.
+
+    Signals:
+        left: the page was put away.
+    """
+
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("other_database_page")
+        self.tables = RawTablesPane()
+        self._text = QLabel()
+        self._text.setObjectName("other_database_text")
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        close = QPushButton(theme.icon("xmark"), "Close")
+        close.setObjectName("other_database_close")
+        close.setAccessibleName("Close this database")
+        close.setToolTip("Close this database (Esc); nothing in it was changed")
+        close.clicked.connect(self.left)
+        back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        back.activated.connect(self.left)
+        head = QHBoxLayout()
+        head.setContentsMargins(4, 4, 0, 4)
+        head.setSpacing(8)
+        head.addWidget(IconLabel(13, self, name="lock", role="dim"))
+        head.addWidget(self._text, 1)
+        head.addWidget(close)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 8)
+        rows.setSpacing(4)
+        rows.addLayout(head)
+        rows.addWidget(self.tables, 1)
+
+    @property
+    def text(self) -> str:
+        """What it is, as it is shown."""
+        return self._text.text()
+
+    def show_text(self, text: str) -> None:
+        """Say what it is."""
+        self._text.setText(visible(text))

@@ -1,0 +1,252 @@
+"""The tables of a database as plain rows: a list of them, one page of one, and any value whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QMenu,
+    QPushButton,
+    QSplitter,
+    QStackedLayout,
+    QTableView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.databases.raw_rows import RawRowsModel, shown
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import add_copy_action
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.row_menu import RowMenu
+
+_ROW_HEIGHT = 24
+_WIDTHS = (60, 240)
+"""Pixels of a column, at least and at most; a person can make it wider."""
+_NAMES, _NAMES_MOST = 170, 280
+"""Pixels of the tables' names at first, and the most that is always left to them."""
+_PAGES = {
+    "first": ("angles-left", "First page"),
+    "previous": ("angle-left", "Previous page"),
+    "next": ("angle-right", "Next page"),
+    "last": ("angles-right", "Last page"),
+}
+
+
+class RowsView(QTableView):
+    """The rows; Enter opens a value whole."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Report Enter as activation on every platform."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.activated.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+
+class RawTablesPane(QWidget):
+    """Shows what it is told.
+
+    Attributes:
+        tables: the names, with their counts.
+        model, rows: one page of the chosen table.
+
+    Signals:
+        table_chosen (int): by its place in the list.
+        page_asked (str): `first`, `previous`, `next` or `last`.
+        value_asked (int, int): show the value of this row and column whole.
+    """
+
+    table_chosen = Signal(int)
+    page_asked = Signal(str)
+    value_asked = Signal(int, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("raw_tables_pane")
+        self.tables = self._make_list()
+        self.model = RawRowsModel(self)
+        self.rows = self._make_rows()
+        self._place = ElidedLabel()
+        self._place.setObjectName("raw_place")
+        self._place.setProperty("role", "secondary")
+        self.buttons = {name: self._make_button(name) for name in _PAGES}
+        self._open = QPushButton(theme.icon("up-right-from-square"), "Open full")
+        self._open.setObjectName("raw_open_full")
+        self._open.setAccessibleName("Open the selected value whole")
+        self._open.clicked.connect(self._on_open_full)
+        self._empty = EmptyState()
+        self._empty.setProperty("card", "false")
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._right())
+        split = QSplitter(self)
+        split.setObjectName("raw_splitter")
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.tables)
+        holder = QWidget()
+        holder.setLayout(self._stack)
+        split.addWidget(holder)
+        split.setSizes([_NAMES, 500])
+        split.setStretchFactor(1, 1)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(split)
+        theme.current().changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        for row in range(self.tables.rowCount()):
+            if (count := self.tables.item(row, 1)) is not None:
+                count.setForeground(theme.color("dim"))
+
+    @property
+    def place_text(self) -> str:
+        """Which rows are shown, of how many."""
+        return self._place.text()
+
+    def set_tables(self, tables: Sequence[tuple[str, str, str]], *, chosen: int = -1) -> None:
+        """List tables.
+
+        Args:
+            tables: name, count in words, and what is known about each.
+            chosen: the one whose rows are shown; -1: none.
+        """
+        self.tables.blockSignals(True)
+        self.tables.setRowCount(len(tables))
+        for row, (name, count, note) in enumerate(tables):
+            for column, text in enumerate((visible(name), count)):
+                cell = QTableWidgetItem(text)
+                cell.setToolTip(plain_tooltip(f"{name}\n{note}"))
+                if column:
+                    cell.setForeground(theme.color("dim"))
+                    cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.tables.setItem(row, column, cell)
+        wanted = self.tables.sizeHintForColumn(0) + self.tables.sizeHintForColumn(1) + 16
+        self.tables.setMinimumWidth(min(wanted, _NAMES_MOST))
+        self.tables.setCurrentCell(chosen, 0)
+        self.tables.blockSignals(False)
+
+    def say(self, title: str, hint: str = "") -> None:
+        """Say why no rows are shown."""
+        self._empty.set_text(title, hint)
+        self._stack.setCurrentWidget(self._empty)
+
+    def show_page(self, place: str, possible: set[str]) -> None:
+        """Show what the model holds now.
+
+        Args:
+            place: which rows they are, in words.
+            possible: the pages that can be gone to.
+        """
+        self._place.setText(place)
+        for name, button in self.buttons.items():
+            button.setEnabled(name in possible)
+        self._stack.setCurrentIndex(1)
+        self.rows.resizeColumnsToContents()
+        least, most = _WIDTHS
+        most = max(most, self.rows.viewport().width() // max(self.model.columnCount(), 1))  # in a wide window each may have its share
+        for column in range(self.model.columnCount()):
+            self.rows.setColumnWidth(column, min(max(self.rows.columnWidth(column), least), most))
+        self.rows.scrollToTop()
+        if self.model.rowCount():
+            self.rows.setCurrentIndex(self.model.index(0, 0))
+        self._open.setEnabled(bool(self.model.rowCount()))
+
+    def _make_list(self) -> QTableWidget:
+        table = QTableWidget(0, 2)
+        table.setObjectName("raw_table_names")
+        table.setAccessibleName("Tables of the database")
+        _set_up(table)
+        table.horizontalHeader().hide()
+        table.verticalHeader().hide()
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        table.currentCellChanged.connect(self._on_table_changed)
+        return table
+
+    def _make_rows(self) -> RowsView:
+        rows = RowsView()
+        rows.setObjectName("raw_rows")
+        rows.setAccessibleName("Rows of the table")
+        rows.setProperty("bare", "true")
+        rows.setModel(self.model)
+        _set_up(rows)
+        rows.setFont(theme.mono_font())
+        rows.horizontalHeader().setResizeContentsPrecision(20)
+        rows.horizontalHeader().setHighlightSections(False)
+        rows.horizontalHeader().setStretchLastSection(True)
+        rows.verticalHeader().setHighlightSections(False)
+        rows.activated.connect(self._on_activated)
+        RowMenu(rows, self.context_menu)
+        return rows
+
+    def _make_button(self, name: str) -> QPushButton:
+        icon, text = _PAGES[name]
+        button = QPushButton(theme.icon(icon), "")
+        button.setObjectName(f"raw_{name}")
+        button.setAccessibleName(text)
+        button.setToolTip(text)
+        button.clicked.connect(partial(self.page_asked.emit, name))
+        return button
+
+    def _right(self) -> QWidget:
+        part = QWidget()
+        part.setProperty("card", "true")
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 6, 6, 6)
+        bar.setSpacing(4)
+        bar.addWidget(self._place, 1)
+        for button in self.buttons.values():
+            bar.addWidget(button)
+        bar.addSpacing(8)
+        bar.addWidget(self._open)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addWidget(self.rows, 1)
+        column.addLayout(bar)
+        return part
+
+    def _on_table_changed(self, row: int, _column: int, before: int, _before_column: int) -> None:
+        if row >= 0 and row != before:
+            self.table_chosen.emit(row)
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        self.value_asked.emit(index.row(), index.column())
+
+    def _on_open_full(self) -> None:
+        index = self.rows.currentIndex()
+        if index.isValid():
+            self._on_activated(index)
+
+    def context_menu(self, index: QModelIndex) -> QMenu | None:
+        """Return the menu of a value, None where there is none."""
+        value = self.model.value(index)
+        if value is None:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        add_copy_action(menu, "Copy what is shown" if value.is_cut else "Copy value", shown(value))
+        menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(partial(self._on_activated, index))
+        return menu
+
+
+def _set_up(table: QTableView) -> None:
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

@@ -1,0 +1,195 @@
+"""User and app state of a database, whatever session is on show: a list of apps and users, and what is stored for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QListView, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+
+from inspector_app.databases.scope_list import Scope, ScopeListModel, scope_words
+from inspector_app.presentation.values import visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.value_tree import ValueTreeModel
+from inspector_app.widgets.value_tree_view import ValueTreeView
+
+
+class SharedStatePane(QWidget):
+    """Shows what it is told.
+
+    Attributes:
+        filter: narrows the list.
+        model, scopes: the apps and users.
+        values, tree: the state of one of them.
+
+    Signals:
+        scope_chosen (Scope): show what is stored for it.
+    """
+
+    scope_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("shared_state_pane")
+        self.filter = QLineEdit()
+        self.filter.setObjectName("scope_filter")
+        self.filter.setAccessibleName("Filter apps and users")
+        self.filter.setPlaceholderText("Filter apps and users")
+        theme.make_clearable(self.filter)
+        self.model = ScopeListModel(self)
+        self._none = QLabel()
+        self._none.setObjectName("no_scopes")
+        self._none.setProperty("role", "secondary")
+        self._none.setWordWrap(True)
+        self._none.hide()
+        self.scopes = self._make_list()
+        self.values = ValueTreeModel(self)
+        self.tree = ValueTreeView(self.values)
+        self.tree.setObjectName("shared_state_tree")
+        self.tree.setAccessibleName("State of the app or user")
+        self._title = ElidedLabel()
+        self._title.setObjectName("shared_state_title")
+        self._title.setProperty("role", "title")
+        self._facts = QLabel()
+        self._facts.setObjectName("shared_state_facts")
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)
+        self._facts.setProperty("role", "secondary")
+        self._empty = EmptyState()
+        self._empty.setProperty("card", "false")
+        self._stack = QStackedLayout()
+        for page in (self._empty, self.tree):
+            self._stack.addWidget(page)
+        split = QSplitter(self)
+        split.setObjectName("shared_state_splitter")
+        split.setChildrenCollapsible(False)
+        split.addWidget(_column(self.filter, self._none, self.scopes))
+        split.addWidget(self._right())
+        split.setSizes([190, 460])
+        split.setStretchFactor(1, 1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(split)
+        self._chosen: Scope | None = None
+        self._sought = False
+        self.scopes.verticalScrollBar().rangeChanged.connect(self._on_laid_out, Qt.ConnectionType.QueuedConnection)
+        self.filter.textChanged.connect(self._on_filter_changed)
+        self.scopes.selectionModel().currentChanged.connect(self._on_current_changed)
+
+    @property
+    def title(self) -> str:
+        """Whose state is shown."""
+        return self._title.text()
+
+    @property
+    def facts(self) -> str:
+        """What else is known of it."""
+        return self._facts.text()
+
+    def set_scopes(self, scopes: Sequence[Scope]) -> None:
+        """List apps and users."""
+        self.model.set_scopes(scopes)
+        self._say_why_none()
+        self._select()
+
+    def choose(self, scope: Scope) -> None:
+        """Select an app or user in the list, if it is there; nothing is asked for by that."""
+        self._chosen = scope
+        if self.filter.text() and not self.model.index_of(scope).isValid():
+            self.filter.clear()
+        self._select()
+
+    def show_state(self, scope: Scope, values: Mapping[str, Any], facts: str) -> None:
+        """Show what is stored for an app or user.
+
+        Args:
+            scope: which.
+            values: keys with their prefixes.
+            facts: such as when it was written last.
+        """
+        self._title.setText(visible(scope_words(scope)))
+        self._facts.setText(facts)
+        self.values.set_values(dict(sorted(values.items())), ("key", "value"))
+        self._stack.setCurrentWidget(self.tree)
+        if not values:
+            prefix = "app:" if scope.user_id is None else "user:"
+            self.say("No state is stored here", f"Agents write keys that begin with {prefix} for all sessions of this {_kind(scope)}.")
+
+    def say(self, title: str, hint: str = "") -> None:
+        """Say why no state is shown."""
+        self._empty.set_text(title, hint)
+        self._stack.setCurrentWidget(self._empty)
+
+    def _make_list(self) -> QListView:
+        scopes = QListView()
+        scopes.setObjectName("scope_list")
+        scopes.setAccessibleName("Apps and users with state of their own")
+        scopes.setModel(self.model)
+        scopes.setUniformItemSizes(True)
+        scopes.setLayoutMode(QListView.LayoutMode.Batched)  # 100,000 users at once would hold the window
+        scopes.setBatchSize(500)
+        scopes.setIconSize(QSize(13, 13))
+        scopes.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        scopes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scopes.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        return scopes
+
+    def _right(self) -> QWidget:
+        part = QWidget()
+        part.setProperty("card", "true")
+        column = QVBoxLayout(part)
+        column.setContentsMargins(1, 6, 1, 1)
+        column.setSpacing(4)
+        head = QVBoxLayout()
+        head.setContentsMargins(8, 0, 8, 0)
+        head.setSpacing(2)
+        for label in (self._title, self._facts):
+            head.addWidget(label)
+        column.addLayout(head)
+        column.addLayout(self._stack, 1)
+        return part
+
+    def _select(self) -> None:
+        index = self.model.index_of(self._chosen) if self._chosen is not None else QModelIndex()
+        if index.isValid():
+            self.scopes.setCurrentIndex(index)
+            self._sought = True
+            self._on_laid_out()
+
+    def _on_laid_out(self) -> None:
+        """Bring the selected row into view, which in a long list has its place only now."""
+        if self._sought:
+            row = self.scopes.currentIndex()
+            self.scopes.scrollTo(row)
+            self._sought = not self.scopes.viewport().rect().intersects(self.scopes.visualRect(row))
+
+    def _on_filter_changed(self, text: str) -> None:
+        self.model.set_filter(text)
+        self._say_why_none()
+        self._select()
+
+    def _say_why_none(self) -> None:
+        self._none.setText("No app or user matches." if self.filter.text().strip() else "No app or user has state of its own.")
+        self._none.setVisible(self.model.rowCount() == 0)
+
+    def _on_current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
+        scope = self.model.scope(current)
+        if scope is not None and scope != self._chosen:
+            self._chosen = scope
+            self.scope_chosen.emit(scope)
+
+
+def _kind(scope: Scope) -> str:
+    return "app" if scope.user_id is None else "user"
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(6)
+    for widget in widgets:
+        column.addWidget(widget)
+    return part

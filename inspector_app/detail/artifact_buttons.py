@@ -1,0 +1,108 @@
+"""The files that an event saved: a button for each, and a look at one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from google.genai import types
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.detail.pictures import Pictures
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.text_dialog import TextDialog
+
+MOST_SHOWN = 8
+_LONGEST_NAME = 40
+_COLUMNS = 2
+_TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
+
+
+class ArtifactButtons(QWidget):
+    """A button for each saved file; hidden where there is none.
+
+    Signals:
+        asked (str, int): show this version of a file.
+    """
+
+    asked = Signal(str, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("artifacts")
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(10, 8, 10, 4)
+        self._grid.setColumnStretch(_COLUMNS, 1)
+        self.hide()
+
+    def set_artifacts(self, saved: Mapping[str, int]) -> None:
+        """Offer these files.
+
+        Args:
+            saved: name → version.
+        """
+        for old in self.findChildren(QPushButton):
+            self._grid.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        for number, (name, version) in enumerate(list(saved.items())[:MOST_SHOWN]):
+            button = QPushButton(theme.icon("file-lines"), f"{_short(name)}  v{version}", self)
+            button.setObjectName("open_artifact")
+            button.setAccessibleName(f"Open the saved file {visible(name[:200])}, version {version}")
+            button.setToolTip(plain_tooltip(f"Saved here: {name}, version {version}"))
+            button.clicked.connect(partial(self._on_clicked, name, version))
+            self._grid.addWidget(button, number // _COLUMNS, number % _COLUMNS)
+        self.setVisible(bool(saved))
+
+    def _on_clicked(self, name: str, version: int) -> None:
+        self.asked.emit(name, version)
+
+
+def artifact_dialog(name: str, version: int, part: types.Part, parent: QWidget) -> QDialog:
+    """Return a window that shows a saved file: a text or a picture; of anything else what it is.
+
+    Args:
+        name, version: of the file.
+        part: what is in it.
+        parent: the window it belongs to.
+    """
+    title = f"{visible(name[:100])} · version {version}"
+    blob = part.inline_data
+    if blob is not None and (blob.mime_type or "").startswith("image/"):
+        return _picture_dialog(title, blob, parent)
+    return TextDialog(title, _text_of(part), parent)
+
+
+def _text_of(part: types.Part) -> str:
+    if part.text is not None:
+        return part.text
+    if part.file_data is not None:
+        return f"It is kept elsewhere: {part.file_data.file_uri} ({part.file_data.mime_type or 'of no told type'})"
+    data = (part.inline_data.data if part.inline_data is not None else None) or b""
+    media_type = (part.inline_data.mime_type if part.inline_data is not None else None) or "of no told type"
+    if media_type.startswith(_TEXTS):
+        return data.decode("utf-8", "replace")
+    return f"{media_type}, {len(data):,} bytes: no text and no picture."
+
+
+def _picture_dialog(title: str, blob: types.Blob, parent: QWidget) -> QDialog:
+    dialog = QDialog(parent)
+    dialog.setObjectName("picture_dialog")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle(title)
+    pictures = Pictures()
+    pictures.set_pictures([blob])
+    close = QPushButton("Close")
+    close.setAccessibleName("Close")
+    close.clicked.connect(dialog.accept)
+    column = QVBoxLayout(dialog)
+    column.addWidget(pictures, 1)
+    column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+    dialog.resize(520, 380)
+    return dialog
+
+
+def _short(name: str) -> str:
+    return visible(name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]).replace("&", "&&")

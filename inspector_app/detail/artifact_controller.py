@@ -1,0 +1,47 @@
+"""A look at the files that an event saved, where something keeps them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from inspector_app.detail.artifact_buttons import artifact_dialog
+from inspector_app.detail.event_detail import EventDetail
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.presentation.values import visible
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.messages import MessageBus
+from runtime.artifacts.file_artifact_service import FileArtifactService
+
+
+class ArtifactController(QObject):
+    """Opens a saved file in a window of its own, or says where it is.
+
+    Args:
+        browse, tasks, messages: of the window.
+        detail: has the buttons.
+    """
+
+    def __init__(self, browse: BrowseController, tasks: Tasks, messages: MessageBus, detail: EventDetail) -> None:
+        super().__init__(detail)
+        self._browse = browse
+        self._tasks = tasks
+        self._messages = messages
+        self._detail = detail
+        detail.content.artifact_asked.connect(self._on_asked)
+
+    def _on_asked(self, name: str, version: int) -> None:
+        session = self._browse.session
+        if session is not None:
+            self._tasks.spawn(self._open(session, name, version), f"Opening {name}")
+
+    async def _open(self, session: OpenSession, name: str, version: int) -> None:
+        key, files = session.address.key, session.source.files
+        part = await files.load_artifact(
+            app_name=key.app_name, user_id=key.user_id, session_id=key.session_id, filename=name, version=version
+        )
+        if part is None:
+            where = f"in {files.root_dir}" if isinstance(files, FileArtifactService) else "here"
+            self._messages.info(f"There is no version {version} of {visible(name[:100])} {where}: it was removed, or is with its agent.")
+            return
+        artifact_dialog(name, version, part, self._detail).open()

@@ -1,0 +1,234 @@
+"""What an event says: its texts and pictures, its calls and results as a tree, its error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from textwrap import indent
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+
+from inspector_app.detail.artifact_buttons import ArtifactButtons
+from inspector_app.detail.pictures import Pictures
+from inspector_app.presentation.event_summary import describe, failure_of, text_of
+from inspector_app.presentation.value_filters import call_root
+from inspector_app.presentation.values import visible_lines
+from inspector_app.widgets import theme
+from inspector_app.widgets.safe_browser import SafeBrowser
+from inspector_app.widgets.text_dialog import TextDialog
+from inspector_app.widgets.value_tree import ValueTreeModel
+from inspector_app.widgets.value_tree_view import ValueTreeView
+from runtime.events import Event
+
+MAX_MARKDOWN = 16_000
+"""Most characters laid out as Markdown: what is made to be slow takes 0.3 s then, and four times that for twice the length."""
+
+MAX_PLAIN = 100_000
+"""Most characters of plain text in the pane; the rest is behind *Open full*."""
+
+_CODE = ("Code", "Code output")
+"""Titles of what is shown as it is written, in Markdown, too."""
+
+_ONE_LINE = 36
+_SHORT = 3_000
+"""Characters of a text whose height may be asked for at once."""
+
+
+class ContentView(QWidget):
+    """Shows an event's content.
+
+    Signals:
+        artifact_asked (str, int): show this version of a file that the event saved.
+    """
+
+    artifact_asked = Signal(str, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("content_view")
+        self._sections: dict[str, str] = {}
+        self._by_hand = False
+        self._error = QLabel()
+        self._error.setObjectName("content_error")
+        self._error.setTextFormat(Qt.TextFormat.PlainText)
+        self._error.setProperty("role", "bad")
+        self._error.setWordWrap(True)
+        self._error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._error.setContentsMargins(10, 10, 10, 4)
+        self.browser = SafeBrowser()
+        self.browser.setObjectName("content_text")
+        self.browser.setAccessibleName("Text of the event")
+        self.browser.setMinimumHeight(_ONE_LINE)
+        self.model = ValueTreeModel(self)
+        self.tree = ValueTreeView(self.model, open_depth=2)
+        self.tree.setObjectName("content_tree")
+        self.tree.setAccessibleName("Calls, results and actions of the event")
+        self.pictures = Pictures()
+        self.artifacts = ArtifactButtons()
+        self.artifacts.asked.connect(self.artifact_asked)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.addWidget(self.browser)
+        self._split.addWidget(self.tree)
+        self._split.setChildrenCollapsible(False)
+        self._split.setStretchFactor(1, 1)
+        self._split.splitterMoved.connect(self._on_split_moved)
+        self.browser.document().documentLayout().documentSizeChanged.connect(self._share_out)
+        self._bar = self._make_bar()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._error)
+        layout.addWidget(self.pictures)
+        layout.addWidget(self.artifacts)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self._bar)
+
+    def _make_bar(self) -> QWidget:
+        self._markdown = QCheckBox("Markdown")
+        self._markdown.setObjectName("content_markdown")
+        self._markdown.setAccessibleName("Show the text as Markdown")
+        self._markdown.setChecked(True)
+        self._markdown.toggled.connect(self._show_text)
+        self._full = QPushButton(theme.icon("up-right-from-square"), "Open full")
+        self._full.setObjectName("open_full_content")
+        self._full.setAccessibleName("Open the whole text in a window")
+        self._full.clicked.connect(self._on_open_full)
+        bar = QWidget()
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(10, 6, 6, 6)
+        self._part = QLabel()
+        self._part.setObjectName("content_part")
+        self._part.setTextFormat(Qt.TextFormat.PlainText)
+        self._part.setProperty("role", "secondary")
+        row.addWidget(self._markdown)
+        row.addWidget(self._part)
+        row.addStretch(1)
+        row.addWidget(self._full)
+        return bar
+
+    def set_event(self, event: Event) -> None:
+        """Show an event's content.
+
+        Args:
+            event: committed or still streaming.
+        """
+        errors = [part for part in (event.error_code, event.error_message) if part]
+        errors += [f"{call.name} failed: {text}" for call in event.get_function_responses() if (text := failure_of(call))]
+        self._error.setText(visible_lines("\n".join(errors)[:2000]))
+        self._error.setVisible(bool(errors))
+        values, roots = _values(event)
+        self.model.set_values(values, ("part", "value"), roots)
+        self.tree.setVisible(bool(values))
+        self.artifacts.set_artifacts(event.actions.artifact_delta)
+        parts = (event.content.parts if event.content else None) or []
+        self.pictures.set_pictures([part.inline_data for part in parts if part.inline_data is not None])
+        self._sections = _sections(event)
+        said = bool(self._sections)
+        if not (said or values or errors):
+            self._sections = {"": describe(event).summary}
+        self.browser.setVisible(bool(self._sections))
+        self._bar.setVisible(said)
+        self._show_text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height out again."""
+        super().resizeEvent(event)
+        self._share_out()
+
+    def _on_split_moved(self) -> None:
+        self._by_hand = True
+
+    def _share_out(self) -> None:
+        """Give a short text what it needs above the tree, a long one half; unless somebody has shared it out already."""
+        if self._by_hand or self.browser.isHidden() or self.tree.isHidden():
+            return
+        document, whole = self.browser.document(), self._split.height()
+        wanted = math.ceil(document.size().height()) + 2 * self.browser.frameWidth() if document.characterCount() < _SHORT else whole
+        text = max(min(wanted, whole // 2), self.browser.minimumHeight())
+        self._split.setSizes([text, whole - text])
+
+    def _show_text(self) -> None:
+        markdown = self._markdown.isChecked()
+        text = self._whole_text("**{}**\n\n" if markdown else "{}:\n", markdown=markdown)
+        limit = MAX_MARKDOWN if markdown else MAX_PLAIN
+        self._full.setVisible(len(text) > limit)
+        self._part.setText(f"{limit:,} of {len(text):,} characters" if len(text) > limit else "")
+        shown = text[:limit] + ("…" if len(text) > limit else "")
+        if markdown:
+            self.browser.set_markdown(shown)
+        else:
+            self.browser.set_plain(shown)
+        self._share_out()
+
+    def _whole_text(self, heading: str, *, markdown: bool = False) -> str:
+        if list(self._sections) == ["Answer"]:
+            return self._sections["Answer"]
+        texts = {title: indent(text, "    ") if markdown and title in _CODE else text for title, text in self._sections.items()}
+        return "\n\n".join((heading.format(title) if title else "") + text for title, text in texts.items())
+
+    def _on_open_full(self) -> None:
+        TextDialog("Text of the event", self._whole_text("{}:\n"), self, prose=True).open()
+
+
+def _sections(event: Event) -> dict[str, str]:
+    """Return the texts of an event, title → text; an answer alone needs no title."""
+    said = text_of(event)
+    spoken = event.output_transcription or event.input_transcription
+    if not said and spoken and spoken.text:
+        said = spoken.text
+    compaction = event.actions.compaction
+    if compaction and compaction.compacted_content.parts:
+        said = "".join(part.text or "" for part in compaction.compacted_content.parts)
+    parts = (event.content.parts if event.content else None) or []
+    code = [part.executable_code.code or "" for part in parts if part.executable_code is not None]
+    output = [part.code_execution_result.output or "" for part in parts if part.code_execution_result is not None]
+    sections = {"Thought": text_of(event, thoughts=True).strip(), "Answer": said}
+    sections |= dict(zip(_CODE, ("\n\n".join(code), "\n\n".join(output)), strict=True))
+    return {title: text for title, text in sections.items() if text}
+
+
+def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what is shown as a tree, title → value, and title → its path in a filter; titles that come twice are numbered."""
+    titled: dict[str, Any] = {}
+    roots: dict[str, str] = {}
+    for title, value, root in [*_parts(event), *_actions(event)]:
+        number = 2
+        unique = title
+        while unique in titled:
+            unique, number = f"{title} ({number})", number + 1
+        titled[unique] = value
+        roots[unique] = root
+    return titled, roots
+
+
+def _parts(event: Event) -> Iterator[tuple[str, Any, str]]:
+    """Yield what an event holds beside texts: title, value, and its path in a filter, empty where it has none."""
+    for part in (event.content.parts if event.content else None) or []:
+        if part.function_call is not None:
+            call = part.function_call
+            yield f"call {call.name}", call.args or {}, call_root("call", call.name or "")
+        elif part.function_response is not None:
+            answer = part.function_response
+            yield f"{answer.name} →", answer.response or {}, call_root("response", answer.name or "")
+        elif part.inline_data is not None:
+            yield part.inline_data.mime_type or "data", part.inline_data.data or b"", ""
+        elif part.file_data is not None:
+            yield part.file_data.mime_type or "file", part.file_data.file_uri, ""
+
+
+def _actions(event: Event) -> Iterator[tuple[str, Any, str]]:
+    actions = event.actions
+    for title, value, root in (
+        ("checkpoint", actions.agent_state, "checkpoint"),
+        ("end of agent", actions.end_of_agent, "end_of_agent"),
+        ("transfer to", actions.transfer_to_agent, "transfer"),
+        ("escalate", actions.escalate, "escalate"),
+        ("saved artifacts", actions.artifact_delta or None, "artifact"),
+        ("rewind before", actions.rewind_before_invocation_id, "json.actions.rewind_before_invocation_id"),
+        ("custom metadata", event.custom_metadata, "metadata"),
+    ):
+        if value is not None:
+            yield title, value, root

@@ -1,0 +1,239 @@
+"""Everything about the selected event, in tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
+
+from inspector_app.detail.content_view import ContentView
+from inspector_app.detail.request_view import RequestView
+from inspector_app.presentation.credential_form import without_secrets
+from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.values import clock_ms, full_time, plain_tooltip, visible
+from inspector_app.state.delta_view import DeltaView
+from inspector_app.state.state_edit_bar import StateEditBar
+from inspector_app.state.state_tree import PINNED, StateByScope
+from inspector_app.state.state_view import NO_STATE, StateView
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.json_view import JsonView
+from runtime.events import Event
+from runtime.sessions.state import Change, scope_of
+
+
+class EventDetail(QWidget):
+    """Shows one event. Only the tab in front is filled; the others when they come to the front.
+
+    Attributes:
+        tabs: Content, State & delta, Request, JSON; more can be added.
+        content, state, state_edit, delta, request, json: the panes in them.
+
+    Signals:
+        request_wanted (Event): the request that this event answers is to be shown.
+        filter_asked (str): show only the events that this filter lets through.
+    """
+
+    request_wanted = Signal(object)
+    filter_asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("event_detail")
+        self._event: Event | None = None
+        self._number = 0
+        self._stale: set[QWidget] = set()
+        self._title = ElidedLabel()
+        self._title.setObjectName("event_detail_title")
+        self._title.setProperty("role", "title")
+        self._time = QLabel()
+        self._time.setTextFormat(Qt.TextFormat.PlainText)
+        self._time.setProperty("role", "secondary")
+        self.content = ContentView()
+        self.state = StateView()
+        self.state_edit = StateEditBar()
+        self.delta = DeltaView()
+        self.request = RequestView()
+        self.json = JsonView()
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("event_tabs")
+        self.tabs.setAccessibleName("Selected event")
+        self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(True)
+        self._content_page = _card(self.content)
+        self._state_page = _card(self._state_and_delta())
+        self._request_page = _card(self.request)
+        self._json_page = _card(self.json)
+        self.tabs.addTab(self._content_page, "Content")
+        self.tabs.addTab(self._state_page, "State && delta")
+        self.tabs.addTab(self._request_page, "Request")
+        self.tabs.addTab(self._json_page, "JSON")
+        self.tabs.setCurrentWidget(self._state_page)
+        self.tabs.currentChanged.connect(self._fill_front_tab)
+        for asking in (self.content.tree.filter_asked, self.state.tree.filter_asked, self.delta.filter_asked):
+            asking.connect(self.filter_asked)
+        self._empty = EmptyState()
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._shown_part())
+        self.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
+
+    def _shown_part(self) -> QWidget:
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 6, 8, 2)
+        head.setSpacing(10)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._time)
+        part = QWidget()
+        layout = QVBoxLayout(part)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self.tabs, 1)
+        return part
+
+    def _state_and_delta(self) -> QWidget:
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setObjectName("state_delta_splitter")
+        split.setChildrenCollapsible(False)
+        for pane in (self.state, self.delta):
+            pane.setMinimumHeight(40)  # a low window still has room for the buttons between them
+        split.addWidget(self._state_with_edit())
+        split.addWidget(self.delta)
+        split.setStretchFactor(0, 5)
+        split.setStretchFactor(1, 2)
+        split.setSizes([500, 180])
+        return split
+
+    def show_event(self, index: int, event: Event) -> None:
+        """Show an event.
+
+        Args:
+            index: its place in the session, from 0; shown from 1.
+            event: committed or still streaming.
+        """
+        if not self._number:
+            self.state.set_empty_text(*NO_STATE)
+        self._event = without_secrets(event)
+        self._number = index + 1
+        self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_time(event)
+        self._fill()
+
+    def show_inner(self, event: Event) -> None:
+        """Show an event of an agent that ran as a tool: it is in no stored session, and what its state was nobody knows any more.
+
+        Args:
+            event: the event.
+        """
+        self._event = event
+        self._number = 0
+        self._title.setText(f"Inside a tool · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_time(event)
+        self.state.set_empty_text("Its state is not kept", "An agent called as a tool has a session of its own, which is not stored.")
+        self.state.set_state(None, [], "state", None)
+        delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
+        self.delta.set_changes(delta, "delta")
+        self.delta.set_empty_text("This event changed no key")
+        self._fill()
+
+    def _show_time(self, event: Event) -> None:
+        self._time.setText(clock_ms(event.timestamp))
+        self._time.setToolTip(plain_tooltip(full_time(event.timestamp)))
+
+    def _fill(self) -> None:
+        self._stack.setCurrentIndex(1)
+        self._stale = {self._content_page, self._request_page, self._json_page}
+        self._fill_front_tab()
+
+    def find_in_state(self) -> None:
+        """Bring the state to the front and ask what to look for in it; where no event is shown, go to what says so."""
+        if self._stack.currentWidget() is self._empty:
+            self._empty.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+        self.tabs.setCurrentWidget(self._state_page)
+        self.state.ask_search()
+
+    def _state_with_edit(self) -> QWidget:
+        part = QWidget()
+        rows = QVBoxLayout(part)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self.state, 1)
+        rows.addWidget(self.state_edit)
+        self.state_edit.form_shown.connect(self.delta.setHidden)
+        self.state.tree.selectionModel().currentChanged.connect(self._on_key_selected)
+        self.state.model.modelReset.connect(self._on_key_selected)
+        QShortcut(QKeySequence("F2"), self.state.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(
+            self.state_edit.start_edit
+        )
+        return part
+
+    def _on_key_selected(self, *_: object) -> None:
+        node = self.state.model.node(self.state.tree.currentIndex())
+        while node.parent is not None and node.parent.parent is not None and not node.parent.lane:
+            node = node.parent
+        lane = node.parent.lane if node.parent is not None else ""
+        editable = (scope_of(node.key) if lane == PINNED else lane) in ("session", "user", "app")
+        self.state_edit.select(node.key if editable else None, node.value)
+
+    def set_state(
+        self,
+        state: StateByScope | None,
+        changes: Sequence[Change],
+        writers: Mapping[str, tuple[int, str]] | None = None,
+        compared: int | None = None,
+        changed_since: Collection[str] = (),
+    ) -> None:
+        """Show the state after the event that is shown, and what that event changed.
+
+        Args:
+            state: None where it is not known.
+            changes: of all scopes.
+            writers: key → place and name of who wrote it.
+            changed_since: keys that another session has written since.
+            compared: place of another event with whose state it was compared to find the changes; None: there is none.
+        """
+        number = f"{self._number:,}"
+        self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
+        self.delta.show_comparing(None if compared is None else f"Compared with the state after event {compared + 1:,}")
+        if compared is None:
+            self.delta.set_changes(changes, f"delta of {number}")
+            self.delta.set_empty_text(f"Event {number} changed no key")
+        else:
+            self.delta.set_changes(changes, f"{compared + 1:,} → {number}")
+            self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")
+
+    def clear(self, title: str, hint: str = "") -> None:
+        """Show no event, and say why.
+
+        Args:
+            title: why.
+            hint: what to do.
+        """
+        self._event = None
+        self._empty.set_text(title, hint)
+        self._stack.setCurrentIndex(0)
+
+    def _fill_front_tab(self, _index: int = 0) -> None:
+        page = self.tabs.currentWidget()
+        if self._event is None or page not in self._stale:
+            return
+        self._stale.discard(page)
+        if page is self._content_page:
+            self.content.set_event(self._event)
+        elif page is self._request_page:
+            self.request_wanted.emit(self._event)
+        else:
+            self.json.set_json(self._event.model_dump_json(exclude_none=True, indent=2))
+
+
+def _card(inside: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("card", "true")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(1, 1, 1, 1)
+    layout.addWidget(inside)
+    return card

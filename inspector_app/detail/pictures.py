@@ -1,0 +1,97 @@
+"""The pictures that an event carries, small, beside its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from google.genai import types
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import visible
+
+FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+"""What is decoded; others (SVG, say, which can name files) are only named."""
+
+MAX_PIXELS = 40_000_000
+MAX_SHOWN = 8
+_LARGEST = QSize(420, 240)
+
+
+class Pictures(QScrollArea):
+    """A row of pictures with what each of them is; hidden where there is none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("content_pictures")
+        self.setAccessibleName("Pictures of the event")
+        self.setWidgetResizable(True)
+        self.hide()
+
+    def set_pictures(self, blobs: Sequence[types.Blob]) -> None:
+        """Show these pictures.
+
+        Args:
+            blobs: data with its media type; whatever is no picture is left out.
+        """
+        pictures = [blob for blob in blobs if (blob.mime_type or "").startswith("image/")]
+        self.setVisible(bool(pictures))
+        if not pictures:
+            self.takeWidget()
+            return
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(10, 8, 10, 8)
+        for blob in pictures[:MAX_SHOWN]:
+            line.addLayout(_picture(blob))
+        if len(pictures) > MAX_SHOWN:
+            line.addWidget(_caption(f"and {len(pictures) - MAX_SHOWN} more"))
+        line.addStretch(1)
+        self.setWidget(row)
+        self.setFixedHeight(min(row.sizeHint().height() + 14, _LARGEST.height() + 60))
+
+
+def _picture(blob: types.Blob) -> QVBoxLayout:
+    """Return a picture above its caption; the caption alone, with the reason, where there is nothing to see."""
+    column = QVBoxLayout()
+    image, words = _decoded(blob)
+    if image is not None:
+        shown = QLabel()
+        shown.setPixmap(QPixmap.fromImage(image))
+        shown.setAccessibleName(words)
+        column.addWidget(shown)
+    column.addWidget(_caption(words))
+    column.addStretch(1)
+    return column
+
+
+def _decoded(blob: types.Blob) -> tuple[QImage | None, str]:
+    """Return a picture, no larger than is shown, and what it is; None and why not."""
+    data, media_type = blob.data or b"", blob.mime_type or ""
+    name = f"{visible(media_type[:60])} · {len(data):,} bytes"
+    if media_type not in FORMATS:
+        return None, f"{name} · not shown"
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(FORMATS[media_type].encode()))
+    reader.setDecideFormatFromContent(False)
+    size = reader.size()
+    if not size.isValid() or size.isEmpty():
+        return None, f"{name} · damaged"
+    if size.width() * size.height() > MAX_PIXELS:
+        return None, f"{name} · {size.width():,} × {size.height():,}, too large to show"
+    if size.width() > _LARGEST.width() or size.height() > _LARGEST.height():
+        reader.setScaledSize(size.scaled(_LARGEST, Qt.AspectRatioMode.KeepAspectRatio))
+    image = reader.read()
+    if image.isNull():
+        return None, f"{name} · damaged"
+    return image, f"{size.width():,} × {size.height():,} · {name}"
+
+
+def _caption(words: str) -> QLabel:
+    caption = QLabel(words)
+    caption.setTextFormat(Qt.TextFormat.PlainText)
+    caption.setProperty("role", "secondary")
+    return caption

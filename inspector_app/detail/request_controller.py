@@ -1,0 +1,71 @@
+"""Shows what the model was asked, for the selected event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from inspector_app.detail.event_detail import EventDetail
+from inspector_app.detail.request_values import MOST_LOOKED_THROUGH, NOT_RECORDED, PUT_TOGETHER, TOO_FAR, is_model_answer, request_values
+from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from runtime.compare.comparison import prompt_of
+from runtime.debugger.requests import RequestRecorder
+from runtime.events.event import Event
+
+
+class RequestController(QObject):
+    """Fills the Request tab when it comes to the front.
+
+    Args:
+        recorder: knows the requests of the runs in this window.
+        browse, tasks: of the window.
+        detail: has the tab.
+    """
+
+    def __init__(self, recorder: RequestRecorder, browse: BrowseController, tasks: Tasks, detail: EventDetail) -> None:
+        super().__init__(detail)
+        self._recorder = recorder
+        self._browse = browse
+        self._tasks = tasks
+        self._wanted: Event | None = None
+        self._detail = detail
+        detail.request_wanted.connect(self._on_request_wanted)
+
+    def _on_request_wanted(self, event: Event) -> None:
+        self._wanted = event
+        if not is_model_answer(event):
+            self._detail.request.set_request(None)
+            return
+        request = self._recorder.request_of(event.id)
+        session = self._browse.session
+        if request is not None:
+            self._detail.request.set_request(request_values(request, event))
+            return
+        if session is not None and session.long is not None:
+            self._detail.request.set_request(request_values(None, event), NOT_RECORDED)
+            self._tasks.spawn(self._read_conversation(session, session.long, event), "Putting a conversation together")
+            return
+        index = session.index_of(event.id) if session is not None else None
+        self._show(event, session.events.at_hand if session is not None else [], index)
+
+    async def _read_conversation(self, session: OpenSession, long: LongSession, event: Event) -> None:
+        since = session.events.at_hand
+        first = len(session.events) - len(since)
+        at_hand = session.index_of(event.id)
+        index = await long.index_of(event.id) if at_hand is None else at_hand
+        near = index is not None and index <= MOST_LOOKED_THROUGH
+        stored = await long.first_events(min(index + 1, first)) if near and index is not None else []
+        if self._wanted is event and self._browse.session is session:
+            self._show(event, [*stored, *since], index)
+
+    def _show(self, event: Event, events: Sequence[Event], index: int | None) -> None:
+        """Show what is known of a request that nobody recorded: the answer, and what was said before, unless that would take long."""
+        if index is not None and index > MOST_LOOKED_THROUGH:
+            self._detail.request.set_request(request_values(None, event), NOT_RECORDED + TOO_FAR)
+            return
+        told = prompt_of(events, index) if index is not None else []
+        self._detail.request.set_request(request_values(None, event, told), NOT_RECORDED + (PUT_TOGETHER if told else ""))

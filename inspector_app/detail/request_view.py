@@ -1,0 +1,58 @@
+"""What the model was asked, and what came back, for the event that answers it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
+
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.value_tree import ValueTreeModel
+from inspector_app.widgets.value_tree_view import ValueTreeView
+
+
+class RequestView(QWidget):
+    """A tree of the request; double click, or *Open full*, shows a long text whole.
+
+    Attributes:
+        model: what is in the tree.
+        tree: the view of it.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("request_view")
+        self.model = ValueTreeModel(self)
+        self.tree = ValueTreeView(self.model, open_depth=1)
+        self.tree.setObjectName("request_tree")
+        self.tree.setAccessibleName("Request to the model")
+        self._note = QLabel()
+        self._note.setObjectName("request_note")
+        self._note.setTextFormat(Qt.TextFormat.PlainText)
+        self._note.setWordWrap(True)
+        self._note.setProperty("role", "secondary")
+        self._note.setContentsMargins(10, 8, 10, 6)
+        self._empty = EmptyState("No model was asked", "Select an answer or a call of a model.")
+        self._empty.setProperty("card", "false")
+        shown = QWidget()
+        column = QVBoxLayout(shown)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._note)
+        column.addWidget(self.tree, 1)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(shown)
+
+    def set_request(self, values: dict[str, Any] | None, note: str = "") -> None:
+        """Show another request.
+
+        Args:
+            values: title → value, from above; None: the event answers no request.
+            note: what is to be known about it.
+        """
+        self._stack.setCurrentIndex(0 if values is None else 1)
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self.model.set_values(values or {}, ("part", "value"))

@@ -1,0 +1,1 @@
+"""Stored sessions as data, without Qt: the session document, pages, past states, filters, files."""

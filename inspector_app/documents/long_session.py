@@ -1,0 +1,311 @@
+"""A stored session that is too long to be read at once: what of it is read when, on which thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+from inspector_app.documents.event_filter import EventFilter
+from inspector_app.documents.invocation_groups import InvocationGroups
+from inspector_app.documents.past import Past, past_at
+from inspector_app.documents.session_events import PAGE, SessionEvents
+from inspector_app.presentation.event_summary import is_failure
+from inspector_app.support.worker import Worker
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.history.invocations import Invocation, invocations
+from runtime.history.state_at import History
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.event_pages import EventPages, SavedFiles, containing
+from runtime.storage.reading.reader import StoredDatabase
+
+LONG = 2_000
+"""Events that a session may have to be read whole."""
+
+TAIL = 1_000
+"""Events at the end that are looked through for what waits."""
+
+FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
+"""Places that are looked through in one go."""
+
+
+class LongSession:
+    """Reads on two connections: what somebody looks at must not wait for what is read on the side.
+
+    Args:
+        target: the database.
+        key: the session.
+        count: how many events it was listed with.
+        assume: where that is not known, show it before its events are counted: see `EventPages`, and `confirm`.
+    """
+
+    def __init__(self, target: str, key: SessionKey, count: int | None = None, *, assume: bool = False) -> None:
+        self._target = target
+        self._key = key
+        self._count = count
+        self._assume = assume
+        self._confirmed = not assume
+        self._front = Worker(f"reader of {key.session_id}")
+        self._back = Worker(f"past of {key.session_id}")
+        self._databases: list[StoredDatabase] = []
+        self._pages: EventPages | None = None
+        self._pages_behind: EventPages | None = None
+        self.history: History | None = None
+        self.closed = False
+
+    async def open(self, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
+        """Return the session's events, the last page read already, and their groups as far as they are known.
+
+        Args:
+            ask: as `SessionEvents` takes it.
+        """
+        return await self._front.call(self._open, ask)
+
+    def _open(self, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
+        database = self._connect()
+        try:
+            return self._show_end(database.pages(self._key, self._count, assume=self._assume), ask)
+        except StorageError:
+            if not self._assume:
+                raise
+        # Some rows are missing, or belong to nobody: they have to be counted first.
+        self._assume, self._confirmed = False, True
+        return self._show_end(database.pages(self._key), ask)
+
+    def _show_end(self, pages: EventPages, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
+        self._pages = pages
+        self._confirmed = not pages.is_assumed
+        count = len(pages)
+        events = SessionEvents(stored_count=count, decode=pages.decode, ask=ask)
+        last_page = (count - 1) // PAGE * PAGE
+        for first in (max(last_page - PAGE, 0), last_page):
+            events.put(first, pages.rows(first, first + PAGE))
+        known = max(count - TAIL, 0)
+        return events, InvocationGroups(pages.invocations(known, count), count, unread=known)
+
+    def _connect(self) -> StoredDatabase:
+        database = StoredDatabase.open(self._target)
+        self._databases.append(database)
+        return database
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the number of events is known, and not only assumed."""
+        return self._confirmed
+
+    async def confirm(self) -> bool:
+        """Count the events, if nobody has yet, and return whether they are those that were assumed."""
+        if not self._confirmed:
+            self._confirmed = await self._back.call(self._is_as_assumed)
+        return self._confirmed
+
+    def _is_as_assumed(self) -> bool:
+        assert self._pages is not None
+        return self._databases[-1].pages(self._key).begins_with(self._pages)
+
+    async def open_beside(self) -> None:
+        """Open the database for a session that is on show already; none of its events are read from there yet: see `take_over`."""
+        self._pages = await self._front.call(self._open_empty)
+        self._pages_behind = await self._back.call(self._open_empty)
+
+    def _open_empty(self) -> EventPages:
+        pages = self._connect().pages(self._key)
+        pages.clear()
+        return pages
+
+    async def following(self, most: int) -> list[tuple[int, str]]:
+        """Return row numbers and ids of stored events that came after those that are read from there."""
+        assert self._pages is not None
+        return await self._front.call(self._pages.following, most)
+
+    def take_over(self, rowids: Sequence[int], history: History, events: SessionEvents) -> None:
+        """Read these events from the database from now on; they are let go of elsewhere.
+
+        Args:
+            rowids: as `following` told.
+            history: the session's.
+            events: the first at hand are these.
+        """
+        pages, behind = self._pages, self._pages_behind
+        assert pages is not None and behind is not None
+        pages.grow(rowids)
+        if len(pages) >= len(behind):  # opened a moment later, it may have begun with more
+            behind.take_from(pages)
+        history.hand_over(len(pages), behind)
+        events.hand_over(len(rowids), pages.decode)
+        self.history = history
+
+    async def rows(self, first: int, end: int) -> list[Any]:
+        """Return the rows of a range of places."""
+        assert self._pages is not None
+        return await self._front.call(self._pages.rows, first, end)
+
+    async def first_events(self, count: int) -> list[Event]:
+        """Return the first stored events."""
+        return await self._front.call(self._first_events, count)
+
+    def _first_events(self, count: int) -> list[Event]:
+        pages = self._pages
+        assert pages is not None
+        return [pages.decode(row) for row in pages.rows(0, count)]
+
+    async def index_of(self, event_id: str) -> int | None:
+        """Return the place of a stored event."""
+        assert self._pages is not None
+        return await self._front.call(self._pages.index_of, event_id)
+
+    async def filter(self, wanted: EventFilter) -> AsyncGenerator[tuple[list[int], float], None]:
+        """Look through the stored events.
+
+        Args:
+            wanted: what for.
+
+        Yields:
+            The places found since the last time, ascending, and how much has been looked through, from 0 to 1.
+        """
+        pages = self._pages
+        assert pages is not None
+        needles = wanted.needles
+        chunk = FIRST_CHUNK
+        first = 0
+        while first < len(pages) and not self.closed:
+            end = min(first + (chunk if needles else DECODED_CHUNK), len(pages))
+            yield await self._front.call(_find, pages, wanted, needles, first, end), end / len(pages)
+            first, chunk = end, CHUNK
+
+    async def find_calls(self, ids: set[str], first: int, end: int, *, calls: bool) -> list[int]:
+        """Return the places in a range whose events have a call, or a response, with one of these ids."""
+        pages = self._pages
+        assert pages is not None
+        return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
+
+    async def find_failures(self) -> AsyncGenerator[list[int], None]:
+        """Look, behind all that somebody waits for, for stored events that report a failure; yield their places, ascending."""
+        pages = self._pages_behind
+        assert pages is not None
+        for first in range(0, len(pages), CHUNK):
+            if self.closed:
+                return
+            yield await self._back.call(_find_failures, pages, first, min(first + CHUNK, len(pages)))
+
+    async def find_files(self, first: int, last: int) -> AsyncGenerator[tuple[list[SavedFiles], int], None]:
+        """Look for stored events that name files; yield those found, and up to which place it was looked.
+
+        Args:
+            first: the place to begin at.
+            last: the place after the last one.
+        """
+        pages = self._pages
+        assert pages is not None
+        while first < last and not self.closed:
+            end = min(first + CHUNK, last)
+            yield await self._front.call(pages.files, first, end), end
+            first = end
+
+    async def latest_invocations(self) -> list[Invocation]:
+        """Return the invocations among the last events."""
+        return await self._back.call(self._latest_invocations)
+
+    def _latest_invocations(self) -> list[Invocation]:
+        pages = self._pages_behind = self._connect().pages(self._key, self._count, assume=self._assume)
+        first = max(len(pages) - TAIL, 0)
+        starts = pages.invocations(first, len(pages))
+        # The first one may have begun before.
+        first = starts[1][0] if len(starts) > 1 and first else first
+        return invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
+
+    async def groups(self) -> InvocationGroups:
+        """Return the groups of all stored events."""
+        pages = self._pages_behind
+        assert pages is not None
+        starts: list[tuple[int, str]] = []
+        for first in range(0, len(pages), CHUNK):
+            if self.closed:
+                break
+            found = await self._back.call(pages.invocations, first, first + CHUNK)
+            starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
+        return await self._back.call(InvocationGroups, starts, len(pages))
+
+    async def read_past(self, progress: Callable[[int, int], None]) -> None:
+        """Read what the events did to the state.
+
+        Args:
+            progress: called with how many events are read, of how many.
+        """
+        history = await self._back.call(self._open_past)
+        while not history.is_read and not self.closed:
+            await self._back.call(history.read_on)
+            progress(history.read_count, len(history))
+        self.history = history
+
+    def _open_past(self) -> History:
+        assert self._pages_behind is not None
+        return self._databases[-1].long_history(self._key, self._pages_behind)
+
+    async def past_at(self, index: int, events: SessionEvents, compared: int | None = None) -> Past | None:
+        """Return what the state panes show for an event, None while the past is still being read.
+
+        Args:
+            index: its place.
+            events: the session's.
+            compared: the place of an event whose state it is compared with; None: with the one before it.
+        """
+        if self.history is None:
+            return None
+        since = events.at_hand
+        return await self._back.call(self._past_at, self.history, index, since, len(events) - len(since), compared)
+
+    def _past_at(self, history: History, index: int, since: Sequence[Event], first: int, compared: int | None) -> Past:
+        pages = self._pages_behind
+        assert pages is not None
+
+        def event_at(place: int) -> Event:
+            return pages.decode(pages.rows(place, place + 1)[0]) if place < first else since[place - first]
+
+        return past_at(history, index, compared, event_at)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.closed = True
+        databases = list(self._databases)
+        for database in databases:
+            database.stop()
+        self._front.close(databases[0].close if databases else None)
+        self._back.close(databases[1].close if len(databases) > 1 else None)
+
+
+def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:
+    """Return the invocations among a session's last events, and those before them.
+
+    Args:
+        latest: read from the last events alone.
+        older: read whole, a while ago. It counts for an invocation that has not grown since; the last events may not tell how it began.
+    """
+    whole = {(entry.invocation_id, entry.last_event_id): entry for entry in older}
+    names = {entry.invocation_id for entry in latest}
+    before = [entry for entry in older if entry.invocation_id not in names]
+    return before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest]
+
+
+def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
+    if not needles:
+        return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]
+    if wanted.needle is not None:
+        return pages.find(containing(needles), first, end)
+    found = pages.rows_with(containing(needles), first, end)
+    return [place for place, row in found if wanted.matches(pages.decode(row))]
+
+
+def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: bool) -> list[int]:
+    found = []
+    for place, row in pages.rows_with(containing([[json.dumps(name)[1:-1] for name in ids]]), first, end):
+        event = pages.decode(row)
+        halves = event.get_function_calls() if calls else event.get_function_responses()
+        if any(half.id in ids for half in halves):
+            found.append(place)
+    return found
+
+
+def _find_failures(pages: EventPages, first: int, end: int) -> list[int]:
+    return [place for place, row in pages.rows_with(containing([['"error']]), first, end) if is_failure(pages.decode(row))]

@@ -1,0 +1,349 @@
+"""Where sessions come from: a database, or this window's memory. Both answer the same questions, none of them on the GUI thread."""
+
+from __future__ import annotations
+
+import abc
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from inspector_app.documents.long_session import LONG, TAIL, with_older
+from inspector_app.documents.session_files import files_of
+from inspector_app.support.worker import Worker
+from inspector_app.workspace.cursor import MEMORY
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.events.event import Event
+from runtime.history.in_memory import history_in_memory
+from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
+from runtime.history.state_at import History
+from runtime.history.writers import Write, writes_of
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.lineage import Lineage
+from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.state import scope_of
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+from runtime.storage.reading.shared_state import SharedScope, SharedState
+from runtime.storage.reading.sizes import SessionSize
+from runtime.support.gc_freeze import collection_paused
+from runtime.support.worker_threads import run_in_thread
+
+MANY = 10_000
+"""Sessions that are many."""
+
+LARGE = 200_000_000
+"""Bytes of a file in which a session's past is read on the side, however short the session is."""
+
+
+class Source(abc.ABC):
+    """One place that holds sessions.
+
+    Attributes:
+        target: the path or URL it was opened by, or `MEMORY`; names it everywhere.
+        title: what to call it in a narrow pane.
+        badge: its layout in a word or two, such as "v1".
+        note: more about it, for a tooltip.
+        ours: we made it, so that writing into it asks nobody.
+        files: keeps the files of its sessions.
+        memory: what agents remember across them, as long as the window is open.
+        can_write: whether that can be allowed; the oldest layout is only read.
+        can_copy: whether it is a file that can be copied.
+        is_paged: whether its events can be read page by page where they are stored, those added a moment ago, too.
+        writing_allowed: whether runs may write into it now.
+        unfinished: the invocations in which something waited when all of it was looked through, by session.
+    """
+
+    target: str
+    title: str
+    badge: str
+    note: str
+    ours: bool
+    files: BaseArtifactService
+    can_write = True
+    can_copy = False
+    is_paged = False
+
+    def __init__(self) -> None:
+        self.writing_allowed = self.ours
+        self.memory = InMemoryMemoryService()
+        self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
+
+    @abc.abstractmethod
+    async def sessions(self) -> list[SessionSummary]:
+        """Return all sessions."""
+
+    async def listing(self) -> list[SessionSummary]:
+        """Return all sessions, those of a long database without counts: see `StoredDatabase.listing`."""
+        return await self.sessions()
+
+    @abc.abstractmethod
+    async def events(self, key: SessionKey) -> list[Event]:
+        """Return a session's events in commit order."""
+
+    @abc.abstractmethod
+    async def history(self, key: SessionKey) -> History:
+        """Return a session's past."""
+
+    @abc.abstractmethod
+    async def created(self, key: SessionKey) -> float:
+        """Return when a session was created, epoch seconds."""
+
+    @abc.abstractmethod
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """Return who wrote a state key of a session, other sessions' writes of a shared key included, the oldest first."""
+
+    @abc.abstractmethod
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """Return where each fork in it comes from."""
+
+    @abc.abstractmethod
+    async def shared_scopes(self) -> list[SharedScope]:
+        """Return the apps and users that have any state, each app before its users."""
+
+    @abc.abstractmethod
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """Return the state of an app or a user as it is now."""
+
+    @abc.abstractmethod
+    async def service(self) -> BaseSessionService:
+        """Return the service that runs write through.
+
+        Raises:
+            StorageError: it cannot be opened for writing.
+        """
+
+    async def pending(self, key: SessionKey) -> list[PendingItem]:
+        """Return what waits for a person in a session."""
+        return pending_items(await self.events(key))
+
+    def listed_count(self, key: SessionKey) -> int | None:
+        """Return how many events a session had when it was listed last."""
+        return None
+
+    async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
+        """Return whether a session has more events than a limit, if that has to be known before they are read."""
+        return False
+
+    async def is_long(self, key: SessionKey) -> bool:
+        """Return whether a session is too long to be read at once."""
+        return False
+
+    @abc.abstractmethod
+    async def close(self) -> None:
+        """Let go of it."""
+
+
+class DatabaseSource(Source):
+    """A session database, read on a thread of its own; written only once that is allowed."""
+
+    def __init__(self, target: str, stored: StoredDatabase, worker: Worker) -> None:
+        self.target = target
+        self.title = Path(target).name if "://" not in target else target.split("?")[0].rsplit("/", 1)[-1]
+        self.badge = stored.layout.kind
+        self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
+        self.ours = stored.layout.ours
+        self.can_write = stored.layout.kind != "v0"
+        self.can_copy = "://" not in target or target.startswith("sqlite")
+        self.is_paged = self.can_copy and self.can_write
+        self.layout_kind = stored.layout.kind
+        self.files = files_of(target)
+        self._stored = stored
+        self._worker = worker
+        self._service: BaseSessionService | None = None
+        self._counts: dict[SessionKey, int] = {}
+        file = Path(target)
+        # What other sessions wrote is looked for in all of somebody else's file: that must not be waited for.
+        self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
+        super().__init__()
+
+    @classmethod
+    async def open(cls, target: str) -> DatabaseSource:
+        """Open a database for reading; see `StoredDatabase.open` for what is raised."""
+        worker = Worker(f"reader of {target}")
+        try:
+            stored = await worker.call(StoredDatabase.open, target)
+        except BaseException:
+            worker.close()
+            raise
+        return cls(target, stored, worker)
+
+    async def sessions(self) -> list[SessionSummary]:
+        """See `Source.sessions`."""
+        return await self._worker.call(self._listed, self._stored.sessions)
+
+    async def listing(self) -> list[SessionSummary]:
+        """See `Source.listing`."""
+        return await self._worker.call(self._listed, self._stored.listing)
+
+    def _listed(self, read: Callable[[], list[SessionSummary]]) -> list[SessionSummary]:
+        with collection_paused():
+            listed = read()
+            self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
+            if len(listed) > MANY:
+                gc.freeze()  # they stay: looking them through for garbage would hold the window
+        return listed
+
+    def take_counts(self, counted: DatabaseSource) -> None:
+        """Take in what another connection to the same database has counted."""
+        self._counts = counted._counts
+
+    def listed_count(self, key: SessionKey) -> int | None:
+        """See `Source.listed_count`."""
+        return self._counts.get(key)
+
+    async def events(self, key: SessionKey) -> list[Event]:
+        """See `Source.events`."""
+        return await self._worker.call(self._stored.events, key)
+
+    async def pending(self, key: SessionKey) -> list[PendingItem]:
+        """See `Source.pending`; of a long session its last events are looked at, and what is remembered of those before."""
+        return await self._worker.call(self._pending, key)
+
+    def _pending(self, key: SessionKey) -> list[PendingItem]:
+        if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
+            return self._stored.pending(key).get(key, [])
+        pages = self._stored.pages(key, self._counts.get(key))
+        latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
+
+    def stop_reading(self) -> None:
+        """Break off what is being read; nothing can be read after that."""
+        self._stored.stop()
+
+    async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
+        """See `StoredDatabase.unfinished`."""
+        return await self._worker.call(self._stored.unfinished)
+
+    async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
+        """See `Source.is_longer_than`."""
+        return await self._worker.call(self._stored.count_up_to, key, limit + 1) > limit
+
+    async def is_long(self, key: SessionKey) -> bool:
+        """See `Source.is_long`."""
+        if self.layout_kind == "v0":
+            return False
+        count = await self._worker.call(self._stored.count_up_to, key, LONG + 1)
+        return count > LONG or (count > 0 and self._is_large)
+
+    async def history(self, key: SessionKey) -> History:
+        """See `Source.history`."""
+        return await self._worker.call(self._stored.history, key)
+
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`."""
+        return await self._worker.call(self._stored.created, key)
+
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`."""
+        return await self._worker.call(self._stored.writes, key, name)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return await self._worker.call(self._stored.lineages)
+
+    async def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
+        """Return how much some sessions take up; see `StoredDatabase.sizes`."""
+        return await self._worker.call(self._stored.sizes, counts)
+
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`."""
+        return await self._worker.call(self._stored.shared_scopes)
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`."""
+        return await self._worker.call(self._stored.shared_state, scope)
+
+    async def service(self) -> BaseSessionService:
+        """See `Source.service`."""
+        if self._service is None:
+            self._service = await self._worker.call(open_session_service, self.target)
+        return self._service
+
+    async def close(self) -> None:
+        """See `Source.close`."""
+        self._worker.close(self._stored.close)
+        if self._service is not None:
+            await self._service.close()
+
+
+class MemorySource(Source):
+    """The sessions of runs that named no database; gone with the window."""
+
+    target = MEMORY
+    title = "in memory"
+    badge = "not saved"
+    note = "Sessions of this window. They are gone when it is closed."
+    ours = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files = files_of(None)
+        self._service = InMemorySessionService()
+        self._apps: set[str] = set()
+
+    def add_app(self, app_name: str) -> None:
+        """List the sessions of this app, too."""
+        self._apps.add(app_name)
+
+    async def sessions(self) -> list[SessionSummary]:
+        """See `Source.sessions`."""
+        found = []
+        for app_name in sorted(self._apps):
+            for listed in (await self._service.list_sessions(app_name=app_name)).sessions:
+                session = await self._get(listed.key)
+                found.append(SessionSummary(listed.key, len(session.events) if session else 0, listed.last_update_time))
+        return found
+
+    async def events(self, key: SessionKey) -> list[Event]:
+        """See `Source.events`."""
+        session = await self._get(key)
+        # Each one is copied when it is taken out: with many that takes seconds.
+        return await run_in_thread(list, session.events) if session else []
+
+    async def history(self, key: SessionKey) -> History:
+        """See `Source.history`."""
+        return await run_in_thread(history_in_memory, self._service, key)
+
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`."""
+        return self._service.created(key)
+
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`; of other sessions in memory nothing is told."""
+        return writes_of(await self.history(key), key, name)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return self._service.lineages()
+
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`."""
+        found = {}
+        for summary in await self.sessions():
+            for scope in (SharedScope(summary.key.app_name), SharedScope(summary.key.app_name, summary.key.user_id)):
+                if scope not in found:
+                    found[scope] = bool((await self.shared_state(scope)).values)
+        return [scope for scope, has_any in found.items() if has_any]
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`; told from any of its sessions."""
+        wanted = "app" if scope.user_id is None else "user"
+        listed = (await self._service.list_sessions(app_name=scope.app_name, user_id=scope.user_id)).sessions
+        for key in (each.key for each in listed):
+            session = await self._get(key)
+            if session is not None:
+                return SharedState({name: value for name, value in session.state.items() if scope_of(name) == wanted}, None)
+        return SharedState({}, None)
+
+    async def service(self) -> BaseSessionService:
+        """See `Source.service`."""
+        return self._service
+
+    async def _get(self, key: SessionKey) -> Session | None:
+        return await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+
+    async def close(self) -> None:
+        """See `Source.close`."""
+        await self._service.close()

@@ -1,0 +1,1 @@
+"""Opening agents and databases: the start page, the trust question, problems."""

@@ -1,0 +1,124 @@
+"""What stands where something could not be shown: why, and what to do."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
+
+from inspector_app.opening.page_card import PageCard
+from inspector_app.widgets import theme
+from inspector_app.widgets.icon_label import IconLabel
+
+_WIDTH = 860
+_MOST_LINES = 24
+"""Of the details that are in sight at once."""
+
+
+class ProblemPage(QWidget):
+    """A failure, inline: a plain sentence, Retry, and the details to copy.
+
+    Signals:
+        retry: try the same again.
+        another_asked: open something else.
+        given_up: leave it.
+    """
+
+    retry = Signal()
+    another_asked = Signal()
+    given_up = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        column = PageCard(self, _WIDTH)
+        rows = column.rows
+        rows.addWidget(IconLabel(32, column, name="triangle-exclamation", role="bad"))
+        self._title = QLabel(column)
+        self._title.setObjectName("problem_title")
+        self._title.setProperty("role", "heading")
+        self._text = QLabel(column)
+        self._text.setObjectName("problem_text")
+        for label in (self._title, self._text):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            rows.addWidget(label)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        self._details = _Details(column)
+        self._details.setObjectName("problem_details")
+        self._details.setAccessibleName("Details")
+        self._details.setReadOnly(True)
+        self._details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._details.setFont(theme.mono_font())
+        rows.addWidget(self._details)
+        rows.addLayout(self._buttons(column))
+
+    def show_problem(self, title: str, text: str, details: str | None = None, *, offers_another: bool = False) -> None:
+        """Say what failed.
+
+        Args:
+            title: what was tried.
+            text: why it failed, and what to do.
+            details: such as a traceback.
+            offers_another: trying the same again is of no use, opening another one may be.
+        """
+        self._title.setText(title)
+        self._text.setText(text)
+        self._details.setPlainText(details or "")
+        self._details.updateGeometry()
+        self._details.setVisible(bool(details))
+        self._another.setVisible(offers_another)
+        first = self._another if offers_another else self._retry
+        for button in (self._another, self._retry):
+            button.setProperty("primary", button is first)
+            theme.restyle(button)
+        first.setFocus()
+
+    @property
+    def text(self) -> str:
+        """Why it failed, as it is shown."""
+        return self._text.text()
+
+    def _buttons(self, parent: QWidget) -> QHBoxLayout:
+        line = QHBoxLayout()
+        self._another = _button("Open another…", "problem_another", parent)
+        self._another.clicked.connect(self.another_asked)
+        self._another.hide()  # most pages never offer it, and it would make the window wider
+        self._retry = _button("Retry", "problem_retry", parent)
+        self._retry.clicked.connect(self.retry)
+        copy = _button("Copy", "problem_copy", parent)
+        copy.clicked.connect(self._on_copy)
+        leave = _button("Close", "problem_close", parent)
+        leave.clicked.connect(self.given_up)
+        for button in (self._another, self._retry, copy, leave):
+            line.addWidget(button)
+        line.addStretch(1)
+        return line
+
+    def _on_copy(self) -> None:
+        parts = (self._title.text(), self._text.text(), self._details.toPlainText())
+        QGuiApplication.clipboard().setText("\n\n".join(filter(None, parts)))
+
+
+class _Details(QPlainTextEdit):
+    """As high as its lines, up to a limit; lower where the window is."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the lines, and of a scroll bar below them."""
+        lines = min(self.document().blockCount() + 1, _MOST_LINES)
+        return QSize(super().sizeHint().width(), lines * self.fontMetrics().lineSpacing() + 24)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return what is left of it in a low window."""
+        return QSize(super().minimumSizeHint().width(), 4 * self.fontMetrics().lineSpacing())
+
+
+def _button(text: str, name: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setObjectName(name)
+    button.setAccessibleName(text)
+    return button

@@ -1,0 +1,73 @@
+"""Something to choose that says what it is for: a button with an icon, a title, its key, and a sentence."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.icon_label import IconLabel
+
+
+class Tile(QPushButton):
+    """A button as wide as its place.
+
+    Args:
+        name: its objectName.
+        icon: a glyph's name.
+        title: what it does, or what it opens.
+        text: a sentence below; none for a tile of one line.
+        key: the key that does the same, if there is one.
+        aside: what stands beside a title without a text, less loudly; cut at its beginning where there is no room.
+    """
+
+    def __init__(
+        self, name: str, icon: str, title: str, text: str = "", *, key: str = "", aside: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(text)
+        self.setProperty("tile", "card" if text else "line")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred if text else QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(*((14, 11, 14, 11) if text else (10, 5, 10, 5)))
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(2, 1)
+        grid.addWidget(IconLabel(18 if text else 14, self, name=icon, role="accent" if text else "dim"), 0, 0)
+        grid.addWidget(_label(title, "name" if text else "", self), 0, 1)
+        if aside:
+            cut = ElidedLabel(Qt.TextElideMode.ElideLeft)
+            cut.setText(aside)
+            cut.setProperty("role", "secondary")
+            grid.addWidget(cut, 0, 2)
+        if key:
+            grid.addWidget(_label(key, "key", self), 0, 3)
+        if text:
+            sentence = _label(text, "secondary", self)
+            sentence.setWordWrap(True)
+            grid.addWidget(sentence, 1, 1, 1, 3)
+        for label in self.findChildren(QLabel):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def sizeHint(self) -> QSize:
+        """Return what its texts need; a button's own would be that of a caption."""
+        layout = self.layout()
+        assert layout is not None
+        return layout.totalSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least that shows them."""
+        layout = self.layout()
+        assert layout is not None
+        return layout.totalMinimumSize()
+
+
+def _label(text: str, role: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    if role:
+        label.setProperty("role", role)
+    return label

@@ -1,0 +1,104 @@
+"""Asks for a database on a server: its URL, and the password on its own, which is neither kept nor shown."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.widgets import theme
+
+EXAMPLE = "postgresql://user@host:5432/database"
+
+
+class UrlDialog(QDialog):
+    """Open it with `open()`.
+
+    Signals:
+        chosen(str, str): URL and password, which may be empty.
+
+    Args:
+        url: to begin with.
+        problem: why opening it has failed, or an empty text.
+        wrong_url: it has failed because of how the URL is written.
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self, url: str = "", problem: str = "", *, wrong_url: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("url_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Open a database on a server")
+        self.resize(540, 0)
+        self.url = QLineEdit(url)
+        self.url.setObjectName("url_dialog_url")
+        self.url.setAccessibleName("URL of the database")
+        self.url.setPlaceholderText(EXAMPLE)
+        self.password = QLineEdit()
+        self.password.setObjectName("url_dialog_password")
+        self.password.setAccessibleName("Password")
+        self.password.setEchoMode(QLineEdit.EchoMode.Password)
+        self.password.setPlaceholderText("if the server asks for one")
+        self.open_button = QPushButton(theme.icon("database", "on_accent"), "Open")
+        self.open_button.setObjectName("url_dialog_open")
+        self.open_button.setAccessibleName("Open the database")
+        self.open_button.setProperty("primary", True)
+        self.open_button.setDefault(True)
+        self.open_button.clicked.connect(self._on_open)
+        cancel = QPushButton("Cancel")
+        cancel.setObjectName("url_dialog_cancel")
+        cancel.setAccessibleName("Cancel")
+        cancel.clicked.connect(self.reject)
+        self._problem = _label("bad", problem)
+        self._problem.setObjectName("url_dialog_problem")
+        self._problem.setVisible(bool(problem))
+        self.url.textChanged.connect(self._on_url_changed)
+        self.url.textEdited.connect(self._on_url_edited)
+        self._lay_out(cancel)
+        self._on_url_changed(url)
+        if wrong_url:
+            self.url.setProperty("state", "wrong")
+        (self.password if url and not wrong_url else self.url).setFocus()
+
+    def _lay_out(self, cancel: QPushButton) -> None:
+        form = QFormLayout()
+        form.addRow("URL", self.url)
+        form.addRow("Password", self.password)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(14, 14, 14, 12)
+        rows.setSpacing(10)
+        rows.addWidget(self._problem)
+        rows.addLayout(form)
+        rows.addWidget(_label("secondary", "The password is not stored and not shown; it is gone when the window is closed."))
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self.open_button)
+        rows.addLayout(buttons)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Be as high as the sentences need at this width."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None:
+            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
+
+    def _on_url_changed(self, text: str) -> None:
+        self.open_button.setEnabled("://" in text)
+
+    def _on_url_edited(self) -> None:
+        self.url.setProperty("state", "")  # what was wrong is being mended
+        theme.restyle(self.url)
+
+    def _on_open(self) -> None:
+        self.chosen.emit(self.url.text().strip(), self.password.text())
+        self.accept()
+
+
+def _label(role: str, text: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setProperty("role", role)
+    return label

@@ -1,0 +1,246 @@
+"""The first page: open something, go on with something, or try a sample; and the few keys to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from inspector_app.opening.tile import Tile
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.icon_label import IconLabel
+
+_WIDTH = 1160
+_GAP = 28
+_TWO_COLUMNS = 900
+"""Pixels from which the ways in and the samples stand side by side."""
+
+_MOST_RECENT = 8
+"""Recent items on show: as many as stand beside what is on the left."""
+
+_LONGEST_NAME = 44
+"""Characters of a recent item's name; the whole is in its tooltip."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCard:
+    """A bundled sample: what to call it, what it shows, what to open."""
+
+    name: str
+    title: str
+    text: str
+    icon: str
+
+
+class WelcomePage(QScrollArea):
+    """Says what the program is for, and offers the ways in.
+
+    Signals:
+        item_chosen(str): a recent path or URL.
+        sample_chosen(str): a bundled sample, by name.
+    """
+
+    item_chosen = Signal(str)
+    sample_chosen = Signal(str)
+
+    def __init__(self, samples: list[SampleCard], actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("welcome_page")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it would be a stop of Tab that nothing shows; the tiles scroll it
+        body = QWidget(self)
+        body.setObjectName("welcome_body")
+        column = QWidget(body)
+        column.setMaximumWidth(_WIDTH)
+        rows = QVBoxLayout(column)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(_GAP)
+        rows.addLayout(_head(column))
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._halves.setSpacing(_GAP)
+        for half in (self._to_open(actions, column), self._to_try(samples, actions, column)):
+            half.addStretch(1)
+            self._halves.addLayout(half, 1)
+        rows.addLayout(self._halves)
+        self._drop = _drop_zone(column)
+        rows.addWidget(self._drop)
+        outer = QGridLayout(body)
+        outer.setContentsMargins(32, 16, 32, 16)
+        outer.setColumnStretch(0, 1)
+        outer.addWidget(column, 1, 1)
+        outer.setColumnStretch(1, 20)
+        outer.setColumnStretch(2, 1)
+        outer.setRowStretch(0, 2)
+        outer.setRowStretch(2, 3)
+        self.setWidget(body)
+
+    def focus(self) -> None:
+        """Take the keyboard to the first tile."""
+        self._first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the halves below each other where there is no room for both."""
+        super().resizeEvent(event)
+        beside = event.size().width() >= _TWO_COLUMNS
+        self._halves.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+
+    def show_drop(self, able: bool) -> None:
+        """Show that what is dragged over the window can be dropped, or stop that."""
+        self._drop.setProperty("drop", "able" if able else "none")
+        theme.restyle(self._drop)
+
+    def set_recent(self, items: list[str]) -> None:
+        """Show what was opened last."""
+        while (old := self._recent.takeAt(0)) is not None:
+            if (row := old.widget()) is not None:
+                row.deleteLater()
+        rows = [self._recent_row(item) for item in items[:_MOST_RECENT]]
+        for row in rows:
+            self._recent.addWidget(row)
+        if not rows:
+            self._recent.addWidget(_nothing())
+        for before, after in pairwise([self._last_opener, *rows]):
+            self.setTabOrder(before, after)
+
+    def _to_open(self, actions: Actions, parent: QWidget) -> QVBoxLayout:
+        rows, openers = _section("Open", parent), []
+        for action, name, icon, text in (
+            (actions.open_agent, "agent", "robot", "A folder with agent.py: run it, hold it at any event, look at what it knows."),
+            (actions.open_database, "database", "database", "The sessions that google-adk, adk web or this program left in a file."),
+            (actions.open_url, "url", "server", "Sessions on PostgreSQL, by URL."),
+        ):
+            tile = Tile(f"welcome_open_{name}", icon, action.text(), text, key=_key(action), parent=parent)
+            tile.clicked.connect(action.trigger)
+            rows.addWidget(tile)
+            openers.append(tile)
+        self._first, self._last_opener = openers[0], openers[-1]
+        rows.addSpacing(20)
+        rows.addWidget(_label("Recent", "title", parent))
+        card, self._recent = _card(parent)
+        self._recent.setContentsMargins(4, 4, 4, 4)
+        self._recent.setSpacing(0)
+        rows.addWidget(card)
+        return rows
+
+    def _to_try(self, samples: list[SampleCard], actions: Actions, parent: QWidget) -> QVBoxLayout:
+        rows = _section("Samples: they run at once, with no API key", parent)
+        for sample in samples:
+            tile = Tile(f"sample_{sample.name}", sample.icon, sample.title, sample.text, parent=parent)
+            tile.clicked.connect(partial(self.sample_chosen.emit, sample.name))
+            rows.addWidget(tile)
+        rows.addSpacing(20)
+        rows.addWidget(_label("Keys to know", "title", parent))
+        card, lines = _card(parent)
+        lines.addLayout(
+            _keys(
+                (
+                    (actions.run, "Run, or go on where it is held"),
+                    (actions.step, "Run to the next event, and hold there"),
+                    (actions.find_event, "Filter the events by words or a condition"),
+                    (actions.palette, "Find any command by a few letters"),
+                ),
+                parent,
+            )
+        )
+        rows.addWidget(card)
+        return rows
+
+    def _recent_row(self, item: str) -> Tile:
+        path = Path(item)
+        is_url = "://" in item
+        is_server = is_url and not item.startswith("sqlite")
+        is_agent = not is_url and (path.is_dir() or path.suffix == ".py")
+        place, name = item.rsplit("/", 1) if is_url else (_short(path.parent), path.name)
+        row = Tile("recent_item", "robot" if is_agent else "server" if is_server else "database", _cut(visible(name)), aside=visible(place))
+        row.setAccessibleName(f"Open {item}")
+        row.setToolTip(plain_tooltip(item))
+        row.clicked.connect(partial(self.item_chosen.emit, item))
+        return row
+
+
+def _head(parent: QWidget) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.setSpacing(12)
+    line.addWidget(IconLabel(32, parent, name="magnifying-glass-chart", role="accent"))
+    words = QVBoxLayout()
+    words.setSpacing(4)
+    words.addWidget(_label("Agent Inspector", "heading", parent))
+    words.addWidget(_label("Watch an agent live, stop it anywhere, see what it knew, resume what crashed.", "dim", parent))
+    line.addLayout(words, 1)
+    return line
+
+
+def _section(title: str, parent: QWidget) -> QVBoxLayout:
+    rows = QVBoxLayout()
+    rows.setSpacing(8)
+    rows.addWidget(_label(title, "title", parent))
+    return rows
+
+
+def _card(parent: QWidget) -> tuple[QFrame, QVBoxLayout]:
+    card = QFrame(parent)
+    card.setProperty("card", True)
+    rows = QVBoxLayout(card)
+    rows.setContentsMargins(14, 12, 14, 12)
+    return card, rows
+
+
+def _nothing() -> QLabel:
+    label = _label("Nothing yet. What you open is listed here next time.", "dim", None)
+    label.setContentsMargins(10, 8, 10, 8)
+    return label
+
+
+def _keys(known: Iterable[tuple[QAction, str]], parent: QWidget) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(8)
+    grid.setColumnStretch(1, 1)
+    for row, (action, text) in enumerate(known):
+        grid.addWidget(_label(_key(action), "key", parent), row, 0, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(_label(text, "dim", parent), row, 1)
+    return grid
+
+
+def _drop_zone(parent: QWidget) -> QFrame:
+    zone = QFrame(parent)
+    zone.setObjectName("drop_zone")
+    line = QHBoxLayout(zone)
+    line.setContentsMargins(16, 14, 16, 14)
+    line.setSpacing(10)
+    line.addStretch(1)
+    line.addWidget(IconLabel(16, zone, name="file-import", role="dim"))
+    text = _label("Or drop a session database or an agent's folder anywhere in this window", "dim", zone)
+    line.addWidget(text)
+    line.addStretch(1)
+    return zone
+
+
+def _key(action: QAction) -> str:
+    return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 13]}…{name[-12:]}"
+
+
+def _short(folder: Path) -> str:
+    """Return a folder as a shell's prompt shows it."""
+    home = Path.home()
+    return str(Path("~") / folder.relative_to(home)) if folder.is_relative_to(home) else str(folder)
+
+
+def _label(text: str, role: str, parent: QWidget | None) -> QLabel:
+    label = QLabel(text, parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setProperty("role", role)
+    return label

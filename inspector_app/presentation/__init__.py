@@ -1,0 +1,1 @@
+"""Events and values as text, without Qt."""

@@ -1,0 +1,105 @@
+"""What a person fills in for a credential that an agent asks for, and the answer that is made of it. Pure, no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.presentation.form_fields import FormField
+from runtime.events.event import Event
+from runtime.history.checkpoints import CREDENTIAL_CALL
+
+SECRET_KEYS = frozenset(
+    {
+        "apiKey",
+        "password",
+        "token",
+        "clientSecret",
+        "accessToken",
+        "refreshToken",
+        "idToken",
+        "authCode",
+        "authResponseUri",
+        "serviceAccount",
+    }
+)
+HIDDEN = "•••"
+
+
+def fields_for(auth_config: Mapping[str, Any]) -> list[FormField] | None:
+    """Return the fields for the scheme of a request; None for a scheme that has no form.
+
+    Args:
+        auth_config: the request's `authConfig`, camelCase as it is stored.
+    """
+    scheme = auth_config.get("authScheme") or {}
+    kind, name = str(scheme.get("type") or ""), str(scheme.get("scheme") or "").lower()
+    if kind == "apiKey":
+        where = f"sent as {scheme['name']} in the {scheme.get('in', 'request')}" if scheme.get("name") else ""
+        return [FormField("apiKey", "secret", label="API key", hint=where)]
+    if kind == "http" and name == "basic":
+        return [FormField("username", "text", label="User name"), FormField("password", "secret", label="Password")]
+    if kind == "http":
+        return [FormField("token", "secret", label="Token", hint=f"sent as {scheme.get('scheme') or 'bearer'} token")]
+    if kind in ("oauth2", "openIdConnect"):
+        return [
+            FormField(
+                "authResponseUri", "text", required=False, label="Sent back to", hint="the whole address the consent page sent you back to"
+            ),
+            FormField("authCode", "secret", required=False, label="or code", hint="the code in that address"),
+            FormField("accessToken", "secret", required=False, label="or token", hint="an access token you have already"),
+        ]
+    return None
+
+
+def consent_page(auth_config: Mapping[str, Any]) -> str:
+    """Return the address where the person consents; empty where there is none."""
+    for credential in (auth_config.get("exchangedAuthCredential"), auth_config.get("rawAuthCredential")):
+        uri = ((credential or {}).get("oauth2") or {}).get("authUri")
+        if uri:
+            return str(uri)
+    return ""
+
+
+def answer(auth_config: Mapping[str, Any], filled_in: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the function response for a request: its configuration with the credential in it, as google-adk expects it.
+
+    Args:
+        auth_config: as for `fields_for`.
+        filled_in: the form's values.
+    """
+    scheme = auth_config.get("authScheme") or {}
+    kind = str(scheme.get("type") or "")
+    if kind == "apiKey":
+        credential: dict[str, Any] = {"authType": "apiKey", "apiKey": filled_in["apiKey"]}
+    elif kind == "http":
+        credential = {"authType": "http", "http": {"scheme": scheme.get("scheme") or "bearer", "credentials": dict(filled_in)}}
+    else:
+        known = auth_config.get("exchangedAuthCredential") or auth_config.get("rawAuthCredential") or {}
+        credential = {**known, "authType": kind, "oauth2": {**(known.get("oauth2") or {}), **filled_in}}
+    return {**auth_config, "exchangedAuthCredential": credential}
+
+
+def without_secrets(event: Event) -> Event:
+    """Return an event as it may be shown: what a person gave for a credential is hidden."""
+    if not any(response.name == CREDENTIAL_CALL for response in event.get_function_responses()):
+        return event
+    shown = event.model_copy(deep=True)
+    for part in (shown.content.parts if shown.content else None) or []:
+        response: types.FunctionResponse | None = part.function_response
+        if response is not None and response.name == CREDENTIAL_CALL:
+            response.response = _hidden(response.response)
+    return shown
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: HIDDEN if _camel(key) in SECRET_KEYS and item else _hidden(item) for key, item in value.items()}
+    return [_hidden(item) for item in value] if isinstance(value, list) else value
+
+
+def _camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(word.capitalize() for word in rest)

@@ -1,0 +1,286 @@
+"""How an event reads: its kind, one line, an icon and a colour role. Pure, no Qt.
+
+The kinds are those of the event stream; each comes with a word and an icon, so that colour is never the only sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.presentation.values import preview, visible
+from runtime.events import Event
+from runtime.events.kinds import (
+    CONFIRMATION_TOOL,
+    CREDENTIAL_TOOL,
+    INPUT_TOOL,
+    REQUEST_TOOLS,
+    TRANSFER_TOOL,
+    Kind,
+    asks_a_person,
+    kind_of,
+    text_of,
+    text_of_content,
+    tokens_of,
+)
+from runtime.history.checkpoints import CALLED_WITHOUT_RESULT
+
+__all__ = [
+    "ICONS",
+    "Kind",
+    "Presentation",
+    "describe",
+    "failure_of",
+    "is_answer_to_person",
+    "is_failure",
+    "short_id",
+    "signature",
+    "text_of",
+    "tokens_of",
+]
+
+ICONS: dict[Kind, str] = {
+    "user input": "message",
+    "answer": "comment",
+    "streaming": "comment-dots",
+    "thought": "lightbulb",
+    "tool call": "wrench",
+    "tool result": "reply",
+    "state change": "sliders",
+    "transfer": "right-left",
+    "escalate": "arrow-up-from-bracket",
+    "checkpoint": "flag",
+    "end of agent": "flag-checkered",
+    "error": "triangle-exclamation",
+    "waiting": "hand",
+    "rewind": "clock-rotate-left",
+    "compaction": "compress",
+    "code": "code",
+    "empty": "circle",
+}
+
+SUMMARY_LIMIT = 300
+"""Longest summary in characters: more than the widest window shows on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """How an event reads in the stream.
+
+    Attributes:
+        kind: one of `Kind`.
+        summary: one line, control characters made visible, at most about `SUMMARY_LIMIT` characters.
+        icon: Font Awesome name (fa6s, without prefix).
+        role: colour of the summary: `text`, `dim`, `warn`, `bad` or `ok`.
+    """
+
+    kind: Kind
+    summary: str
+    icon: str
+    role: str
+
+
+def describe(event: Event) -> Presentation:
+    """Say what an event is, in one line.
+
+    Args:
+        event: committed or partial.
+    """
+    kind = kind_of(event)
+    if kind == "error":
+        return _present(kind, _error_text(event), "bad")
+    if kind == "rewind":
+        return _present(kind, f"rewind: taken back from invocation {short_id(event.actions.rewind_before_invocation_id or '')} on", "warn")
+    if event.actions.compaction:
+        return _present(kind, "summary of earlier events: " + text_of_content(event.actions.compaction.compacted_content), "dim")
+    calls, responses = event.get_function_calls(), event.get_function_responses()
+    if calls:
+        return _calls(kind, event, calls)
+    if responses:
+        return _responses(kind, event, responses)
+    return _said(kind, event) or _acted(kind, event)
+
+
+def is_answer_to_person(response: types.FunctionResponse) -> bool:
+    """Return whether this response is a person's answer to a request of the runtime's own (confirmation, credential, input)."""
+    return response.name in REQUEST_TOOLS
+
+
+def writer_name(event: Event) -> str:
+    """Return who wrote what the event changed: the tool where it is a tool's result, else the author."""
+    tools = list(dict.fromkeys(response.name or "?" for response in event.get_function_responses()))
+    name = tools[0] if len(tools) == 1 and event.author != "user" else event.author
+    return visible(name[:80])
+
+
+def short_id(identifier: str) -> str:
+    """Return an id short enough to read: an `e-`/`adk-` prefix is kept, of a uuid the first eight digits; others up to 16 characters."""
+    head, dash, tail = identifier.partition("-")
+    if dash and len(head) <= 3 and len(tail) >= 32:
+        return f"{head}-{visible(tail[:8])}"
+    if len(identifier) == 36 and identifier.count("-") == 4:
+        return visible(head)
+    return visible(identifier if len(identifier) <= 16 else identifier[:15] + "…")
+
+
+def _present(kind: Kind, summary: str, role: str = "text", icon: str | None = None) -> Presentation:
+    cut = summary if len(summary) <= SUMMARY_LIMIT else summary[:SUMMARY_LIMIT] + "…"
+    return Presentation(kind, visible(cut), icon or ICONS[kind], role)
+
+
+def _error_text(event: Event) -> str:
+    return ": ".join(part for part in (event.error_code, event.error_message) if part)
+
+
+def _calls(kind: Kind, event: Event, calls: list[types.FunctionCall]) -> Presentation:
+    if kind == "transfer":
+        return _present(kind, f"transfer → {', '.join(str((call.args or {}).get('agent_name', '?')) for call in calls)}")
+    if kind == "waiting":
+        return _present(kind, "   ‖   ".join(_request(call) for call in calls), "warn", _REQUEST_ICONS[calls[0].name or ""])
+    later = event.long_running_tool_ids or ()
+    texts = [_call(call) + (" · answers later" if call.id in later else "") for call in calls]
+    said = text_of(event).strip()
+    icon = "hourglass-half" if any(call.id in later for call in calls) else None
+    return _present(kind, "   ‖   ".join(texts) + (f"   ·   {said}" if said else ""), icon=icon)
+
+
+_REQUEST_ICONS = {CONFIRMATION_TOOL: "hand", CREDENTIAL_TOOL: "key", INPUT_TOOL: "keyboard"}
+
+
+def _call(call: types.FunctionCall) -> str:
+    return f"call {signature(call.name, call.args)}"
+
+
+def signature(name: str | None, args: dict[str, Any] | None) -> str:
+    """Return a call as it reads in code, cut: `find_product(name="A4 paper", qty=40)`."""
+    pieces, left = [], SUMMARY_LIMIT
+    for key, value in (args or {}).items():
+        if left <= 0:
+            pieces.append("…")
+            break
+        piece = f"{key[:60]}={preview(value, min(left, 120))}"
+        left -= len(piece)
+        pieces.append(piece)
+    return f"{(name or '?')[:80]}({', '.join(pieces)})"
+
+
+def _request(call: types.FunctionCall) -> str:
+    args = call.args or {}
+    if call.name == CONFIRMATION_TOOL:
+        original = args.get("originalFunctionCall")
+        if isinstance(original, dict):
+            inner = original.get("args")
+            return f"asks to confirm {signature(str(original.get('name')), inner if isinstance(inner, dict) else None)}"
+        return "asks to confirm a tool call"
+    if call.name == CREDENTIAL_TOOL:
+        return "asks for a credential"
+    return f"asks: {args.get('message') or 'input'}"
+
+
+def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]) -> Presentation:
+    if all(response.name == TRANSFER_TOOL for response in responses) and not is_failure(event):
+        return _present(kind, f"transfer → {event.actions.transfer_to_agent or 'done'}")
+    if kind == "waiting":
+        return _present(kind, "   ·   ".join(f"{response.name} waits for an answer" for response in responses), "warn")
+    text = "   ·   ".join(_response(response, asks_a_person(event, response)) for response in responses)
+    if kind == "escalate":
+        return _present(kind, f"{text}   ·   escalate: the loop ends")
+    if event.actions.transfer_to_agent:
+        return _present(kind, f"{text}   ·   transfer → {event.actions.transfer_to_agent}")
+    if is_failure(event):
+        return _present(kind, text, "bad", ICONS["error"])
+    return _present(kind, text)
+
+
+def is_failure(event: Event) -> bool:
+    """Return whether an event reports that something failed: an error, or a tool's."""
+    if event.error_code or event.error_message:
+        return True
+    responses = event.get_function_responses()
+    return any(failure_of(response) is not None and not asks_a_person(event, response) for response in responses)
+
+
+def failure_of(response: types.FunctionResponse) -> str | None:
+    """Return the error text of a response that google-adk's convention marks as failed (`{"error": …}` and nothing else), or None."""
+    answer = response.response
+    if isinstance(answer, dict) and len(answer) == 1 and answer.get("error"):
+        error = answer["error"]
+        return error if isinstance(error, str) else preview(error)
+    return None
+
+
+def _response(response: types.FunctionResponse, asking: bool) -> str:
+    name = (response.name or "?")[:80]
+    answer = response.response or {}
+    if asking:
+        return f"{name} waits for an answer"
+    if response.name == CONFIRMATION_TOOL and isinstance(answer.get("confirmed"), bool):
+        return "confirmed" if answer["confirmed"] else "rejected"
+    if response.name == CREDENTIAL_TOOL:
+        return "credential given"
+    failure = failure_of(response)
+    if failure is not None:
+        return f"{name} failed: {failure[:SUMMARY_LIMIT]}"
+    only = answer.get("result") if len(answer) == 1 and "result" in answer else answer
+    return f"{name} → {preview(only, 160)}"
+
+
+def _said(kind: Kind, event: Event) -> Presentation | None:
+    """Return how an event with content that is no call reads; None where it says nothing."""
+    parts = (event.content.parts if event.content else None) or []
+    if kind == "code":
+        code = [text for part in parts if (text := _code(part))]
+        return _present(kind, "   ·   ".join(filter(None, [text_of(event).strip(), *code])))
+    said = text_of(event)
+    media = "   ".join(text for part in parts if (text := _media(part)))
+    spoken = event.output_transcription or event.input_transcription
+    said = "   ".join(filter(None, [said.strip(), media])) or (spoken.text if spoken and spoken.text else "")
+    thought = text_of(event, thoughts=True).strip()
+    if not said and not thought:
+        return None
+    if kind == "streaming":
+        return _present(kind, said or thought, "text" if said else "dim")
+    if kind == "thought":
+        return _present(kind, thought, "dim")
+    return _present(kind, f"{said}   ·   escalate: the loop ends" if kind == "escalate" else said)
+
+
+def _acted(kind: Kind, event: Event) -> Presentation:
+    """Return how an event without content reads: by what it does."""
+    actions = event.actions
+    if kind == "transfer":
+        return _present(kind, f"transfer → {actions.transfer_to_agent}")
+    if kind == "escalate":
+        return _present(kind, "escalate: the loop ends")
+    if kind == "end of agent":
+        return _present(kind, f"end of {event.author}", "dim")
+    if kind == "checkpoint":
+        return _present(kind, f"checkpoint {preview(actions.agent_state, 200)}", "dim")
+    changed = []
+    if actions.state_delta:
+        changed.append("state: " + ", ".join(f"{key[:60]} = {preview(value, 60)}" for key, value in list(actions.state_delta.items())[:8]))
+    if actions.artifact_delta:
+        changed.append("saved: " + ", ".join(f"{name[:80]} v{version}" for name, version in list(actions.artifact_delta.items())[:8]))
+    if changed:
+        return _present(kind, "   ·   ".join(changed), "dim")
+    if (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT):
+        return _present(kind, "the call was made; its result comes later", "dim")
+    return _present(kind, "…" if kind == "streaming" else "no content and no change", "dim")
+
+
+def _code(part: types.Part) -> str | None:
+    if part.executable_code is not None:
+        return f"run {preview(part.executable_code.code or '', 160)}"
+    if part.code_execution_result is not None:
+        return f"→ {preview((part.code_execution_result.output or '').strip(), 160)}"
+    return None
+
+
+def _media(part: types.Part) -> str | None:
+    if part.inline_data is not None:
+        return f"[{part.inline_data.mime_type or 'data'}, {len(part.inline_data.data or b''):,} bytes]"
+    if part.file_data is not None:
+        return f"[{part.file_data.mime_type or 'file'} {part.file_data.file_uri or ''}]"
+    return None

@@ -1,0 +1,135 @@
+"""A model's answer or a tool's result with something else in its place, as a person writes it. No Qt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.presentation.json_text import parse_json_object
+from runtime.errors.known_error import KnownError
+from runtime.events.event import Event
+from runtime.forks.recording import Recording
+from runtime.sessions.lineage import Changed
+
+
+class AlterationError(KnownError):
+    """What was written cannot stand in the place of what was recorded; the text says why."""
+
+
+def text_to_alter(event: Event) -> str:
+    """Return what of an answer or a result can be written anew.
+
+    Args:
+        event: one that `runtime.forks.recording.alterable` has a word for.
+
+    Returns:
+        A tool's result as JSON, those of several calls by the calls' ids; an answer's text, or its content as JSON if it is more than text.
+    """
+    responses = event.get_function_responses()
+    if len(responses) == 1:
+        return _readable(responses[0].response or {})
+    if responses:
+        return _readable({response.id or "": response.response or {} for response in responses})
+    parts = (event.content.parts if event.content else None) or []
+    if all(part.text is not None and not part.thought for part in parts):
+        return "".join(part.text or "" for part in parts)
+    return _readable(_plain(event.content))
+
+
+def altered_content(event: Event, text: str) -> types.Content:
+    """Return an event's content with what a person wrote in its place.
+
+    Args:
+        event: the recorded one; it stays as it is.
+        text: in the form of `text_to_alter`; plain text is an answer, too.
+
+    Raises:
+        AlterationError: it is not in that form.
+    """
+    responses = event.get_function_responses()
+    if not responses:
+        return _answer(text)
+    value = _object(text)
+    if len(responses) == 1:
+        value = {responses[0].id or "": value}
+    elif value.keys() != {response.id for response in responses}:
+        raise AlterationError(f"A result for each of these calls is expected: {', '.join(response.id or '' for response in responses)}.")
+    elif not all(isinstance(each, dict) for each in value.values()):
+        raise AlterationError("Each result must be a JSON object: {…}.")
+    assert event.content is not None  # the responses stand in it
+    content = event.content.model_copy(deep=True)
+    for part in content.parts or []:
+        if part.function_response:
+            part.function_response.response = value[part.function_response.id or ""]
+    return content
+
+
+def changed_in(events: Sequence[Event], recording: Recording) -> Changed:
+    """Return what is different in a fork that a recorded run is made again in.
+
+    Args:
+        events: of the session that it was recorded in.
+        recording: what is repeated.
+    """
+    last = recording.last
+    if not recording.is_altered:
+        return Changed("rerun", last.id)
+    old = next(event for event in events if event.id == last.id)
+    what = "result" if old.get_function_responses() else "answer"
+    return Changed(what, old.id, _plain(old.content), _plain(last.content))  # type: ignore[arg-type]  # one of its words
+
+
+def what_it_says(content: Any) -> Any:
+    """Return what matters in a content as `changed_in` keeps it: its text, its results, or its calls; other values as they are."""
+    parts = content.get("parts") if isinstance(content, dict) else None
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return content
+    found = [_said(part) for part in parts]
+    if all(isinstance(part, str) for part in found):
+        return "".join(found)
+    return found[0] if len(found) == 1 else found
+
+
+def _said(part: dict[str, Any]) -> Any:
+    response, call = part.get("function_response"), part.get("function_call")
+    if isinstance(response, dict):
+        return response.get("response")
+    if isinstance(call, dict):
+        return {f"{call.get('name')}(…)": call.get("args")}
+    return part.get("text", part)
+
+
+def _answer(text: str) -> types.Content:
+    if not text.strip():
+        raise AlterationError("It is empty.")
+    if not text.lstrip().startswith("{"):
+        return types.Content(role="model", parts=[types.Part(text=text)])
+    try:
+        content = types.Content.model_validate(_object(text))
+    except ValueError as error:
+        raise AlterationError(f"This is not the content of an answer: {_first_line(error)}") from None
+    if not content.parts:
+        raise AlterationError('An answer has parts: {"role": "model", "parts": [{"text": "…"}]}.')
+    return content
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        return parse_json_object(text)
+    except ValueError as error:
+        raise AlterationError(str(error)) from None
+
+
+def _first_line(error: ValueError) -> str:
+    return " ".join(str(error).splitlines()[1:3])
+
+
+def _plain(content: types.Content | None) -> Any:
+    return content and content.model_dump(mode="json", exclude_none=True)
+
+
+def _readable(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

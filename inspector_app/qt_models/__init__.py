@@ -1,1 +1,0 @@
-"""Adapters that show plain data through Qt's item models."""

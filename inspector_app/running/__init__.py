@@ -1,0 +1,1 @@
+"""Running agents: the composer, run commands, holds, breakpoints, pending items, resume."""

@@ -1,0 +1,387 @@
+"""Breakpoints: the list, and one line to add or change one, checked while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.presentation.values import ordinal, plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.empty_state import EmptyState
+from runtime.expressions import ExpressionError, Template, parse
+
+PLACES = {
+    "event": "At an event",
+    "before tool": "Before a tool call",
+    "before model": "Before a model call",
+    "error": "On an error",
+}
+_ID = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointRow:
+    """One breakpoint as plain data: the fields of `runtime.debugger.Breakpoint`, and what it says of itself."""
+
+    id: int
+    when: str
+    condition: str
+    tool: str
+    enabled: bool
+    after: int
+    every: int
+    log: str
+    hits: int
+    problem: str
+    text: str
+
+
+class BreakpointsPane(QWidget):
+    """The list above, the form below.
+
+    Signals:
+        add_asked(dict): fields of a new one.
+        change_asked(int, dict): fields of an old one, by its id.
+        remove_asked(int): by its id.
+    """
+
+    add_asked = Signal(dict)
+    change_asked = Signal(int, dict)
+    remove_asked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("breakpoints_pane")
+        self._rows: list[BreakpointRow] = []
+        self._filling = False
+        self.form = BreakpointForm(self)
+        self.form.submitted.connect(self._on_submitted)
+        self.list = _BreakpointList(self)
+        self.list.itemChanged.connect(self._on_item_changed)
+        self.list.itemActivated.connect(self._on_item_activated)
+        self.list.remove_asked.connect(self.remove_asked)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(EmptyState("No breakpoints", "Write a condition above, or press F9 on an event."))
+        self._stack.addWidget(self.list)
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 4, 0, 0)
+        rows.setSpacing(6)
+        rows.addWidget(self.form)
+        rows.addWidget(self._stack, 1)
+
+    @property
+    def rows(self) -> list[BreakpointRow]:
+        """What is shown."""
+        return list(self._rows)
+
+    def set_rows(self, rows: list[BreakpointRow]) -> None:
+        """Show the breakpoints; the selection stays."""
+        if rows == self._rows:
+            return
+        current = self.list.currentItem()
+        kept = current.data(0, _ID) if current is not None else None
+        place = self.list.currentIndex().row()
+        self._filling = True
+        self._rows = list(rows)
+        self.list.clear()
+        for row in rows:
+            item = QTreeWidgetItem([visible(row.text), _does(row), f"{row.hits:,}"])
+            item.setData(0, _ID, row.id)
+            item.setCheckState(0, Qt.CheckState.Checked if row.enabled else Qt.CheckState.Unchecked)
+            item.setIcon(0, theme.icon("circle" if not row.log else "comment-dots", "bad" if row.enabled else "dim"))
+            item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setToolTip(0, plain_tooltip(row.problem or row.text))
+            item.setFont(0, theme.mono_font())
+            if row.problem:
+                item.setForeground(0, theme.color("bad"))
+            self.list.addTopLevelItem(item)
+            if row.id == kept:
+                self.list.setCurrentItem(item)
+        if self.list.currentItem() is None and place >= 0:  # it was removed: the next one takes its place
+            self.list.setCurrentIndex(self.list.model().index(min(place, len(rows) - 1), 0))
+        self._filling = False
+        self._stack.setCurrentIndex(1 if rows else 0)
+
+    def _on_submitted(self, number: int, fields: dict[str, Any]) -> None:
+        if number:
+            self.change_asked.emit(number, fields)
+        else:
+            self.add_asked.emit(fields)
+
+    def _on_item_changed(self, item: QTreeWidgetItem, _column: int) -> None:
+        if not self._filling:
+            self.change_asked.emit(item.data(0, _ID), {"enabled": item.checkState(0) == Qt.CheckState.Checked})
+
+    def _on_item_activated(self, item: QTreeWidgetItem) -> None:
+        row = next((row for row in self._rows if row.id == item.data(0, _ID)), None)
+        if row is not None:
+            self.form.edit(row)
+
+
+class _BreakpointList(QTreeWidget):
+    """Space switches on and off, Enter edits, Delete removes.
+
+    Signals:
+        remove_asked(int): by id.
+    """
+
+    remove_asked = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("breakpoint_list")
+        self.setAccessibleName("Breakpoints")
+        self.setHeaderLabels(["breakpoint", "what it does", "hits"])
+        self.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setIconSize(QSize(11, 11))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Remove the selected one with Delete."""
+        item = self.currentItem()
+        if item is not None and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.remove_asked.emit(item.data(0, _ID))
+        else:
+            super().keyPressEvent(event)
+
+
+class BreakpointForm(QWidget):
+    """One line: where, on which condition, after how many hits, and what is logged in place of stopping.
+
+    Signals:
+        submitted(int, dict): the id of the one that is changed, 0 for a new one; its fields.
+        help_asked: how are conditions written?
+    """
+
+    submitted = Signal(int, dict)
+    help_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("breakpoint_form")
+        self._number = 0
+        self.when = QComboBox(self)
+        self.when.setObjectName("breakpoint_when")
+        self.when.setAccessibleName("Where to stop")
+        self.when.view().setObjectName("breakpoint_places")
+        self.when.view().setAccessibleName("Where to stop")
+        self.when.setMinimumWidth(90)
+        self.when.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        for key, text in PLACES.items():
+            self.when.addItem(text, key)
+        self.tool = self._line("breakpoint_tool", "Only this tool", "any tool")
+        self.tool.setMaximumWidth(120)
+        self.condition = self._line("breakpoint_condition", "Condition", "")
+        self.condition.setFont(theme.mono_font())
+        self.after = self._spin("breakpoint_after", "Hits that do not stop yet", "The first so many hits do not stop", 0)
+        self.after.setPrefix("skip ")
+        self.after.setSuffix(" hits")
+        self.after.setSpecialValueText("skip none")
+        self.every = self._spin("breakpoint_every", "Stop at each so-many-th hit", "Of the hits after those, each so-many-th stops", 1)
+        self.every.setPrefix("1 in ")
+        self.every.setSuffix(" hits")
+        self.every.setSpecialValueText("every hit")
+        self._help = self._button("breakpoint_help", "circle-question", "", self.help_asked.emit)
+        self._help.setAccessibleName("How conditions are written")
+        self._help.setToolTip("How conditions are written: examples, names, grammar (F1)")
+        self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
+        self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
+        self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)
+        self._hint = ""
+        self._hint_for: Callable[[str, str], str] = lambda condition, tool: ""
+        self._problem = QLabel(self)
+        self._problem.setObjectName("breakpoint_problem")
+        self._problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._problem.setProperty("role", "bad")
+        self._problem.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        line.addWidget(self.when)
+        line.addWidget(self.tool)
+        line.addWidget(self.condition, 3)
+        line.addWidget(self._help)
+        line.addWidget(self.after)
+        line.addWidget(self.every)
+        line.addWidget(self.log, 2)
+        line.addWidget(self._submit)
+        line.addWidget(self._cancel)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(2)
+        rows.addLayout(line)
+        rows.addWidget(self._problem)
+        self.when.currentIndexChanged.connect(self._show)
+        for field in (self.tool, self.condition, self.log):
+            field.textChanged.connect(self._show)
+        self._show()
+
+    @property
+    def problem(self) -> str:
+        """Why what is typed cannot be taken; empty if it can."""
+        return "" if self._hint else self._problem.text()
+
+    @property
+    def hint(self) -> str:
+        """What is odd about it though it can be taken; empty if nothing is."""
+        return self._hint
+
+    def set_hints(self, hint_for: Callable[[str, str], str]) -> None:
+        """Ask for what is odd about a condition that can be read.
+
+        Args:
+            hint_for: condition, only tool → a sentence, or nothing.
+        """
+        self._hint_for = hint_for
+
+    def propose(self, condition: str) -> None:
+        """Put a condition into the form, to be added with Enter."""
+        self.clear()
+        self.condition.setText(condition)
+        self.condition.setFocus()
+        self.condition.selectAll()
+
+    def edit(self, row: BreakpointRow) -> None:
+        """Change a breakpoint."""
+        self._number = row.id
+        self.when.setCurrentIndex(self.when.findData(row.when))
+        self.tool.setText(row.tool)
+        self.condition.setText(row.condition)
+        self.after.setValue(row.after)
+        self.every.setValue(row.every)
+        self.log.setText(row.log)
+        self._show()
+        self.condition.setFocus()
+
+    def clear(self) -> None:
+        """Empty the form: what is typed next is a new breakpoint."""
+        self._number = 0
+        self.when.setCurrentIndex(0)
+        self.after.setValue(0)
+        self.every.setValue(1)
+        for line in (self.tool, self.condition, self.log):
+            line.clear()
+        self._show()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc leaves the one that is changed as it is."""
+        if event.key() == Qt.Key.Key_Escape and self._number:
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+    def _fields(self) -> dict[str, Any]:
+        when = self.when.currentData()
+        return {
+            "when": when,
+            "condition": self.condition.text().strip(),
+            "tool": self.tool.text().strip() if when == "before tool" else "",
+            "after": self.after.value(),
+            "every": self.every.value(),
+            "log": self.log.text().strip(),
+        }
+
+    def _show(self) -> None:
+        when = self.when.currentData()
+        self.tool.setVisible(when == "before tool")
+        examples = {"event": 'state["cart"] changed', "before tool": "call.pay.args.amount > 100"}
+        self.condition.setPlaceholderText(f"condition, such as {examples[when]}" if when in examples else "condition, or nothing: always")
+        problems = [self._check(self.condition, parse), self._check(self.log, Template)]
+        problem = next(filter(None, problems), "")
+        tool = self.tool.text().strip() if when == "before tool" else ""
+        self._hint = "" if problem else self._hint_for(self.condition.text().strip(), tool)
+        role = "bad" if problem else "warn"
+        if self._problem.property("role") != role:
+            self._problem.setProperty("role", role)
+            theme.restyle(self._problem)
+        said = problem or (self._hint and f"Is this meant? {self._hint}")
+        self._problem.setText(visible(said))
+        self._problem.setVisible(bool(said))
+        empty = when == "event" and not self.condition.text().strip() and not self._number
+        self._submit.setText("Save" if self._number else "Add")
+        self._submit.setAccessibleName(f"{self._submit.text()} the breakpoint")
+        self._submit.setEnabled(not problem and not empty)
+        self._submit.setToolTip(plain_tooltip(problem or ("Write a condition first" if empty else f"{self._submit.text()} (Enter)")))
+        self._cancel.setVisible(bool(self._number))
+
+    @staticmethod
+    def _check(line: QLineEdit, read: Any) -> str:
+        text = line.text().strip()
+        problem = ""
+        if text:
+            try:
+                read(line.text())
+            except ExpressionError as error:
+                problem = str(error)
+        state = ("wrong" if problem else "good") if text else ""
+        if line.property("state") != state:
+            line.setProperty("state", state)
+            theme.restyle(line)
+        line.setToolTip(plain_tooltip(problem))
+        return problem
+
+    def _on_submit(self) -> None:
+        if self._submit.isEnabled():
+            number, fields = self._number, self._fields()
+            self.clear()
+            self.submitted.emit(number, fields)
+
+    def _line(self, name: str, title: str, placeholder: str) -> QLineEdit:
+        line = QLineEdit(self)
+        line.setObjectName(name)
+        line.setAccessibleName(title)
+        line.setPlaceholderText(placeholder)
+        line.setMinimumWidth(60)
+        line.returnPressed.connect(self._on_submit)
+        return line
+
+    def _spin(self, name: str, title: str, tooltip: str, least: int) -> QSpinBox:
+        spin = QSpinBox(self)
+        spin.setObjectName(name)
+        spin.setAccessibleName(title)
+        spin.setToolTip(tooltip)
+        spin.setRange(least, 1_000_000)
+        spin.setFixedWidth(118)
+        theme.pad(spin)
+        return spin
+
+    def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:
+        button = QPushButton(theme.icon(icon, "text"), text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button
+
+
+def _does(row: BreakpointRow) -> str:
+    what = "logs" if row.log else "stops"
+    skips = f" after {row.after:,} hit{'' if row.after == 1 else 's'}" if row.after else ""
+    every = f"{',' if skips else ''} at each {ordinal(row.every)} hit" if row.every > 1 else ""
+    return f"{what}{skips}{every}{f': {visible(row.log)}' if row.log else ''}"

@@ -1,0 +1,136 @@
+"""The message box under the events."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
+
+from inspector_app.presentation.values import plain_tooltip
+from inspector_app.widgets import theme
+
+_MAX_LINES = 8
+_FRAME = 6
+
+
+class Composer(QWidget):
+    """Enter sends, Shift+Enter begins a new line.
+
+    Signals:
+        sent(str): the text to send; it stays in the box until `clear`, so that nothing is lost when sending fails.
+        refused(str): Enter was pressed on a text that cannot be sent now; why not.
+        draft_changed(bool): whether there is anything to send.
+    """
+
+    sent = Signal(str)
+    refused = Signal(str)
+    draft_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._blocked: str | None = None
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 6, 0)
+        line.setSpacing(6)
+        self._edit = _MessageEdit(self)
+        self._edit.submitted.connect(self.submit)
+        self._edit.textChanged.connect(self._on_text_changed)
+        line.addWidget(self._edit, 1)
+        self._send = QToolButton(self)
+        self._send.setObjectName("send_button")
+        self._send.setAccessibleName("Send")
+        self._send.setIcon(theme.icon("paper-plane", "accent"))
+        self._send.setAutoRaise(True)
+        self._send.clicked.connect(self.submit)
+        self._send.setFixedHeight(self._edit.height())  # of one line, and in the middle of it
+        line.addWidget(self._send, 0, Qt.AlignmentFlag.AlignBottom)
+        self.set_blocked("Open an agent to talk to", "")
+
+    @property
+    def text(self) -> str:
+        """What is written, without surrounding space."""
+        return self._edit.toPlainText().strip()
+
+    def set_text(self, text: str) -> None:
+        """Put a text into the box."""
+        self._edit.setPlainText(text)
+        self._edit.moveCursor(QTextCursor.MoveOperation.End)
+
+    def clear(self) -> None:
+        """Empty the box: the message is on its way."""
+        self._edit.clear()
+
+    def focus(self) -> None:
+        """Put the caret into the box."""
+        self._edit.setFocus()
+
+    def set_blocked(self, reason: str | None, to: str, instead: str = "") -> None:
+        """Say whether a message can be sent now.
+
+        Args:
+            reason: why not; None if it can.
+            to: the agent's name.
+            instead: what to do before the next message.
+        """
+        self._blocked = reason
+        hint = instead or f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
+        self._edit.setPlaceholderText(reason if reason and not to else hint)
+        self._edit.viewport().update()  # Qt draws a new placeholder only when its visibility changes
+        self._edit.setToolTip(plain_tooltip(reason or ""))
+        self._show_sendable()
+
+    def submit(self) -> None:
+        """Send what is written, or say why it cannot be sent."""
+        if not self.text:
+            return
+        if self._blocked is None:
+            self.sent.emit(self.text)
+        else:
+            self.refused.emit(self._blocked)
+
+    def _on_text_changed(self) -> None:
+        self._show_sendable()
+        self.draft_changed.emit(bool(self.text))
+
+    def _show_sendable(self) -> None:
+        self._send.setEnabled(bool(self.text) and self._blocked is None)
+        self._send.setToolTip(plain_tooltip(self._blocked or ("Send (Enter)" if self.text else "Write a message first")))
+
+
+class _MessageEdit(QPlainTextEdit):
+    """A text box as high as its text.
+
+    Signals:
+        submitted: Enter was pressed.
+    """
+
+    submitted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer_edit")
+        self.setAccessibleName("Message to the agent")
+        self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(8)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Send on Enter; everything else is the text box's."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.submitted.emit()
+            return
+        super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        """As wide as it gets, as high as it is."""
+        return QSize(super().sizeHint().width(), self.height())
+
+    def _fit(self) -> None:
+        wanted = max(int(self.document().size().height()), 1)
+        lines = min(wanted, _MAX_LINES)
+        always, never = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(always if wanted > lines else never)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + _FRAME)

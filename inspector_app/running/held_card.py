@@ -1,0 +1,312 @@
+"""The card of a held agent: where and why it is held, and what may be done in place of the call it is about to make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from inspector_app.presentation.json_text import parse_json_object
+from inspector_app.presentation.values import plain_tooltip
+from inspector_app.widgets import theme
+from inspector_app.widgets.button_flow import ButtonFlow
+from inspector_app.widgets.json_editor import JsonEditor
+
+
+@dataclass(frozen=True, slots=True)
+class HoldWords:
+    """What the window says about a hold.
+
+    Attributes:
+        title: of the card, such as "Held before"; subject: what stands out after it, such as "pay".
+        place: for the tool bar, such as "before tool call pay".
+        why: which command or breakpoint did it.
+        beside: what parallel branches do meanwhile; empty without any.
+        failure: what was raised; empty if nothing was.
+    """
+
+    title: str
+    subject: str
+    place: str
+    why: str
+    beside: str
+    failure: str
+
+
+CallKind = Literal["tool", "model", "failed tool", "failed model"]
+Choice = Literal["call", "result", "raise", "answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What shall become of the held call when the agent goes on.
+
+    Attributes:
+        choice: make the call, give its result, let it fail, or answer in the model's place.
+        value: the arguments or the request if they were changed, else None; the result; the error's text; the answer.
+    """
+
+    choice: Choice
+    value: Any
+
+
+_PLACEHOLDERS: dict[Choice, str] = {
+    "call": "",
+    "result": 'The result in its place, such as {"status": "paid"}',
+    "raise": "What the exception says",
+    "answer": "What the model answers: plain text, or the JSON of a response with calls",
+}
+_SUBMITS: dict[Choice, tuple[str, str]] = {
+    "result": ("Give this result", "pen"),
+    "raise": ("Raise it", "bolt"),
+    "answer": ("Give this answer", "reply"),
+}
+_KEYS = "F5 goes on, F10 goes on to the next event"
+
+
+class HeldCard(QWidget):
+    """Shows a hold. What stands in it counts with whatever lets the agent go on: its own buttons, F5, or a step.
+
+    Signals:
+        go_on_asked: one of its buttons was pressed.
+        focus_given_up: the keyboard was in it, and what it showed is over.
+    """
+
+    go_on_asked = Signal()
+    focus_given_up = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("held_card")
+        self.setAccessibleName("Held")
+        self.setProperty("card", "held")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)  # the rest is for what the agent knew
+        self._kind: CallKind | None = None
+        self._choice: Choice = "call"
+        self._before: dict[str, Any] = {}
+        self._misfit: Callable[[Mapping[str, Any]], str] | None = None
+        self._drafts: dict[Choice, str] = {}
+        self._title, self._subject, self._why = (self._label(name) for name in ("held_title", "held_subject", "held_why"))
+        self._title.setProperty("role", "warn")
+        self._subject.setStyleSheet("font-weight: bold;")
+        self._why.setProperty("role", "dim")
+        self._why.setWordWrap(True)
+        self._failure = self._label("held_failure")
+        self._failure.setProperty("role", "bad")
+        self._failure.setWordWrap(True)
+        self._beside = self._label("held_beside")
+        self._beside.setProperty("role", "dim")
+        self._beside.setWordWrap(True)
+        self._editor = JsonEditor("held_editor", "What the call gets", self)
+        self._editor.changed.connect(self._show_buttons)
+        head = QHBoxLayout()
+        head.setSpacing(5)
+        head.addWidget(self._title)
+        head.addWidget(self._subject, 1)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(10, 9, 10, 9)
+        rows.setSpacing(6)
+        rows.addLayout(head)
+        rows.addWidget(self._why)
+        rows.addWidget(self._failure)
+        rows.addWidget(self._beside)
+        rows.addWidget(self._editor, 1)
+        rows.addWidget(self._make_buttons())
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What its first line says; empty while it is hidden."""
+        return "" if self.isHidden() else " ".join((self._title.text(), self._subject.text(), self._why.text()))
+
+    @property
+    def beside(self) -> str:
+        """What it says about parallel branches."""
+        return self._beside.text()
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided; None where there is nothing to decide.
+
+        Raises:
+            ValueError: what is written cannot be taken; the text says why.
+        """
+        if self._kind is None:
+            return None
+        if self._choice == "raise":
+            return Decision("raise", self._editor.text.strip() or "raised by hand")
+        if self._editor.problem and not (self._choice == "call" and self._kind.startswith("failed")):
+            raise ValueError(self._editor.problem)
+        if self._choice == "call":
+            changed = not self._kind.startswith("failed") and self._editor.value != self._before
+            return Decision("call", self._editor.value if changed else None)
+        return Decision(self._choice, self._editor.value)
+
+    def show_hold(
+        self,
+        words: HoldWords,
+        kind: CallKind | None,
+        before: dict[str, Any] | None,
+        misfit: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> None:
+        """Show where the agent is held.
+
+        Args:
+            words: what to say.
+            kind: of the call it is held before, or that failed; None at other places.
+            before: the call's arguments or the model's request.
+            misfit: arguments → the first that does not fit the tool, as a sentence; asked while they are typed.
+        """
+        self._kind, self._before, self._drafts = kind, before or {}, {}
+        self._misfit = misfit
+        self._title.setText(words.title)
+        self._subject.setText(words.subject)
+        self._why.setText(f"{words.why} · {_KEYS}")
+        self._why.setToolTip(plain_tooltip(words.why))
+        self._failure.setText(words.failure)
+        self._failure.setVisible(bool(words.failure))
+        self.show_beside(words.beside)
+        self._choose("call")
+        self.show()
+
+    def give_up_focus(self) -> None:
+        """Let go of the keyboard: Qt would give it to whatever comes next, where Ctrl+Enter may do something else."""
+        focus = self.window().focusWidget()
+        if focus is not None and self.isAncestorOf(focus):
+            self.focus_given_up.emit()
+
+    def show_beside(self, text: str) -> None:
+        """Say what parallel branches do meanwhile."""
+        self._beside.setText(text)
+        self._beside.setVisible(bool(text))
+
+    def show_problem(self, text: str) -> None:
+        """Say why what stands in the card cannot be taken."""
+        self._editor.show_problem(text)
+        self._editor.edit.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+Enter goes on with what stands in the card, Esc goes back to the call."""
+        if event.key() == Qt.Key.Key_Escape and self._choice != "call":
+            self._on_back()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.go_on_asked.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _choose(self, choice: Choice) -> None:
+        if self._choice != choice:
+            self._drafts[self._choice] = self._editor.text
+        self._choice = choice
+        kind = self._kind
+        writes = kind is not None and not (choice == "call" and kind.startswith("failed"))
+        self._editor.setVisible(writes)
+        self._editor.set_reader({"answer": _read_answer, "raise": str, "result": parse_json_object}.get(choice, self._read_call))  # type: ignore[arg-type]
+        self._editor.edit.setPlaceholderText(_PLACEHOLDERS[choice])
+        self._editor.edit.setAccessibleName(_PLACEHOLDERS[choice] or ("Arguments" if kind == "tool" else "Request"))
+        written = self._drafts.get(choice)
+        if written is None and choice == "call":
+            self._editor.set_value(self._before)
+        else:
+            self._editor.set_text(written or "")
+        if choice != "call":
+            self._editor.edit.setFocus()
+        self._show_buttons()
+
+    def _read_call(self, text: str) -> dict[str, Any]:
+        value = parse_json_object(text)
+        # What the model wrote may be wrong; it is the tool's business to say so.
+        if self._misfit is not None and value != self._before and (problem := self._misfit(value)):
+            raise ValueError(problem)
+        return value
+
+    def _make_buttons(self) -> ButtonFlow:
+        self._call = self._button("held_call", "play", "on_accent", self.go_on_asked.emit)
+        self._call.setProperty("primary", True)
+        self._submit = self._button("held_submit", "check", "on_accent", self.go_on_asked.emit)
+        self._submit.setProperty("primary", True)
+        self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
+        self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")
+        self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
+        self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset, "Undo")
+        self._reset.setAccessibleName("Undo the changes")
+        self._reset.setToolTip("Show again what the call was to get")
+        self._back = self._button("held_back", "arrow-left", "text", self._on_back, "Back")
+        self._choices = ButtonFlow(self)  # a fourth button must not make the pane wider
+        return self._choices
+
+    def _show_buttons(self) -> None:
+        kind, choice = self._kind, self._choice
+        calling = kind is not None and choice == "call"
+        failed = kind is not None and kind.startswith("failed")
+        changed = calling and not failed and (bool(self._editor.problem) or self._editor.value != self._before)
+        choices = (
+            (self._call, calling),
+            (self._submit, kind is not None and not calling),
+            (self._result, calling and kind in ("tool", "failed tool")),
+            (self._raise, calling and kind in ("tool", "failed tool")),
+            (self._answer, calling and kind in ("model", "failed model")),
+            (self._reset, changed),
+            (self._back, kind is not None and not calling),
+        )
+        for button, shown in choices:
+            button.setVisible(shown)
+        call = "Let it fail" if failed else "Call the model" if kind == "model" else "Call it"
+        self._call.setText(f"{call} as edited" if changed else call)
+        self._call.setAccessibleName(self._call.text())
+        self._call.setEnabled(failed or not self._editor.problem)
+        if choice in _SUBMITS:
+            text, icon = _SUBMITS[choice]
+            self._submit.setText(text)
+            self._submit.setAccessibleName(text)
+            self._submit.setIcon(theme.icon(icon, "on_accent"))
+            self._submit.setEnabled(not self._editor.problem or choice == "raise")
+        hint = "Goes on (Ctrl+Enter); with F10 it counts as well, and the agent is held again at its next event"
+        for button in (self._call, self._submit):
+            button.setToolTip(plain_tooltip(hint if button.isEnabled() else self._editor.problem))
+        self._choices.set_buttons([button for button, shown in choices if shown])
+
+    def _on_result(self) -> None:
+        self._choose("result")
+
+    def _on_raise(self) -> None:
+        self._choose("raise")
+
+    def _on_answer(self) -> None:
+        self._choose("answer")
+
+    def _on_back(self) -> None:
+        self._choose("call")
+
+    def _on_reset(self) -> None:
+        self._editor.set_value(self._before)
+
+    def _label(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        return label
+
+    def _button(self, name: str, icon: str, role: str, slot: Any, text: str = "") -> QPushButton:
+        button = QPushButton(theme.icon(icon, role), text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button
+
+
+def _read_answer(text: str) -> str | dict[str, Any]:
+    """Return a model's answer: an object where the text is one, else the text."""
+    if not text.strip():
+        raise ValueError("It is empty.")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) else text

@@ -1,0 +1,94 @@
+"""The held agent: shows where it is held, and takes what a person decided to its call before it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from inspector_app.running.held_card import CallKind, Decision, HeldCard, HoldWords
+from inspector_app.running.hold_text import words_for
+from inspector_app.workspace.run import RunController
+from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
+from runtime.debugger.hold import Hold
+
+
+class HeldController(QObject):
+    """Between the run and its card.
+
+    Args:
+        run: whose holds are shown.
+        card: shows them.
+    """
+
+    def __init__(self, run: RunController, card: HeldCard, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._run = run
+        self._card = card
+        run.hold_changed.connect(self._on_hold_changed)
+        run.beside_changed.connect(self._on_beside_changed)
+        card.go_on_asked.connect(self._on_go_on_asked)
+
+    def let_go(self, go_on: Callable[[], None]) -> None:
+        """Take what stands in the card to the call, and let the agent go on; if it cannot be taken, say so and hold on.
+
+        Args:
+            go_on: the command that lets it go.
+        """
+        hold = self._run.hold
+        try:
+            if hold is not None and hold.call is not None and (decision := self._card.decision) is not None:
+                _decide(hold.call, decision)
+        except (CallEditError, ValueError) as error:
+            self._card.show_problem(str(error))
+            return
+        go_on()
+
+    def _on_go_on_asked(self) -> None:
+        self.let_go(self._run.go_on)
+
+    def _on_hold_changed(self, hold: Hold | None) -> None:
+        self._card.give_up_focus()
+        if hold is None:
+            self._card.hide()
+            return
+        misfit = hold.call.misfit if isinstance(hold.call, ToolCall) else None
+        self._card.show_hold(self._words(hold), _kind(hold), _before(hold), misfit)
+
+    def _on_beside_changed(self) -> None:
+        if self._run.hold is not None:
+            self._card.show_beside(self._words(self._run.hold).beside)
+
+    def _words(self, hold: Hold) -> HoldWords:
+        met = self._run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
+        return words_for(hold, met, self._run.waiting, self._run.runs_on)
+
+
+def _decide(call: ToolCall | ModelCall, decision: Decision) -> None:
+    call.reset()
+    if isinstance(call, ModelCall):
+        if decision.choice == "answer":
+            call.answer(decision.value)
+        elif decision.value is not None:
+            call.edit_request(decision.value)
+    elif decision.choice == "result":
+        call.give_result(decision.value)
+    elif decision.choice == "raise":
+        call.fail(decision.value)
+    elif decision.value is not None:
+        call.edit_args(decision.value)
+
+
+def _kind(hold: Hold) -> CallKind | None:
+    if isinstance(hold.call, ToolCall):
+        return "failed tool" if hold.call.error is not None else "tool"
+    if isinstance(hold.call, ModelCall):
+        return "failed model" if hold.call.error is not None else "model"
+    return None
+
+
+def _before(hold: Hold) -> dict[str, Any] | None:
+    if isinstance(hold.call, ToolCall):
+        return hold.call.args
+    return hold.call.json() if isinstance(hold.call, ModelCall) else None

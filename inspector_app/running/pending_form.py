@@ -1,0 +1,327 @@
+"""How one thing that waits for a person is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.presentation.credential_form import answer as credential_answer
+from inspector_app.presentation.credential_form import consent_page, fields_for
+from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.json_text import parse_json, parse_json_object
+from inspector_app.presentation.values import plain_tooltip, preview, visible
+from inspector_app.running.value_form import ValueForm
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.safe_browser import ask_about_link
+
+if TYPE_CHECKING:
+    from runtime.history.invocations import PendingItem
+
+
+_TOOLTIPS = {
+    "pending_approve": "Approve (Ctrl+Return)",
+    "pending_reject": "Reject (Ctrl+Backspace)",
+    "pending_respond": "Send the answer; the invocation goes on (Ctrl+Return)",
+    "pending_progress": "Tell how far it is; the call stays open, and no agent runs (Ctrl+Shift+Return)",
+    "pending_resume": "Go on from the last checkpoint (Ctrl+Shift+R)",
+}
+_KEYS = {
+    "confirmation": "Ctrl+Return approves, Ctrl+Backspace rejects",
+    "long_running": "Ctrl+Return responds, Ctrl+Shift+Return tells progress",
+    "credential": "Ctrl+Return responds",
+}
+
+
+class PendingForm(QWidget):
+    """The question, what was asked with it, and the buttons that answer.
+
+    Signals:
+        answered(PendingItem, dict): the call's response was given.
+        progress_given(PendingItem, dict): how far the call is was told.
+        resume_asked(PendingItem): the invocation shall go on as it is.
+    """
+
+    answered = Signal(object, object)
+    progress_given = Signal(object, object)
+    resume_asked = Signal(object)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._item: PendingItem | None = None
+        self._answering: str | None = None
+        self._resuming: str | None = None
+        self._schema: Mapping[str, Any] | None = None
+        self._consent = ""
+        self._has_form = False
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(10, 6, 6, 6)
+        rows.setSpacing(6)
+        self._question = QLabel(self)
+        self._question.setObjectName("pending_question")
+        self._question.setTextFormat(Qt.TextFormat.PlainText)
+        self._question.setWordWrap(True)
+        rows.addWidget(self._question)
+        self._args = QLabel(self)
+        self._args.setObjectName("pending_args")
+        self._args.setTextFormat(Qt.TextFormat.PlainText)
+        self._args.setFont(theme.mono_font())
+        self._args.setWordWrap(True)
+        rows.addWidget(self._args)
+        self._so_far = self._line("pending_so_far")
+        rows.addWidget(self._so_far)
+        rows.addWidget(self._consent_line())
+        self._edit = QPlainTextEdit(self)
+        self._edit.setObjectName("pending_answer")
+        self._edit.setAccessibleName("Answer")
+        self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
+        self._edit.setFont(theme.mono_font())
+        self._edit.setTabChangesFocus(True)
+        self._edit.textChanged.connect(self._show_answer)
+        rows.addWidget(self._edit, 1)
+        self._form = ValueForm("pending_payload", "What is asked for", self)
+        self._form.changed.connect(self._show_answer)
+        rows.addWidget(self._form, 1)
+        for field in (self._edit, self._form):
+            field.hide()  # until an item needs it: a window that has once grown for it stays so
+        rows.addLayout(self._buttons())
+        rows.addStretch(0)
+
+    def show_item(self, item: PendingItem | None, schema: Mapping[str, Any] | None = None) -> None:
+        """Show the form for an item.
+
+        Args:
+            item: what waits; None if nothing is selected.
+            schema: of the answer to a long-running call, if anybody says what it looks like.
+        """
+        if item is not None and (item, schema) == (self._item, self._schema):
+            return
+        self._item, self._schema = item, schema
+        self._form.clear()  # nothing of an answer stays, a key least of all
+        self._edit.setPlainText("")
+        if item is None:
+            return
+        kind = item.kind
+        self._question.setText(visible(_question(item)))
+        self._args.setText(visible(preview(item.args, 400)) if item.args else "")
+        self._args.setVisible(bool(item.args) and kind != "credential")
+        self._so_far.setText(f"So far: {visible(preview(item.so_far, 300))}")
+        self._so_far.setVisible(item.so_far is not None)
+        self._consent = consent_page(item.auth_config)
+        self._consent_address.setText(visible(self._consent))
+        self._consent_row.setVisible(bool(self._consent))
+        self._has_form = self._make_form(item, schema)
+        self._form.setVisible(self._has_form)
+        self._edit.setVisible(kind == "long_running" and not self._has_form)
+        for button in (self._approve, self._reject):
+            button.setVisible(kind == "confirmation")
+        self._resume.setVisible(True)
+        self._respond.setVisible(kind in ("long_running", "credential"))
+        self._progress.setVisible(kind == "long_running")
+        self._show_answer()
+
+    def _make_form(self, item: PendingItem, schema: Mapping[str, Any] | None) -> bool:
+        """Make the form that an item's answer has; return whether it has one."""
+        if item.kind == "credential":
+            fields = fields_for(item.auth_config)
+            if fields is None:
+                self._form.set_value(item.auth_config)
+            else:
+                self._form.set_fields(fields)
+            return True
+        if item.kind == "confirmation" and item.payload is not None:
+            self._form.set_value(item.payload)
+            return True
+        if item.kind == "long_running" and schema is not None:
+            self._form.set_schema(schema)
+            return True
+        return False
+
+    def focus(self) -> None:
+        """Put the focus where the answer is given."""
+        if self._has_form:
+            self._form.focus()
+            return
+        for widget in (self._edit, self._approve, self._resume):
+            if widget.isVisibleTo(self):
+                widget.setFocus()
+                return
+
+    def accept(self) -> None:
+        """Approve, respond or resume: whichever the item asks for."""
+        for button in (self._approve, self._respond, self._resume):
+            if button.isVisibleTo(self):
+                button.click()
+                return
+
+    def report_progress(self) -> None:
+        """Tell how far the call is, where that can be done."""
+        if self._progress.isVisibleTo(self):
+            self._progress.click()
+
+    def reject(self) -> None:
+        """Reject, where that can be done."""
+        if self._reject.isVisibleTo(self):
+            self._reject.click()
+
+    def set_blocked(self, answering: str | None, resuming: str | None) -> None:
+        """See `PendingPane.set_blocked`."""
+        self._answering, self._resuming = answering, resuming
+        self._show_answer()
+
+    def _buttons(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        self._approve = self._button("Approve", "check", "pending_approve", self._on_approve)
+        self._reject = self._button("Reject", "xmark", "pending_reject", self._on_reject)
+        self._respond = self._button("Respond", "reply", "pending_respond", self._on_respond)
+        self._progress = self._button("Progress", "hourglass-half", "pending_progress", self._on_progress)
+        self._resume = self._button("Resume…", "clock-rotate-left", "pending_resume", self._on_resume)
+        for button in (self._approve, self._reject, self._respond, self._progress, self._resume):
+            line.addWidget(button)
+        self._hint = QLabel(self)
+        self._hint.setObjectName("pending_hint")
+        self._hint.setProperty("role", "secondary")
+        self._hint.setTextFormat(Qt.TextFormat.PlainText)
+        line.addWidget(self._hint, 1)
+        return line
+
+    def _consent_line(self) -> QWidget:
+        """Make the line that names the page where the person consents: it is opened only after it was asked about."""
+        self._consent_row = QWidget(self)
+        line = QHBoxLayout(self._consent_row)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(6)
+        self._consent_address = ElidedLabel()
+        self._consent_address.setObjectName("pending_consent")
+        self._consent_address.setProperty("role", "accent")
+        line.addWidget(QLabel("Consent page:"))
+        line.addWidget(self._consent_address, 1)
+        for text, icon, name, slot in (
+            ("Open…", "arrow-up-right-from-square", "pending_consent_open", self._on_consent_opened),
+            ("Copy", "copy", "pending_consent_copy", self._on_consent_copied),
+        ):
+            button = self._button(text, icon, name, slot)
+            button.setAccessibleName(f"{text.rstrip('…')} the address of the consent page")
+            button.show()
+            line.addWidget(button)
+        self._consent_row.hide()
+        return self._consent_row
+
+    def _on_consent_opened(self) -> None:
+        ask_about_link(self, QUrl(self._consent), "The consent page is")
+
+    def _on_consent_copied(self) -> None:
+        copy_text(self._consent)
+
+    def _line(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        label.setProperty("role", "secondary")
+        label.hide()
+        return label
+
+    def _button(self, text: str, icon: str, name: str, slot: Any) -> QPushButton:
+        button = QPushButton(theme.icon(icon, "text"), text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        button.hide()
+        return button
+
+    def _show_answer(self) -> None:
+        problem, answer = self._form.problem if self._has_form else "", None
+        try:
+            answer = self._answer()
+        except ValueError as error:
+            problem = str(error)
+        unwritten = problem or ("" if answer is not None else "Write an answer first")
+        for button, needs in ((self._approve, problem), (self._reject, ""), (self._respond, unwritten), (self._progress, unwritten)):
+            missing = self._answering or needs
+            button.setEnabled(not missing)
+            button.setToolTip(plain_tooltip(missing or _TOOLTIPS[button.objectName()]))
+        self._resume.setEnabled(self._resuming is None)
+        self._resume.setToolTip(plain_tooltip(self._resuming or _TOOLTIPS["pending_resume"]))
+        kind = self._item.kind if self._item else ""
+        blocked = self._resuming if kind == "interrupted" else self._answering
+        sends = f"sends {preview(answer, 80)}" if answer and self._edit.isVisibleTo(self) else ""
+        shown = "" if self._has_form and self._form.is_untouched else problem
+        self._hint.setText(visible(blocked or shown or sends or _KEYS.get(kind, "")))
+
+    def _answer(self) -> dict[str, Any] | None:
+        """Return what Respond would send; None where nothing is written, or it cannot be taken.
+
+        Raises:
+            ValueError: see `parse_answer`.
+        """
+        if self._item is None or not self._has_form:
+            return parse_answer(self._edit.toPlainText())
+        if self._form.problem:
+            return None
+        value = self._form.value
+        if self._item.kind == "credential":
+            if fields_for(self._item.auth_config) is None:
+                return value if isinstance(value, dict) else None
+            return credential_answer(self._item.auth_config, value) if value else None
+        return value if isinstance(value, dict) else {"result": value}
+
+    def _on_approve(self) -> None:
+        payload = {"payload": self._form.value} if self._has_form else {}
+        self.answered.emit(self._item, {"confirmed": True, **payload})
+
+    def _on_reject(self) -> None:
+        self.answered.emit(self._item, {"confirmed": False})
+
+    def _on_respond(self) -> None:
+        item, answer = self._item, self._answer()
+        if item is not None and item.kind == "credential":
+            self._form.clear()  # a key is not shown after it was given
+        self.answered.emit(item, answer)
+
+    def _on_progress(self) -> None:
+        self.progress_given.emit(self._item, self._answer())
+
+    def _on_resume(self) -> None:
+        self.resume_asked.emit(self._item)
+
+
+_STOCK_HINT = "by responding with a FunctionResponse with an expected ToolConfirmation payload"
+"""In what google-adk, and so the runtime, asks where the tool says nothing of its own: it is meant for programs."""
+
+
+def parse_answer(text: str) -> dict[str, Any] | None:
+    """Return what a written answer means as a function response.
+
+    A JSON object is sent as it is; any other JSON value, or plain text, becomes `{"result": …}`. None: nothing is written yet.
+
+    Raises:
+        ValueError: it begins as a JSON object, and is none; the text says where it goes wrong.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if text.startswith("{"):
+        return parse_json_object(text)
+    try:
+        return {"result": parse_json(text)}
+    except ValueError:
+        return {"result": text}
+
+
+def _question(item: PendingItem) -> str:
+    if item.kind == "confirmation":
+        hint = item.hint if item.hint and _STOCK_HINT not in item.hint else ""
+        return hint or f"{item.author or 'The agent'} asks: may {item.name} be called?"
+    if item.kind == "long_running":
+        return f"{item.name} runs on its own. {item.author or 'The agent'} waits for its result."
+    if item.kind == "credential":
+        return (
+            f"{item.name or 'A tool'} asks for a credential. The answer is kept in the session, as google-adk does; it is not shown again."
+        )
+    return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason}."

@@ -1,0 +1,282 @@
+"""What waits for a person: confirmations, long-running calls, credentials, interrupted invocations; each with its answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.values import ago, full_time, plain_tooltip, visible
+from inspector_app.running.pending_form import PendingForm
+from inspector_app.widgets import theme
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.workspace.cursor import SessionAddress
+
+if TYPE_CHECKING:
+    from runtime.history.invocations import PendingItem
+
+_ICONS = {
+    "confirmation": ("hand", "warn"),
+    "long_running": ("hourglass-half", "accent"),
+    "credential": ("key", "warn"),
+    "interrupted": ("triangle-exclamation", "bad"),
+}
+_ROW = Qt.ItemDataRole.UserRole
+_LEAST_SESSION, _SLACK = 90, 8
+"""Pixels: of the column that says where something waits, and what columns take beyond their hints."""
+_TAKES_ROOM = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+_TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+"""Of a page that is not on show: a stack is as high as its highest page, shown or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRow:
+    """One thing that waits, and where.
+
+    Attributes:
+        address: the session.
+        item: what waits in it.
+        database: the database's title.
+        session: what the list of sessions calls it, if not by its id.
+    """
+
+    address: SessionAddress
+    item: PendingItem
+    database: str = ""
+    session: str = ""
+
+
+class PendingPane(QWidget):
+    """The list, and the form of the selected item beside it.
+
+    Attributes:
+        form: where the selected item is answered.
+
+    Signals:
+        answered(PendingItem, dict): the call's response was given.
+        progress_given(PendingItem, dict): how far a long-running call is was told; it stays open.
+        resume_asked(PendingItem): the interrupted invocation shall go on.
+        session_asked(SessionAddress): an item of another session was selected.
+    """
+
+    answered = Signal(object, object)
+    progress_given = Signal(object, object)
+    resume_asked = Signal(object)
+    session_asked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("pending_pane")
+        self._rows: list[PendingRow] = []
+        self._schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None] = lambda address, item: None
+        self._list = _UnfinishedList(self)
+        self._list.currentItemChanged.connect(self._on_current_changed)
+        self._list.itemClicked.connect(self._on_current_changed)  # it may be the selected one already, and another session on show
+        self.form = PendingForm(self)
+        self.form.answered.connect(self.answered)
+        self.form.progress_given.connect(self.progress_given)
+        self.form.resume_asked.connect(self.resume_asked)
+        for keys, slot in (
+            ("Ctrl+Return", self.form.accept),
+            ("Ctrl+Backspace", self.form.reject),
+            ("Ctrl+Shift+Return", self.form.report_progress),
+        ):
+            QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
+        self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self._list)
+        split.addWidget(self.form)
+        split.setStretchFactor(0, 1)
+        split.setStretchFactor(1, 1)
+        split.setSizes([2_000, 2_000])  # shares, not pixels: the form's hint alone would leave it a narrow strip
+        split.setChildrenCollapsible(False)
+        split.setSizePolicy(_TAKES_NO_ROOM)
+        self._stack = QStackedWidget(self)
+        self._nothing = EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(split)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._stack)
+
+    @property
+    def rows(self) -> list[PendingRow]:
+        """What is shown."""
+        return list(self._rows)
+
+    @property
+    def selected_session(self) -> SessionAddress | None:
+        """Where the selected item waits."""
+        row = self._list.selected()
+        return row.address if row is not None else None
+
+    @property
+    def invocation_id(self) -> str | None:
+        """Of the selected item."""
+        row = self._list.selected()
+        return row.item.invocation_id if row is not None else None
+
+    def set_rows(self, rows: list[PendingRow], session: SessionAddress | None) -> None:
+        """Show what waits; the selection and a half-written answer stay where their item does.
+
+        Args:
+            rows: all of it.
+            session: on show: what waits there is selected, if anything does.
+        """
+        selected = self._list.selected()
+        here = [number for number, row in enumerate(rows) if row.address == session]
+        if rows == self._rows and selected is not None and (selected.address == session or not here):
+            return
+        self._rows = list(rows)
+        self._list.fill(rows)
+        self._split.setSizePolicy(_TAKES_ROOM if rows else _TAKES_NO_ROOM)
+        self._stack.setCurrentIndex(1 if rows else 0)
+        names = [_identity(row) for row in rows]
+        kept = names.index(_identity(selected)) if selected is not None and _identity(selected) in names else None
+        chosen = kept if kept is not None and (kept in here or not here) else here[0] if here else 0 if rows else -1
+        self._list.blockSignals(True)  # only a person moves the window to another session
+        self._list.select(chosen)
+        self._list.blockSignals(False)
+        self._show_form(rows[chosen] if chosen >= 0 else None)
+
+    def select(self, item: PendingItem) -> None:
+        """Select an item, and put the caret into its form."""
+        for index, row in enumerate(self._rows):
+            if row.item == item:
+                self._list.select(index)
+                self.form.focus()
+
+    def focus(self) -> None:
+        """Put the caret where the selected item is answered, or into the list if it cannot be; where nothing waits, to what says so."""
+        if not self._rows:
+            self._nothing.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+        self._list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.form.focus()
+
+    def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
+        """Tell who knows what the answers to long-running calls look like, as JSON schemas."""
+        self._schema_of = schema_of
+
+    def refresh_form(self, *_: object) -> None:
+        """Make the selected item's form again: its schema may be known now."""
+        self._show_form(self._list.selected())
+
+    def set_blocked(self, answering: str | None, resuming: str | None) -> None:
+        """Say why nothing can be answered, or resumed, now; None where it can."""
+        self.form.set_blocked(answering, resuming)
+
+    def _on_current_changed(self, *_: object) -> None:
+        row = self._list.selected()
+        self._show_form(row)
+        if row:
+            self.session_asked.emit(row.address)
+
+    def _show_form(self, row: PendingRow | None) -> None:
+        self.form.show_item(row.item if row else None, self._schema_of(row.address, row.item) if row else None)
+        self.form.setVisible(row is not None)
+
+
+def _identity(row: PendingRow) -> tuple[object, ...]:
+    """Return what stays the same of a row while its call reports progress."""
+    return row.address, row.item.invocation_id, row.item.kind, row.item.call_id
+
+
+class _UnfinishedList(QTreeWidget):
+    """One line for each thing that waits: what, where, and how far the invocation came."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("pending_list")
+        self.setAccessibleName("Unfinished invocations")
+        self.setHeaderLabels(["unfinished", "session", "last checkpoint", "last event"])
+        self.setIconSize(QSize(14, 14))
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionsMovable(False)
+        for column, mode in enumerate(("Stretch", "Interactive", "ResizeToContents", "ResizeToContents")):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
+        self._clock = QTimer(self)
+        self._clock.setInterval(30_000)
+        self._clock.timeout.connect(self._show_times)
+        self._clock.start()
+
+    def fill(self, rows: list[PendingRow]) -> None:
+        """Show these lines, none of them selected."""
+        self.blockSignals(True)
+        self.clear()
+        for row in rows:
+            self._add(row)
+        self._fit_columns()
+        self.blockSignals(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give the session what it needs, and less where what waits would be cut for it."""
+        what, where, point, last = (max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) for column in range(4))
+        room = self.viewport().width() - what - point - last - _SLACK
+        self.header().resizeSection(1, max(min(where, room), _LEAST_SESSION))
+
+    def _add(self, row: PendingRow) -> None:
+        checkpoint = row.item.checkpoint
+        where = " · ".join(filter(None, (row.session or short_id(row.address.key.session_id), row.database)))
+        item = QTreeWidgetItem([visible(_what(row.item)), visible(where), "", ""])
+        item.setIcon(0, theme.icon(*_ICONS[row.item.kind]))
+        item.setData(0, _ROW, row)
+        item.setToolTip(0, plain_tooltip(f"Invocation {row.item.invocation_id}: {row.item.reason}"))
+        item.setToolTip(1, plain_tooltip(f"Session {row.address.key.session_id} of {row.address.key.app_name}\n{row.address.database}"))
+        if checkpoint is not None:
+            item.setToolTip(2, plain_tooltip(f"{checkpoint.agent}, {full_time(checkpoint.timestamp)}\nevent {checkpoint.event_id}"))
+        item.setToolTip(3, plain_tooltip(full_time(row.item.last_time)))
+        self.addTopLevelItem(item)
+        self._show_time(item)
+
+    def selected(self) -> PendingRow | None:
+        """Return the row of the selected line."""
+        current = self.currentItem()
+        row: PendingRow | None = current.data(0, _ROW) if current is not None else None
+        return row
+
+    def select(self, number: int) -> None:
+        """Select a line; -1: none."""
+        self.setCurrentIndex(self.model().index(number, 0))
+
+    def _show_times(self) -> None:
+        for item in self.findItems("", Qt.MatchFlag.MatchContains):
+            self._show_time(item)
+
+    def _show_time(self, item: QTreeWidgetItem) -> None:
+        shown: PendingItem = item.data(0, _ROW).item
+        now = time.time()
+        point = shown.checkpoint
+        item.setText(2, visible(f"{point.agent} · {ago(point.timestamp, now)}") if point is not None else "none")
+        item.setText(3, ago(shown.last_time, now) if shown.last_time else "")
+
+
+def _what(item: PendingItem) -> str:
+    if item.kind == "interrupted":
+        return f"interrupted: {short_id(item.invocation_id)}"
+    return f"{item.kind.replace('_', '-')}  {item.name}"

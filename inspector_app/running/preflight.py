@@ -1,0 +1,63 @@
+"""What resuming will do, in plain words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.values import preview, visible
+from inspector_app.running.preflight_card import Preflight
+from inspector_app.widgets.decision_card import Fact
+from runtime.running.resume_plan import ResumePlan, ToolRun
+
+
+def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Preflight:
+    """Put a plan into words.
+
+    Args:
+        plan: what resuming will do.
+        number_of: event id → its number as the stream shows it; None where it is not known.
+    """
+    shown = Preflight(plan.invocation.invocation_id, visible(_title(plan, number_of)), blocked=" ".join(plan.blocks))
+    shown.lines += [Fact("ban", "bad", text) for text in plan.blocks]
+    if plan.runs_again:
+        what = "tool call runs" if len(plan.runs_again) == 1 else "tool calls run"
+        calls = ", ".join(_call(run) for run in plan.runs_again)
+        shown.lines.append(
+            Fact("rotate-right", "warn", f"{len(plan.runs_again)} {what} again if it had run already (at least once): {calls}")
+        )
+    shown.lines += [
+        Fact("backward-fast", "warn", f"{name} keeps no checkpoints: it starts over, and its events repeat.") for name in plan.starts_over
+    ]
+    shown.lines += [Fact("code-compare", "warn", f"Changed since: {text}") for text in plan.changed]
+    shown.warns = bool(shown.lines)
+    if steps := _steps(plan):
+        shown.lines.insert(len(plan.blocks), Fact("play", "accent", steps))
+    if plan.lost_temp:
+        shown.lines.append(Fact("eraser", "dim", f"Gone with the interrupted run: {', '.join(plan.lost_temp)}"))
+    shown.lines += [
+        Fact("hourglass-half", "dim", f"{item.name or 'A call'} still waits for an answer (see Pending).") for item in plan.waits_for
+    ]
+    if plan.finished:
+        one = len(plan.finished) == 1
+        names = ", ".join(plan.finished)
+        shown.lines.append(Fact("check", "ok", f"Finished, {'does' if one else 'do'} not run again: {names}"))
+    shown.lines = [Fact(line.icon, line.role, visible(line.text)) for line in shown.lines]
+    return shown
+
+
+def _title(plan: ResumePlan, number_of: Callable[[str], int | None]) -> str:
+    name = f"Resume {short_id(plan.invocation.invocation_id)}"
+    place = number_of(plan.last_checkpoint.id) if plan.last_checkpoint else None
+    where = f" from the checkpoint at {place:,}" if place is not None else "" if plan.last_checkpoint else " (it has no checkpoint yet)"
+    return f"{name}{where}?"
+
+
+def _steps(plan: ResumePlan) -> str:
+    """Return what happens first, as far as it is not said otherwise."""
+    return " ".join(step for step in plan.next_steps if not any(step.startswith(f"{over} keeps no") for over in plan.starts_over))
+
+
+def _call(run: ToolRun) -> str:
+    args = ", ".join(f"{key}={preview(value, 40)}" for key, value in run.args.items())
+    return f"{run.agent} → {run.name}({args})"

@@ -1,0 +1,150 @@
+"""What the tool bar, its keys, the composer and the breakpoints ask of a run."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from inspector_app.branches.fork_controller import ForkController
+from inspector_app.running.breakpoint_controller import BreakpointController
+from inspector_app.running.held_controller import HeldController
+from inspector_app.running.preflight_card import Preflight
+from inspector_app.running.resume_controller import ResumeController
+from inspector_app.shell.parts import Parts
+from inspector_app.shell.window_status import WindowStatus
+from inspector_app.workspace.run import RunEnd
+from runtime.events.kinds import kind_of
+
+
+class RunCommands(QObject):
+    """Between the window's commands and the run: sends, holds, steps, resumes, stops, and where it is to be held.
+
+    Args:
+        parts: of the window.
+        status: knows the selected event.
+        resume: asks before an invocation is resumed.
+        forks: takes a message that begins a fork.
+    """
+
+    def __init__(
+        self, parts: Parts, status: WindowStatus, resume: ResumeController, forks: ForkController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.window = parts.window
+        self.events = parts.events
+        self._status = status
+        self._run = parts.run
+        self._held = HeldController(self._run, self.window.workbench.held, self)
+        self._resume = resume
+        self._forks = forks
+        self._sent = ""
+        self._breakpoints = BreakpointController(parts.settings, parts.agents, self._run, parts.messages, self)
+        self.events.set_breakpoint_marks(self._breakpoints.mark_of)
+        self._connect_commands()
+        self._connect_panes()
+        self.window.workbench.composer.refused.connect(parts.messages.info)
+
+    def _connect_commands(self) -> None:
+        commands = self.window.commands
+        commands.run.triggered.connect(self._on_run)
+        commands.pause.triggered.connect(self._run.pause)
+        commands.step.triggered.connect(self._on_step)
+        commands.step_over.triggered.connect(self._on_step_over)
+        commands.step_into.triggered.connect(self._on_step_into)
+        commands.step_out.triggered.connect(self._on_step_out)
+        commands.run_to.triggered.connect(self._on_run_to)
+        commands.toggle_breakpoint.triggered.connect(self._on_toggle_breakpoint)
+        commands.stop.triggered.connect(self._run.stop)
+        commands.resume.triggered.connect(self._on_resume)
+        commands.new_session.triggered.connect(self._on_new_session)
+
+    def _on_new_session(self) -> None:
+        self._run.new_session()
+        self.window.workbench.composer.focus()  # it waits for a message
+
+    def _connect_panes(self) -> None:
+        bench = self.window.workbench
+        bench.composer.sent.connect(self._on_sent)
+        self._run.run_ended.connect(self._on_run_ended)
+        bench.resume_hint.accepted.connect(self._on_resume)
+        bench.preflight.accepted.connect(self._resume.accept)
+        bench.preflight.cancelled.connect(self._on_resume_cancelled)
+        self._resume.planned.connect(self._on_resume_planned)
+        self._resume.outdated.connect(bench.preflight.hide)
+        bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
+        bench.breakpoints.form.set_hints(self._breakpoints.hint)
+        bench.breakpoints.add_asked.connect(self._breakpoints.add)
+        bench.breakpoints.change_asked.connect(self._breakpoints.change)
+        bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
+        self._breakpoints.changed.connect(self._on_breakpoints_changed)
+        self._breakpoints.moved.connect(self.events.refresh_rows)
+        self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
+
+    def _on_run(self) -> None:
+        if self._run.phase == "paused":
+            self._held.let_go(self._run.go_on)
+        else:
+            self.window.workbench.composer.submit()
+
+    def _on_step(self) -> None:
+        text = self.window.workbench.composer.text
+        if self._run.phase == "paused":
+            self._held.let_go(self._run.step)
+        elif text:
+            self._send(text, paused=True)
+        else:
+            self._resume.ask(paused=True)
+
+    def _on_step_over(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "over"))
+
+    def _on_step_into(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "into"))
+
+    def _on_step_out(self) -> None:
+        self._held.let_go(partial(self._run.step_on, "out"))
+
+    def _on_run_to(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._held.let_go(partial(self._run.run_to, kind_of(event)))
+
+    def _on_toggle_breakpoint(self) -> None:
+        event = self._status.selected_event()
+        if event is not None:
+            self._breakpoints.toggle_at(event)
+
+    def _on_breakpoint_proposed(self, condition: str) -> None:
+        self.window.workbench.raise_pane("breakpoints")
+        self.window.workbench.breakpoints.form.propose(condition)
+
+    def _on_breakpoints_changed(self) -> None:
+        rows = self._breakpoints.rows
+        self.window.workbench.breakpoints.set_rows(rows)
+        self.window.workbench.show_breakpoints(count=len(rows))
+
+    def _on_resume(self) -> None:
+        self._resume.ask()
+
+    def _on_resume_planned(self, preflight: Preflight, paused: bool) -> None:
+        self.window.workbench.resume_hint.hide()
+        self.window.workbench.preflight.ask(preflight, paused=paused)
+
+    def _on_resume_cancelled(self) -> None:
+        self._status.show_session_hints()
+        self.window.workbench.stream.table.setFocus()
+
+    def _on_sent(self, text: str) -> None:
+        self._send(text)
+
+    def _on_run_ended(self, end: RunEnd) -> None:
+        """Give back a message that was not stored: the disk was full, or somebody else held the database."""
+        composer = self.window.workbench.composer
+        if self._sent and not end.committed and not composer.text and end.address == self._run.address:
+            composer.set_text(self._sent)
+        self._sent = ""
+
+    def _send(self, text: str, *, paused: bool = False) -> None:
+        self._sent = text
+        (self._forks.send if self._forks.is_drafting else self._run.send)(text, paused=paused)

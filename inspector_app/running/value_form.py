@@ -1,0 +1,209 @@
+"""A form: a field for each key of a small flat object, else a JSON editor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read
+from inspector_app.presentation.json_text import parse_json
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.json_editor import JsonEditor
+from runtime.support.json_schema import misfit
+
+Control = QCheckBox | QLineEdit | QComboBox
+
+
+class ValueForm(QWidget):
+    """Lets a person fill in a value.
+
+    Signals:
+        changed: something else is filled in.
+
+    Args:
+        name: objectName of the editor is this and `_json`, of a field this, `_` and its key.
+        title: accessible name of the editor.
+    """
+
+    changed = Signal()
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._fields: list[tuple[FormField, Control]] = []
+        self._editor = JsonEditor(f"{name}_json", title, self)
+        self._editor.changed.connect(self.changed)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self._editor)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.addWidget(self._stack)
+
+    @property
+    def problem(self) -> str:
+        """Why what is filled in is no value of its kind; empty if it is one."""
+        if not self._fields:
+            return self._editor.problem
+        for field, control in self._fields:
+            if problem := _problem(field, control):
+                return f"{visible(field.label or field.key)}: {problem}"
+        return ""
+
+    @property
+    def value(self) -> Any:
+        """What is filled in; to be asked for only without a problem."""
+        if not self._fields:
+            return self._editor.value
+        return {field.key: _value(field, control) for field, control in self._fields if field.required or not _is_empty(field, control)}
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing is filled in yet."""
+        return all(_is_empty(field, control) for field, control in self._fields) if self._fields else self._editor.is_empty
+
+    def set_value(self, value: Any) -> None:
+        """Make the form for a value, and fill it in."""
+        fields = fields_of_value(value)
+        if fields is None:
+            self._show_editor(parse_json)
+            self._editor.set_value(value)
+        else:
+            self.set_fields(fields)
+
+    def set_schema(self, schema: Mapping[str, Any]) -> None:
+        """Make an empty form for what a JSON schema describes."""
+
+        def fitting(text: str) -> Any:
+            value = parse_json(text)
+            if problem := misfit(schema, value):
+                raise ValueError(problem)
+            return value
+
+        fields = fields_of_schema(schema)
+        if fields is None:
+            self._show_editor(fitting)
+            self._editor.set_text("")
+        else:
+            self.set_fields(fields)
+
+    def set_fields(self, fields: Sequence[FormField]) -> None:
+        """Make the form of these fields."""
+        self._clear()
+        self._stack.setCurrentIndex(self._stack.addWidget(self._page(fields)))
+        before: QWidget = self._editor.edit
+        for _, control in self._fields:  # made later than what stands below them, but Tab comes by them first
+            QWidget.setTabOrder(before, control)
+            before = control
+        self.changed.emit()
+
+    def clear(self) -> None:
+        """Forget what is filled in."""
+        self._show_editor(parse_json)
+        self._editor.set_text("")
+
+    def focus(self) -> None:
+        """Put the caret into the first field."""
+        (self._fields[0][1] if self._fields else self._editor.edit).setFocus()
+
+    def _show_editor(self, reader: Callable[[str], Any]) -> None:
+        self._clear()
+        self._editor.set_reader(reader)
+        self.changed.emit()
+
+    def _clear(self) -> None:
+        self._fields = []
+        while (old := self._stack.widget(1)) is not None:
+            self._stack.removeWidget(old)
+            old.setParent(None)  # gone at once: nobody finds it, or writes into it
+            old.deleteLater()
+        self._stack.setCurrentIndex(0)
+
+    def _page(self, fields: Sequence[FormField]) -> QWidget:
+        """Return the fields one below the other; they scroll where there is no room for all of them."""
+        page = QWidget()
+        form = QFormLayout(page)
+        form.setContentsMargins(0, 0, 4, 0)
+        form.setVerticalSpacing(5)
+        for field in fields:
+            title = visible((field.label or field.key)[:80])
+            label = QLabel(title, page)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setProperty("role", "dim")
+            label.setToolTip(plain_tooltip(field.hint))
+            control = self._control(field, page)
+            control.setObjectName(f"{self._name}_{field.key}")
+            control.setAccessibleName(title)
+            control.setToolTip(plain_tooltip(field.hint))
+            self._fields.append((field, control))
+            form.addRow(label, control)
+            control.ensurePolished()
+            label.setMinimumHeight(control.sizeHint().height())  # in the middle of its row
+        shown = QScrollArea(self)
+        shown.setWidgetResizable(True)
+        shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        shown.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        shown.setWidget(page)
+        return shown
+
+    def _control(self, field: FormField, page: QWidget) -> Control:
+        if field.kind == "yes or no":
+            box = QCheckBox(page)
+            box.setChecked(bool(field.value))
+            box.toggled.connect(self.changed)
+            return box
+        if field.kind == "choice":
+            choices = QComboBox(page)
+            choices.addItems(["", *field.choices] if field.value is None else list(field.choices))
+            choices.setCurrentText(str(field.value or ""))
+            choices.view().setObjectName(f"{self._name}_{field.key}_choices")
+            choices.view().setAccessibleName(visible(field.key[:80]))
+            choices.currentTextChanged.connect(self.changed)
+            return choices
+        line = QLineEdit(_text(field), page)
+        line.setPlaceholderText(visible(field.hint[:80]))
+        if field.kind == "secret":
+            line.setEchoMode(QLineEdit.EchoMode.Password)
+        line.textChanged.connect(self._on_text_changed)
+        return line
+
+    def _on_text_changed(self) -> None:
+        for field, control in self._fields:
+            if isinstance(control, QLineEdit):
+                state = "wrong" if not _is_empty(field, control) and _problem(field, control) else ""
+                if control.property("state") != state:
+                    control.setProperty("state", state)
+                    theme.restyle(control)
+        self.changed.emit()
+
+
+def _text(field: FormField) -> str:
+    if field.kind in ("text", "secret"):
+        return str(field.value or "")
+    return json.dumps(field.value) if field.value is not None or (field.kind == "JSON" and field.required) else ""
+
+
+def _filled_in(control: Control) -> str:
+    return control.currentText() if isinstance(control, QComboBox) else control.text()
+
+
+def _is_empty(field: FormField, control: Control) -> bool:
+    return not isinstance(control, QCheckBox) and not _filled_in(control)
+
+
+def _problem(field: FormField, control: Control) -> str:
+    if isinstance(control, QCheckBox) or (not field.required and _is_empty(field, control)):
+        return ""
+    try:
+        read(field, _filled_in(control))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _value(field: FormField, control: Control) -> Any:
+    return control.isChecked() if isinstance(control, QCheckBox) else read(field, _filled_in(control))

@@ -1,0 +1,1 @@
+"""The session list: order, search, deletion, sizes."""

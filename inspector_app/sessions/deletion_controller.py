@@ -1,0 +1,136 @@
+"""Deleting sessions: asked for by name, copied first, put back on request. Never implicit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from inspector_app.documents.sources import DatabaseSource, Source
+from inspector_app.sessions.deletion_dialog import DeletionDialog
+from inspector_app.shell.parts import Parts
+from inspector_app.workspace.cursor import SessionAddress
+from runtime.sessions.session import SessionKey
+from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
+from runtime.support.worker_threads import run_in_thread
+
+EVERY = 20
+"""Deleted sessions between two reports of how far it is."""
+
+
+class DeletionController(QObject):
+    """Asks, copies, deletes, and puts back.
+
+    Args:
+        parts: of the window.
+    """
+
+    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._window = parts.window
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._run = parts.run
+        self._last: tuple[str, Path] | None = None
+        self._window.workbench.sessions.delete_asked.connect(self._on_delete_asked)
+        self._window.workbench.sessions.prune_asked.connect(self._on_prune_asked)
+        self._window.workbench.deletion_hint.accepted.connect(self._on_undo)
+        self._browse.database_closed.connect(self._on_database_closed)
+
+    def _on_delete_asked(self, target: str, keys: list[SessionKey]) -> None:
+        self._tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")
+
+    def _on_prune_asked(self, target: str) -> None:
+        self._tasks.spawn(self._ask(target, None, by_age=True), "Asking what to delete")
+
+    async def _ask(self, target: str, keys: Sequence[SessionKey] | None, *, by_age: bool) -> None:
+        source = self._browse.source(target)
+        if source is None:
+            return
+        if blocked := self.blocked(source):
+            self._messages.info(blocked)
+            return
+        running = self._run.address if self._run.phase != "idle" else None
+        summaries = [
+            summary
+            for summary in await source.sessions()
+            if (keys is None or summary.key in keys) and SessionAddress(target, summary.key) != running
+        ]
+        if not summaries:
+            self._messages.info("The agent is running in this session: stop it first (Shift+F5).")
+            return
+        undo = (
+            "A copy is made in a file beside the database first; Undo puts back what was deleted."
+            if _is_file(source)
+            else "This database is on a server: what is deleted cannot be put back."
+        )
+        dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._window)
+
+        def on_confirmed(chosen: list[SessionKey]) -> None:
+            self._tasks.spawn(self._delete(source, chosen), f"Deleting sessions of {source.title}")
+
+        dialog.confirmed.connect(on_confirmed)
+        dialog.open()
+
+    @staticmethod
+    def blocked(source: Source) -> str:
+        """Return why nothing can be deleted in a database, or an empty text."""
+        if not source.can_write:
+            return f"{source.title} has the older layout with pickled actions, which is only read."
+        if not source.writing_allowed:
+            return f"{source.title} is open read only. Allow writing first (menu Session)."
+        return ""
+
+    async def _delete(self, source: Source, keys: list[SessionKey]) -> None:
+        copy = await run_in_thread(keep_copy, Path(source.target), keys) if _is_file(source) else None
+        if self._cursor.session is not None and self._cursor.session.database == source.target and self._cursor.session.key in keys:
+            self._cursor.select_session(None)
+        hint, total, gone = self._window.workbench.deletion_hint, len(keys), 0
+
+        def on_progress(done: int) -> None:
+            nonlocal gone
+            gone = done
+            if done % EVERY == 0:
+                hint.suggest(f"Deleting sessions: {done:,} of {total:,}", "", "trash-can", "accent")
+
+        try:
+            await delete_sessions(await source.service(), keys, on_progress)
+        finally:
+            await self._show_list(source)
+            if gone:
+                of_all = "" if gone == total else f"{gone:,} of "  # what was in its way is said beside it
+                what = f"{of_all}{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
+                kept = f" A copy is in {copy.name}." if copy else ""
+                hint.suggest(f"{what} deleted from {source.title}.{kept}", "Undo" if copy else "", "trash-can", "accent")
+                self._last = (source.target, copy) if copy else None
+
+    def _on_undo(self) -> None:
+        last, self._last = self._last, None
+        self._window.workbench.deletion_hint.hide()
+        if last is not None:
+            self._tasks.spawn(self._put_back(*last), "Putting sessions back")
+
+    async def _put_back(self, target: str, copy: Path) -> None:
+        count = await run_in_thread(put_back, Path(target), copy)
+        source = self._browse.source(target)
+        if source is not None:
+            await self._show_list(source)
+            self._messages.info(
+                f"{count:,} sessions are back in {source.title}." if count != 1 else f"The session is back in {source.title}."
+            )
+
+    async def _show_list(self, source: Source) -> None:
+        self._browse.database_listed.emit(source, await source.sessions())
+
+    def _on_database_closed(self, target: str) -> None:
+        if self._last is not None and self._last[0] == target:
+            self._last = None
+            self._window.workbench.deletion_hint.hide()
+
+
+def _is_file(source: Source) -> bool:
+    return isinstance(source, DatabaseSource) and "://" not in source.target

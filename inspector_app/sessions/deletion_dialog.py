@@ -1,0 +1,146 @@
+"""Asks before sessions are deleted: names and counts them; for pruning, says by which age."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import since, visible
+from inspector_app.sessions.session_node import Summary
+from inspector_app.widgets import theme
+from inspector_app.widgets.empty_state import EmptyState
+from runtime.sessions.session import SessionKey
+
+DAY = 86_400
+MOST_NAMED = 500
+FIRST_AGE = 30
+
+
+class DeletionDialog(QDialog):
+    """Shows which sessions would be deleted. Open it with `open()`; nothing is deleted unless the button is pressed.
+
+    Signals:
+        confirmed(list[SessionKey]): these, please.
+
+    Args:
+        database: its title.
+        sessions: those that may be deleted.
+        undo: what will be said about getting them back.
+        by_age: let the user choose an age: older ones are deleted.
+        now: epoch seconds.
+    """
+
+    confirmed = Signal(object)
+
+    def __init__(
+        self, database: str, sessions: Sequence[Summary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("deletion_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Delete sessions")
+        self.resize(560, 420)
+        self._database, self._now, self._by_age = visible(database), now, by_age
+        self._sessions = sorted(sessions, key=lambda summary: summary.last_update_time)
+        self._chosen: list[Summary] = []
+        self._question = _label("heading")
+        self.age = QSpinBox()
+        self.age.setObjectName("deletion_age")
+        self.age.setAccessibleName("Days without a change")
+        self.age.setRange(0, 10_000)
+        self.age.setValue(FIRST_AGE)
+        self.age.setSuffix(" days")
+        theme.pad(self.age)
+        self._names = QPlainTextEdit()
+        self._names.setObjectName("deletion_names")
+        self._names.setAccessibleName("Sessions to be deleted")
+        self._names.setReadOnly(True)
+        self._names.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._nothing = EmptyState("")
+        self._nothing.setObjectName("deletion_nothing")
+        self._consequence = _label("secondary")
+        self._consequence.setText(undo)
+        self._cancel = QPushButton()
+        self._cancel.setObjectName("deletion_cancel")
+        self._cancel.setDefault(True)
+        self._cancel.clicked.connect(self.reject)
+        self.delete_button = QPushButton(theme.icon("trash-can", "bad"), "Delete")
+        self.delete_button.setObjectName("deletion_confirm")
+        self.delete_button.clicked.connect(self._on_confirmed)
+        self._lay_out()
+        self.age.valueChanged.connect(self._show)
+        self._show()
+
+    def _lay_out(self) -> None:
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(14, 14, 14, 12)
+        rows.setSpacing(10)
+        rows.addWidget(self._question)
+        if self._by_age:
+            line = QHBoxLayout()
+            words = _label("")
+            words.setText("Not changed for more than")
+            words.setWordWrap(False)
+            line.addWidget(words)
+            line.addWidget(self.age)
+            line.addStretch(1)
+            rows.addLayout(line)
+        rows.addWidget(self._names, 1)
+        rows.addWidget(self._nothing, 1)
+        rows.addWidget(self._consequence)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self._cancel)
+        buttons.addWidget(self.delete_button)
+        rows.addLayout(buttons)
+
+    @property
+    def question(self) -> str:
+        """What it asks."""
+        return self._question.text()
+
+    def _show(self) -> None:
+        oldest = self._now - self.age.value() * DAY
+        self._chosen = [summary for summary in self._sessions if not self._by_age or summary.last_update_time < oldest]
+        count, events = len(self._chosen), sum(summary.event_count or 0 for summary in self._chosen)
+        what = f"{count:,} sessions" if count != 1 else "1 session"
+        asked = f"Delete {what} with {_events(events)} from {self._database}?"
+        self._question.setText(asked)
+        self._nothing.set_text(f"No session of {self._database} is that old")
+        for widget in (self._question, self._names, self._consequence, self.delete_button):
+            widget.setVisible(count > 0)
+        self._nothing.setVisible(count == 0)
+        self._cancel.setText("Close" if count == 0 else "Keep it" if count == 1 else "Keep them")
+        self._cancel.setAccessibleName(self._cancel.text())
+        lines = [_line(summary, self._now) for summary in self._chosen[:MOST_NAMED]]
+        if count > MOST_NAMED:
+            lines.append(f"… and {count - MOST_NAMED:,} more")
+        self._names.setPlainText("\n".join(lines))
+        self.delete_button.setText(f"Delete {what}")
+        self.delete_button.setAccessibleName(f"Delete {what}")
+
+    def _on_confirmed(self) -> None:
+        keys: list[SessionKey] = [summary.key for summary in self._chosen]
+        self.confirmed.emit(keys)
+        self.accept()
+
+
+def _line(summary: Summary, now: float) -> str:
+    key = summary.key
+    where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
+    return f"{where}   {_events(summary.event_count or 0)}, last changed {since(summary.last_update_time, now)}"
+
+
+def _events(count: int) -> str:
+    return f"{count:,} event{'' if count == 1 else 's'}"
+
+
+def _label(role: str) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    if role:
+        label.setProperty("role", role)
+    return label

@@ -1,0 +1,209 @@
+"""Looks for words in all sessions of a database; stays open beside the window while its finds are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QStackedLayout,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.list_below import ListBelow
+
+COLUMNS = ("session", "user", "author", "time", "text")
+_TEXT = len(COLUMNS) - 1
+_MARKED = Qt.ItemDataRole.UserRole
+_WIDEST = 200
+"""Pixels of a column that is not the text's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvent:
+    """An event that was found.
+
+    Attributes:
+        cells: for all columns but the last.
+        text: a piece of what it says.
+        start, end: what was looked for, in the text.
+    """
+
+    cells: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+
+
+class SearchDialog(QDialog):
+    """Shows what it is told.
+
+    Signals:
+        asked (str): look for these words.
+        cancelled: stop reading the database.
+        chosen (int): go to the event of this row.
+        ended: it was closed.
+
+    Args:
+        title: of the database.
+    """
+
+    asked = Signal(str)
+    cancelled = Signal()
+    chosen = Signal(int)
+    ended = Signal()
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("search_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(f"Search all sessions of {visible(title)}")
+        room = parent.size() if parent is not None else QSize()
+        self.resize(max(820, room.width() * 2 // 5), max(480, room.height() // 2))
+        self.words = QLineEdit()
+        self.words.setObjectName("search_words")
+        self.words.setAccessibleName("Words to look for")
+        self.words.setPlaceholderText("Find events that contain all of these words")
+        theme.make_clearable(self.words)
+        self.table = self._make_table()
+        self.progress = QProgressBar()
+        self.progress.setObjectName("search_progress")
+        self.progress.setAccessibleName("Reading the database")
+        self.progress.setFormat("Reading the database: %p%")
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setObjectName("search_cancel")
+        self.cancel.setAccessibleName("Stop reading the database")
+        self._asked = ""
+        self._said = QLabel()
+        self._said.setObjectName("search_said")
+        self._said.setTextFormat(Qt.TextFormat.PlainText)
+        self._said.setProperty("role", "secondary")
+        self._nothing = EmptyState("Reading the database…")
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(self.table)
+        line = QHBoxLayout()
+        line.addWidget(self.progress, 1)
+        line.addWidget(self.cancel)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(12, 12, 12, 10)
+        rows.setSpacing(8)
+        rows.addWidget(self.words)
+        rows.addLayout(self._stack, 1)
+        rows.addLayout(line)
+        rows.addWidget(self._said)
+        ListBelow(self.words, self.table)
+        self.words.returnPressed.connect(self._on_return)
+        self.cancel.clicked.connect(self.cancelled)
+        self.table.cellActivated.connect(self._on_activated)
+        self.table.cellClicked.connect(self._on_activated)
+        self.finished.connect(self.ended)
+        self.show_progress(0, 0)
+
+    def _make_table(self) -> QTableWidget:
+        table = QTableWidget(0, len(COLUMNS))
+        table.setObjectName("search_hits")
+        table.setAccessibleName("Events found")
+        table.setHorizontalHeaderLabels(list(COLUMNS))
+        table.verticalHeader().hide()
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setShowGrid(False)
+        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        table.horizontalHeader().setHighlightSections(False)
+        table.setWordWrap(False)
+        table.horizontalHeader().setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
+        table.setItemDelegateForColumn(_TEXT, _MarkingDelegate(table))
+        return table
+
+    @property
+    def said(self) -> str:
+        """What it says about the search: below what was found, or in its place."""
+        return self._said.text() or self._nothing.text[0]
+
+    def say(self, text: str) -> None:
+        """Say how the search went."""
+        found = self.table.rowCount() > 0
+        self._stack.setCurrentWidget(self.table if found else self._nothing)
+        self._said.setText(visible(text) if found else "")
+        self._nothing.set_text("" if found else visible(text))
+
+    def show_progress(self, done: int, of: int) -> None:
+        """Show how much of the database is read; nothing while it is all of it."""
+        reading = done < of
+        self.progress.setVisible(reading)
+        self.cancel.setVisible(reading)
+        self.progress.setMaximum(1000)
+        self.progress.setValue(done * 1000 // max(of, 1))
+
+    def show_hits(self, hits: Sequence[FoundEvent]) -> None:
+        """Show what was found."""
+        self.table.setCurrentCell(-1, -1)
+        self.table.setRowCount(len(hits))
+        for row, hit in enumerate(hits):
+            for column, text in enumerate((*hit.cells, hit.text)):
+                cell = QTableWidgetItem(visible(text))
+                cell.setToolTip(plain_tooltip(text))
+                if column == _TEXT:
+                    lead, word = visible(hit.text[: hit.start]), visible(hit.text[hit.start : hit.end])
+                    cell.setData(_MARKED, (len(lead), len(lead) + len(word)))
+                self.table.setItem(row, column, cell)
+        self.table.resizeColumnsToContents()
+        for column in range(_TEXT):
+            self.table.setColumnWidth(column, min(self.table.columnWidth(column) + 8, _WIDEST))
+
+    def _on_return(self) -> None:
+        row = self.table.currentRow()
+        if row >= 0 and self.words.text() == self._asked:
+            self.chosen.emit(row)
+            return
+        self._asked = self.words.text()
+        self.asked.emit(self._asked)
+
+    def _on_activated(self, row: int, _column: int) -> None:
+        self.chosen.emit(row)
+
+
+class _MarkingDelegate(QStyledItemDelegate):
+    """Paints a text with what was looked for bold and underlined."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Paint a cell."""
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        text, shown.text = shown.text, ""
+        style = option.widget.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, option.widget)
+        bold = QFont(shown.font)
+        bold.setBold(True)
+        bold.setUnderline(True)
+        start, end = index.data(_MARKED)
+        painter.save()
+        painter.setPen(theme.color("text"))
+        room = QRect(option.rect).adjusted(8, 0, -6, 0)
+        for piece, font in ((text[:start], shown.font), (text[start:end], bold), (text[end:], shown.font)):
+            cut = QFontMetrics(font).elidedText(piece, Qt.TextElideMode.ElideRight, room.width())
+            painter.setFont(font)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
+            room.setLeft(room.left() + QFontMetrics(font).horizontalAdvance(piece))
+        painter.restore()

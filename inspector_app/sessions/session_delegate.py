@@ -1,0 +1,91 @@
+"""Paints the tree of databases and sessions: icon, name, and what is secondary beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from inspector_app.sessions.session_node import TreeNode
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.widgets import theme
+
+ROW_HEIGHT = 22
+_ICON = 13
+_GAP = 8
+_LEAST_NAME = 60
+"""Pixels that a name has beside what is secondary."""
+
+
+class SessionDelegate(QStyledItemDelegate):
+    """Paints one row of a `SessionTreeModel`."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._font = QFont(QApplication.font())
+        self._small = theme.small_font()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Return the fixed height; the name is cut to whatever width there is."""
+        return QSize(40, ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Paint a row."""
+        model = index.model()
+        assert isinstance(model, SessionTreeModel)
+        node = model.node(index)
+        rect = option.rect
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, theme.color("selected"))
+        ratio = painter.device().devicePixelRatio()
+        drawn = theme.pixmap(node.icon, node.role, _ICON, ratio)
+        painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
+        inner = rect.adjusted(22, 0, -6, 0)
+        small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
+        room = inner.width() - _GAP
+        aside = self._aside(node, model.size_of(node), room)
+        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not _is_called_by_change(node) else Qt.TextElideMode.ElideRight
+        name = normal.elidedText(node.name, side, room - small.horizontalAdvance(aside) if aside else inner.width())
+        painter.setFont(self._font)
+        self._text(painter, inner, name, "dim" if node.kind in ("app", "user") else "text", model.words)
+        painter.setFont(self._small)
+        inner.setLeft(inner.left() + normal.horizontalAdvance(name) + _GAP)
+        self._text(painter, inner, aside, "dim", model.words if _is_called_by_change(node) else ())
+        painter.restore()
+
+    def _aside(self, node: TreeNode, takes_up: str, room: int) -> str:
+        """Return as much of what is secondary as fits beside the name, in whole pieces; the tooltip tells all."""
+        small, wanted = QFontMetrics(self._small), QFontMetrics(self._font).horizontalAdvance(node.name)
+        if node.kind == "database":
+            parts = node.detail.split(" · ")
+            choice = [parts[:number] for number in range(len(parts), 0, -1)]
+        else:
+            last = node.aside if _is_called_by_change(node) else node.detail
+            choice = [[node.aside, takes_up, node.detail], [node.aside, node.detail], [last]]
+        texts = [" · ".join(filter(None, parts)) for parts in choice]
+        fitting = next((text for text in texts if wanted + small.horizontalAdvance(text) <= room), "")
+        if fitting or node.kind in ("database", "page"):  # of a page's numbers none may be missing
+            return fitting
+        if _is_called_by_change(node):
+            return small.elidedText(texts[-1], Qt.TextElideMode.ElideRight, room - min(wanted, _LEAST_NAME))
+        return texts[-1] if room - small.horizontalAdvance(texts[-1]) >= _LEAST_NAME else ""
+
+    @staticmethod
+    def _text(painter: QPainter, rect: QRect, text: str, role: str, words: Sequence[str]) -> None:
+        """Paint a text, with a line below what the filter found in it."""
+        painter.setPen(theme.color(role))
+        painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+        metrics, folded = painter.fontMetrics(), text.casefold()
+        for word in words:
+            if (start := folded.find(word)) >= 0:
+                left = rect.left() + metrics.horizontalAdvance(text[:start])
+                width = metrics.horizontalAdvance(text[start : start + len(word)])
+                painter.fillRect(left, rect.bottom() - 3, width, 2, theme.color("accent"))
+
+
+def _is_called_by_change(node: TreeNode) -> bool:
+    """Return whether it is a fork below what it was forked from: what was changed begins its name."""
+    return node.parent is not None and node.parent.kind == "session"

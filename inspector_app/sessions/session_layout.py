@@ -1,0 +1,195 @@
+"""Lays the tree of sessions out: databases → apps → users → sessions, a step at a time, so that the window answers meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from inspector_app.presentation.values import visible
+from inspector_app.sessions.session_node import DatabaseInfo, ForkInfo, Summary, TreeNode
+from inspector_app.sessions.session_order import STEP, Order, in_order, matches
+from runtime.sessions.session import SessionKey
+
+PAGE = 500
+"""Sessions, or users, in a page. A view goes through all rows of its open branches after each change, 6 µs each: so none has many."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What was told of a database's sessions and is not in the tree yet.
+
+    Attributes:
+        changed: new sessions, and newer summaries.
+        removed: sessions that are gone.
+        all: `changed` is all that there is.
+    """
+
+    changed: Sequence[Summary]
+    removed: Sequence[SessionKey] = ()
+    all: bool = False
+
+
+@dataclass(slots=True)
+class Database:
+    """An open database.
+
+    Attributes:
+        info: how it is shown.
+        sessions: those in the tree, or filtered out of it.
+        news: what comes into `sessions` with the next layout.
+        marks, forks: of its sessions.
+        size: its own in words.
+        sizes: of sessions, in words, and how many events each had then.
+    """
+
+    info: DatabaseInfo
+    sessions: dict[SessionKey, Summary] = field(default_factory=dict)
+    news: list[News] = field(default_factory=list)
+    marks: dict[SessionKey, str] = field(default_factory=dict)
+    forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
+    size: str = ""
+    sizes: dict[SessionKey, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> str:
+        """What stands beside its name."""
+        return " · ".join(filter(None, (self.size, visible(self.info.badge))))
+
+
+@dataclass(slots=True)
+class Layout:
+    """A tree, and where things are in it.
+
+    Attributes:
+        order, words: how it is sorted, and by which words it is narrowed.
+        root: above the databases.
+        users: by database, app and user.
+        sessions: of each database, the news taken in.
+        parents: of each fork that stands below its parent, that parent.
+        forks: those below each parent, the oldest first.
+        count: of all sessions in it.
+    """
+
+    order: Order
+    words: Sequence[str] = ()
+    root: TreeNode = field(default_factory=lambda: TreeNode("root", "", "", "", "", "", "", ()))
+    users: dict[tuple[str, str, str], TreeNode] = field(default_factory=dict)
+    sessions: dict[str, dict[SessionKey, Summary]] = field(default_factory=dict)
+    parents: dict[tuple[str, SessionKey], SessionKey] = field(default_factory=dict)
+    forks: dict[tuple[str, SessionKey], list[Summary]] = field(default_factory=dict)
+    count: int = 0
+
+
+def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Order) -> Generator[None, None, Layout]:
+    """Return the tree of some databases; gives way each few milliseconds.
+
+    Args:
+        databases: in their order; not changed, nor may they change meanwhile.
+        words: only sessions that match them are in the tree, see `matches`.
+        order: of the sessions of each user.
+    """
+    laid = Layout(order, words)
+    for key, database in databases.items():
+        sessions = laid.sessions[key] = yield from _taken_in(database)
+        _nest_forks(laid, key, database)
+        top = laid.root.add(_database_node(key, database))
+        apps = yield from _by_app_and_user(laid, key, sessions)
+        for app_name, users in sorted(apps.items()):
+            app = top.add(TreeNode("app", visible(app_name), "", "cube", "dim", "app", key, (key, app_name)))
+            yield from _add_users(laid, app, users)
+        laid.count += sum(place[0] == key for place in laid.parents)
+    return laid
+
+
+def name_pages(branch: TreeNode, order: Order) -> None:
+    """Say of each page of a user which sessions it has now, or of an app's which users."""
+    first = 1
+    for page in branch.pages:
+        last = first + len(page.children) - 1
+        begin = page.children[0]
+        page.name, page.detail = f"{first:,}–{last:,}", order.told(page.summaries[0]) if page.summaries else begin.name if begin else ""
+        first = last + 1
+
+
+def _taken_in(database: Database) -> Generator[None, None, dict[SessionKey, Summary]]:
+    sessions = dict(database.sessions) if database.news else database.sessions
+    for news in database.news:
+        if news.all:
+            sessions = {}
+        for place, summary in enumerate(news.changed, 1):
+            sessions[summary.key] = summary
+            if place % STEP == 0:
+                yield
+        for session in news.removed:
+            sessions.pop(session, None)
+    return sessions
+
+
+def _nest_forks(laid: Layout, key: str, database: Database) -> None:
+    """Note which forks stand below their parent: where both are shown, and no fork comes from itself."""
+    sessions = laid.sessions[key]
+    for session, fork in database.forks.items():
+        if all(each in sessions and matches(each, laid.words) for each in (session, fork.parent)):
+            laid.parents[key, session] = fork.parent
+            if _is_own_parent(laid, key, session):
+                del laid.parents[key, session]
+            else:
+                laid.forks.setdefault((key, fork.parent), []).append(sessions[session])
+
+
+def _is_own_parent(laid: Layout, key: str, session: SessionKey) -> bool:
+    above: SessionKey | None = laid.parents.get((key, session))
+    while above is not None and above != session:
+        above = laid.parents.get((key, above))
+    return above is not None
+
+
+def _database_node(key: str, database: Database) -> TreeNode:
+    read_only = database.info.read_only
+    icon, role, meaning = ("lock", "dim", "read only") if read_only else ("database", "accent", "can be written to")
+    return TreeNode("database", visible(database.info.title), database.beside, icon, role, meaning, key, (key,))
+
+
+def _by_app_and_user(
+    laid: Layout, key: str, sessions: Mapping[SessionKey, Summary]
+) -> Generator[None, None, dict[str, dict[str, list[Summary]]]]:
+    apps: dict[str, dict[str, list[Summary]]] = {}
+    for place, (session, summary) in enumerate(sessions.items(), 1):
+        if matches(session, laid.words) and (key, session) not in laid.parents:
+            apps.setdefault(session.app_name, {}).setdefault(session.user_id, []).append(summary)
+        if place % STEP == 0:
+            yield
+    return apps
+
+
+def _add_users(laid: Layout, app: TreeNode, users: Mapping[str, list[Summary]]) -> Generator[None, None, None]:
+    """Put users below their app, many on pages, and their sessions below them."""
+    key, app_name = app.path
+    looked_at = 0
+    holder = app
+    for number, (user_id, found) in enumerate((yield from in_order(list(users.items()), itemgetter(0)))):
+        if len(users) > PAGE and number % PAGE == 0:
+            holder = app.add(_page(app, "users", number))
+        user = holder.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (*app.path, user_id)))
+        _hold(user, (yield from in_order(found, laid.order.rank)), laid.order)
+        laid.users[key, app_name, user_id] = user
+        laid.count += len(found)
+        if (looked_at := looked_at + len(found)) > STEP:
+            looked_at = 0
+            yield
+    name_pages(app, laid.order)
+
+
+def _hold(user: TreeNode, summaries: list[Summary], order: Order) -> None:
+    """Put sessions below their user, many on pages."""
+    if len(summaries) <= PAGE:
+        user.hold(summaries)
+        return
+    for first in range(0, len(summaries), PAGE):
+        user.add(_page(user, "sessions", first)).hold(summaries[first : first + PAGE])
+    name_pages(user, order)
+
+
+def _page(branch: TreeNode, what: str, first: int) -> TreeNode:
+    return TreeNode("page", "", "", "layer-group", "dim", what, branch.database, (*branch.path, f"page {first // PAGE}"))

@@ -1,0 +1,339 @@
+"""The sessions of the open databases, with a filter."""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QStackedLayout,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.sessions.session_delegate import SessionDelegate
+from inspector_app.sessions.session_node import TreeNode
+from inspector_app.sessions.session_order import ORDERS
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import add_copy_action, as_json
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.row_menu import RowMenu
+from runtime.sessions.session import SessionKey
+
+_OPEN_AT_MOST = 200
+"""Nodes with more children stay closed until the user opens them."""
+
+_OPEN_ALL_AT_MOST = 2_000
+"""If there are more sessions, those of a user stay closed, too."""
+
+
+class SessionTree(QTreeView):
+    """The tree; Enter opens the session it stands on."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Report Enter as activation on every platform."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.activated.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+
+class SessionsPane(QWidget):
+    """Shows a `SessionTreeModel`.
+
+    Attributes:
+        tree: the view of the databases.
+        filter: the filter box.
+        order: how the sessions are sorted.
+
+    Signals:
+        session_selected (str, SessionKey): the selection is on this database's session now.
+        session_activated (str, SessionKey): Enter or a double click on it.
+        compare_asked (str, SessionKey, SessionKey | None): compare it with this other one of its database; None: with the one on show.
+        row_chosen (str, tuple[str, ...]): a click, or Enter, on this database and the app, user and session below it that the row names.
+        delete_asked (str, list[SessionKey]), prune_asked (str): sessions of this database shall be deleted; those named, or old ones.
+    """
+
+    session_selected = Signal(str, object)
+    session_activated = Signal(str, object)
+    row_chosen = Signal(str, object)
+    compare_asked = Signal(str, object, object)
+    delete_asked = Signal(str, object)
+    prune_asked = Signal(str)
+
+    def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sessions_pane")
+        self._model = model
+        self._closed: set[tuple[str, ...]] = set()
+        self._opened: set[tuple[str, ...]] = set()
+        self._selected: tuple[str, SessionKey] | None = None
+        self._restoring = False
+        self.filter = QLineEdit()
+        self.filter.setObjectName("session_filter")
+        self.filter.setAccessibleName("Filter sessions")
+        self.filter.setPlaceholderText("Filter sessions")
+        theme.make_clearable(self.filter)
+        self.order = self._make_order()
+        self.tree = SessionTree()
+        self._set_up_tree()
+        self._empty = EmptyState("No database is open", "Open a session database or an agent, or drop one on the window.")
+        self._nothing_found = EmptyState("No session matches the filter", "The filter looks in app, user and session id.")
+        self._stack = QStackedLayout()
+        for page in (self._empty, self._nothing_found, self.tree):
+            self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.filter, 1)
+        top.addWidget(self.order)
+        layout.addLayout(top)
+        layout.addLayout(self._stack, 1)
+        self._clock = QTimer(self)
+        self._clock.setInterval(30_000)
+        self._connect_signals()
+        self._on_model_reset()
+
+    def _make_order(self) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName("session_order")
+        button.setAccessibleName("Sort sessions")
+        button.setToolTip("Sort sessions")
+        button.setIcon(theme.icon("arrow-down-wide-short", "dim"))
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        group = QActionGroup(menu)
+        for order in ORDERS:
+            entry = menu.addAction(order)
+            entry.setCheckable(True)
+            entry.setChecked(order == self._model.order)
+            group.addAction(entry)
+        group.triggered.connect(self._on_order_chosen)
+        button.setMenu(menu)
+        return button
+
+    def _on_order_chosen(self, entry: QAction) -> None:
+        self._model.set_order(entry.text())
+
+    def _set_up_tree(self) -> None:
+        self.tree.setObjectName("session_tree")
+        self.tree.setAccessibleName("Databases and sessions")
+        self.tree.setModel(self._model)
+        self.tree.setItemDelegate(SessionDelegate(self.tree))
+        self.tree.setHeaderHidden(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setIndentation(14)
+        self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def _connect_signals(self) -> None:
+        self.filter.textChanged.connect(self._model.set_filter)
+        self.filter.returnPressed.connect(self.tree.setFocus)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self.filter, context=Qt.ShortcutContext.WidgetShortcut)
+        escape.activated.connect(self._on_filter_escape)
+        self._model.modelReset.connect(self._on_model_reset)
+        self._model.moving.connect(self._on_moving)
+        self._model.rowsInserted.connect(self._on_rows_inserted)
+        self.tree.expanded.connect(self._on_expanded)
+        self.tree.collapsed.connect(self._on_collapsed)
+        self.tree.activated.connect(self._on_activated)
+        self.tree.clicked.connect(self._on_row_chosen)
+        self.tree.activated.connect(self._on_row_chosen)
+        self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        RowMenu(self.tree, self.context_menu)
+        self._clock.timeout.connect(self._model.refresh_times)
+        self._clock.start()
+
+    def select_session(self, database: str, session: SessionKey) -> bool:
+        """Select a session and bring it into view; return whether it is there.
+
+        Args:
+            database: the key it was given to the model with.
+            session: the session.
+        """
+        index = self._model.index_of(database, session)
+        if not index.isValid():
+            self._selected = (database, session)  # for when it is there: a long list is still being laid out
+            return False
+        if not self.tree.viewport().rect().contains(self.tree.visualRect(index)):
+            self.tree.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self.tree.setCurrentIndex(index)
+        return True
+
+    def select_none(self) -> None:
+        """Select no session."""
+        self._selected = None
+        self.tree.setCurrentIndex(QModelIndex())
+
+    def set_empty_text(self, title: str, hint: str) -> None:
+        """Say why no database is open and what to do."""
+        self._empty.set_text(title, hint)
+
+    def focus_filter(self) -> None:
+        """Put the cursor into the filter box."""
+        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter.selectAll()
+
+    def _on_filter_escape(self) -> None:
+        if self.filter.text():
+            self.filter.clear()
+        else:
+            self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _on_model_reset(self) -> None:
+        """Open what was open, select what was selected: the model was built anew."""
+        self._restoring = True
+        self._open_branches(QModelIndex())
+        self._restoring = False
+        if self._selected is not None:
+            self.select_session(*self._selected)
+        self._show_page()
+
+    def _show_page(self) -> None:
+        """Show the tree, or why there is nothing in it."""
+        empty = self._model.database_count == 0
+        filtered_out = bool(self.filter.text().strip()) and self._model.shown_sessions == 0
+        self._stack.setCurrentWidget(self._empty if empty else self._nothing_found if filtered_out else self.tree)
+
+    def _on_moving(self, moving: bool) -> None:
+        """Keep the selection while rows come and go: what Qt selects in place of a row that is gone was not chosen by anybody."""
+        self._restoring = moving
+        if moving or self._selected is None:
+            return
+        self._restoring = True
+        index = self._model.index_of(*self._selected)
+        if index != self.tree.currentIndex():
+            self.tree.setCurrentIndex(index)
+        self._restoring = False
+
+    def _on_rows_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
+        """Open what came into an open branch."""
+        for row in range(first, last + 1):
+            index = self._model.index(row, 0, parent)
+            if self._model.node(index).kind != "session":
+                self.tree.setExpanded(index, True)
+        self._show_page()
+
+    def _open_branches(self, parent: QModelIndex) -> None:
+        many = self._model.shown_sessions > _OPEN_ALL_AT_MOST
+        for row, node in enumerate(self._model.node(parent).children):
+            if node is None or (node.kind == "session" and not node.children):
+                continue
+            index = self._model.index(row, 0, parent)
+            few = len(node.children) <= _OPEN_AT_MOST and not (many and node.kind == "user")
+            is_first_page = node.kind == "page" and row == 0
+            if node.path not in self._closed and (few or is_first_page or node.path in self._opened):
+                self.tree.setExpanded(index, True)
+                self._open_branches(index)
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        if not self._restoring:
+            path = self._model.node(index).path
+            self._closed.discard(path)
+            self._opened.add(path)
+            self._open_branches(index)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        path = self._model.node(index).path
+        self._closed.add(path)
+        self._opened.discard(path)
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        node = self._model.node(current)
+        if self._restoring:
+            return
+        if node.session is not None and (node.database, node.session) != self._selected:
+            self._selected = (node.database, node.session)
+            self.session_selected.emit(node.database, node.session)
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        node = self._model.node(index)
+        if node.session is not None:
+            self.session_activated.emit(node.database, node.session)
+
+    def _on_row_chosen(self, index: QModelIndex) -> None:
+        node = self._model.node(index)
+        self.row_chosen.emit(node.database, node.path[1:])
+
+    def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
+        keys = [node.session] if node.session is not None else self._model.sessions_below(node)
+        if node.kind == "database":
+            prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
+            prune.triggered.connect(partial(self.prune_asked.emit, node.database))
+        elif keys:
+            text = "Delete the session…" if node.kind == "session" else f"Delete the {len(keys):,} sessions of this {node.kind}…"
+            delete = menu.addAction(theme.icon("trash-can", "bad"), text)
+            delete.triggered.connect(partial(self.delete_asked.emit, node.database, keys))
+
+    def context_menu(self, index: QModelIndex) -> QMenu | None:
+        """Return the menu of a row, None where there is none."""
+        if not index.isValid():
+            return None
+        node = self._model.node(index)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if node.kind != "page":
+            self._add_what_it_offers(menu, node)
+        menu.addSeparator()
+        menu.addAction(theme.icon("square-minus", "dim"), "Collapse all").triggered.connect(self.tree.collapseAll)
+        return menu
+
+    def _add_what_it_offers(self, menu: QMenu, node: TreeNode) -> None:
+        add_copy_action(menu, "Copy path" if node.kind == "database" else f"Copy {node.kind} id", node.path[-1])
+        if node.session is not None:
+            add_copy_action(menu, "Copy as command line", _command_line(node))
+            add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
+            menu.addSeparator()
+            self._add_comparing(menu, node)
+        else:
+            text = "User and app state, tables" if node.kind == "database" else f"State of this {node.kind}"
+            menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self.row_chosen.emit, node.database, node.path[1:]))
+        menu.addSeparator()
+        self._add_deletion(menu, node)
+
+    def _add_comparing(self, menu: QMenu, node: TreeNode) -> None:
+        assert node.session is not None
+        parent = self._model.parent_of(node.database, node.session)
+        if (node.database, node.session) != self._selected:
+            self._compare_action(menu, "Compare with the session on show", (node.database, node.session, None))
+        if parent is not None:
+            self._compare_action(menu, "Compare with what it was forked from", (node.database, node.session, parent))
+
+    def _compare_action(self, menu: QMenu, text: str, what: tuple[str, SessionKey, SessionKey | None]) -> None:
+        action = menu.addAction(theme.icon("code-compare", "dim"), text)
+        action.setData(what)
+        action.triggered.connect(self._on_compare)
+
+    def _on_compare(self) -> None:
+        action = self.sender()
+        assert isinstance(action, QAction)
+        self.compare_asked.emit(*action.data())
+
+
+def _facts(node: TreeNode) -> dict[str, object]:
+    assert node.session is not None and node.summary is not None
+    return {
+        "app_name": node.session.app_name,
+        "user_id": node.session.user_id,
+        "id": node.session.session_id,
+        "event_count": node.summary.event_count,
+        "last_update_time": node.summary.last_update_time,
+    }
+
+
+def _command_line(node: TreeNode) -> str:
+    assert node.session is not None
+    key = node.session
+    words = ["agent-inspector", "events", node.database, "--app", key.app_name, "--user", key.user_id, "--session", key.session_id]
+    return shlex.join(words)

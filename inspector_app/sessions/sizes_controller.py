@@ -1,0 +1,93 @@
+"""How large databases and sessions are: measured off the GUI thread, and of sessions only those that are looked at."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+from inspector_app.documents.sources import DatabaseSource, Source
+from inspector_app.presentation.values import size
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from runtime.errors.known_error import KnownError
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.reader import SessionSummary
+from runtime.support.worker_threads import run_in_thread
+
+AT_ONCE = 10
+"""Sessions measured in one read: a click waits no longer than for these."""
+
+SETTLING_MS = 300
+"""From the first look at a session to measuring it: who scrolls through thousands wants none of them measured."""
+
+_COMPANIONS = ("", "-wal")
+
+
+class SizesController(QObject):
+    """Answers what the list of sessions asks for.
+
+    Args:
+        sessions: the model behind the list.
+        tasks, browse: of the window.
+    """
+
+    def __init__(self, sessions: SessionTreeModel, tasks: Tasks, browse: BrowseController, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._sessions = sessions
+        self._tasks = tasks
+        self._browse = browse
+        self._measuring = False
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(SETTLING_MS)
+        self._settling.timeout.connect(self._on_settled)
+        sessions.sizes_wanted.connect(self._on_wanted)
+        browse.database_listed.connect(self._on_database_listed)
+
+    def _on_wanted(self) -> None:
+        if not (self._measuring or self._settling.isActive()):
+            self._settling.start()
+
+    def _on_settled(self) -> None:
+        if self._browse.sources:  # the window may have been closed meanwhile
+            self._tasks.spawn(self._measure(), "Measuring sessions")
+
+    async def _measure(self) -> None:
+        self._measuring = True
+        try:
+            while (batch := self._sessions.take_wanted(AT_ONCE)) != ("", []):
+                await self._measure_some(*batch)
+        finally:
+            self._measuring = False
+
+    async def _measure_some(self, target: str, counts: list[tuple[SessionKey, int]]) -> None:
+        source = self._browse.source(target)
+        found = {}
+        with contextlib.suppress(KnownError):  # said where the session is looked at
+            if isinstance(source, DatabaseSource):
+                found = await source.sizes(counts)
+        words = {key: ("" if known.is_exact else "≈ ") + size(known.bytes) for key, known in found.items()}
+        self._sessions.set_sizes(target, {key: (count, words.get(key, "")) for key, count in counts})
+        if source is not None:
+            await self._measure_file(source)
+
+    def _on_database_listed(self, source: Source, _sessions: list[SessionSummary]) -> None:
+        self._tasks.spawn(self._measure_file(source), f"Measuring {source.title}")
+
+    async def _measure_file(self, source: Source) -> None:
+        if isinstance(source, DatabaseSource) and "://" not in source.target:
+            self._sessions.set_database_size(source.target, await run_in_thread(_size_of, Path(source.target)))
+
+
+def _size_of(file: Path) -> int:
+    """Return the bytes of a database file and its write-ahead log, 0 if it is gone."""
+    total = 0
+    for companion in _COMPANIONS:
+        try:
+            total += file.with_name(file.name + companion).stat().st_size
+        except OSError:
+            continue
+    return total

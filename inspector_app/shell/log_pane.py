@@ -1,0 +1,102 @@
+"""All messages since the start, newest last."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.presentation.values import visible
+from inspector_app.widgets import theme
+from inspector_app.workspace.messages import Message
+
+MAX_KEPT = 2_000
+_ICONS = {"info": ("circle-info", "dim"), "warning": ("triangle-exclamation", "warn"), "error": ("circle-xmark", "bad")}
+_MESSAGE = Qt.ItemDataRole.UserRole
+
+
+class LogPane(QWidget):
+    """The messages as a list; the selected one's details beside it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("log_pane")
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
+        self._list = QListWidget(self)
+        self._list.setObjectName("log_list")
+        self._list.setAccessibleName("Log")
+        self._list.setUniformItemSizes(True)
+        self._list.setMinimumHeight(2 * self._list.fontMetrics().lineSpacing())
+        self._list.setIconSize(QSize(14, 14))
+        self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self._list.currentItemChanged.connect(self._on_current_changed)
+        self._details = QPlainTextEdit(self)
+        self._details.setObjectName("log_details")
+        self._details.setAccessibleName("Details of the message")
+        self._details.setReadOnly(True)
+        self._details.setMinimumHeight(self._list.minimumHeight())
+        self._details.setFont(theme.mono_font())
+        self._details.hide()
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self._list)
+        split.addWidget(self._details)
+        rows.addWidget(split, 1)
+        rows.addLayout(self._buttons())
+
+    @property
+    def count(self) -> int:
+        """How many messages are kept."""
+        return self._list.count()
+
+    def add(self, message: Message) -> None:
+        """Add a message; the oldest go when there are too many."""
+        at_end = self._list.verticalScrollBar().value() >= self._list.verticalScrollBar().maximum()
+        clock = time.strftime("%H:%M:%S", time.localtime(message.time))
+        item = QListWidgetItem(theme.icon(*_ICONS[message.severity]), f"{clock}  {visible(message.text)}")
+        item.setData(_MESSAGE, message)
+        self._list.addItem(item)
+        while self._list.count() > MAX_KEPT:
+            self._list.takeItem(0)
+        if at_end:
+            self._list.scrollToBottom()
+
+    def _buttons(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        for text, name, slot in (("Copy", "log_copy", self._on_copy), ("Clear", "log_clear", self._on_clear)):
+            button = QToolButton(self)
+            button.setObjectName(name)
+            button.setText(text)
+            button.setProperty("button", "true")
+            button.setAccessibleName(f"{text} the log")
+            button.clicked.connect(slot)
+            line.addWidget(button)
+        line.addStretch(1)
+        return line
+
+    def _on_current_changed(self, item: QListWidgetItem | None) -> None:
+        message = item.data(_MESSAGE) if item is not None else None
+        self._details.setPlainText(message.details if message and message.details else "")
+        self._details.setVisible(bool(message and message.details))
+
+    def _on_copy(self) -> None:
+        items = self._list.selectedItems() or [self._list.item(row) for row in range(self._list.count())]
+        texts = ("\n".join(filter(None, (item.text(), item.data(_MESSAGE).details))) for item in items)
+        QGuiApplication.clipboard().setText("\n".join(texts))
+
+    def _on_clear(self) -> None:
+        self._list.clear()
+        self._details.hide()

@@ -1,0 +1,278 @@
+"""The window: tool bar, messages, one page at a time, status bar. It shows what it is told and says what was asked for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from inspector_app.branches.compare_page import ComparePage
+from inspector_app.databases.foreign_database_page import OtherDatabasePage
+from inspector_app.opening.problem_page import ProblemPage
+from inspector_app.opening.trust_page import TrustPage
+from inspector_app.opening.welcome import SampleCard, WelcomePage
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.command_palette import CommandPalette
+from inspector_app.shell.enter_presses import press_focused
+from inspector_app.shell.help_dialog import HelpDialog
+from inspector_app.shell.message_bar import MessageBar
+from inspector_app.shell.run_bar import RunBar
+from inspector_app.shell.status_bar import StatusBar
+from inspector_app.shell.workbench import Workbench
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.widgets import theme
+from inspector_app.widgets.actions import make_actions
+from runtime import expressions
+
+_ICON_SIZE = 128
+DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
+
+
+class MainWindow(QMainWindow):
+    """The one window.
+
+    Attributes:
+        commands: everything it can do.
+        run_bar, message_bar, status, welcome, trust, problem, other_database, workbench, compare, palette_card: its parts.
+
+    Signals:
+        paths_dropped(list[str]): files or folders were dropped onto it.
+        agent_chosen(str), database_chosen(str): a file dialog was answered.
+        page_changed: another page is on show.
+        close_asked: the user wants it closed; it stays open until `close_now`.
+        work_asked: something in the workbench is about to be done; another page may be on show.
+    """
+
+    paths_dropped = Signal(list)
+    agent_chosen = Signal(str)
+    database_chosen = Signal(str)
+    page_changed = Signal()
+    close_asked = Signal()
+    work_asked = Signal()
+
+    def __init__(self, events: EventListModel, sessions: SessionTreeModel, samples: list[SampleCard]) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.setWindowTitle("Agent Inspector")
+        self.setWindowIcon(QIcon(theme.pixmap("magnifying-glass-chart", "accent", _ICON_SIZE, 1)))
+        self.setAcceptDrops(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._may_close = False
+        self.commands = make_actions(self)
+        self.addActions(self.commands.all)
+        self.message_bar = MessageBar(self)
+        self.welcome = WelcomePage(samples, self.commands)
+        self.trust = TrustPage()
+        self.problem = ProblemPage("open_problem")
+        self.other_database = OtherDatabasePage()
+        self.workbench = Workbench(events, sessions)
+        self.compare = ComparePage()
+        menu = self._make_menu()
+        self.run_bar = RunBar(self.commands, menu, self)
+        self.addToolBar(self.run_bar)
+        self.status = StatusBar(self)
+        self.setStatusBar(self.status)
+        self._pages = QStackedWidget()
+        for page in (self.welcome, self.trust, self.problem, self.other_database, self.workbench, self.compare):
+            self._pages.addWidget(page)
+        self.setCentralWidget(self._body())
+        self.palette_card = CommandPalette(menu, self)
+        self._connect_signals()
+        self.show_page(self.welcome)
+
+    def show_page(self, page: QWidget) -> None:
+        """Show one of `welcome`, `trust`, `problem`, `other_database`, `workbench` and `compare`."""
+        before, focused = self._pages.currentWidget(), QApplication.focusWidget()
+        self._pages.setCurrentWidget(page)
+        if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
+            table = self.workbench.stream.table  # not whatever comes next; if there are no events, what is opened takes it in a moment
+            (table if table.isVisible() else self.run_bar).setFocus(Qt.FocusReason.OtherFocusReason)
+        self.status.show_session_parts(self.session_is_in_sight)
+        if page is self.welcome:
+            self.welcome.focus()
+        self.page_changed.emit()
+
+    @property
+    def session_is_in_sight(self) -> bool:
+        """Whether what is on show is of the session that is open."""
+        return self._pages.currentWidget() in (self.workbench, self.compare)
+
+    @property
+    def pane_actions(self) -> list[QAction]:
+        """What goes to a pane, or does something in it, whatever is selected there."""
+        does = self.commands
+        finding = [does.find_event, does.saved_filters, does.mark_hits, does.next_hit, does.previous_hit, does.go_to_event]
+        looking = [does.other_half, does.who_wrote, does.compare_states, does.find_in_state, does.look_inside, does.find_session]
+        return [*finding, *looking, does.write_message, does.answer_pending, does.next_pane, does.previous_pane, *self.workbench.go_actions]
+
+    @property
+    def page(self) -> QWidget | None:
+        """The page on show."""
+        return self._pages.currentWidget()
+
+    def close_now(self) -> None:
+        """Close for good: what ran has ended."""
+        self._may_close = True
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask first: a run must be ended before its window goes."""
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self.close_asked.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Have all rows of the stream painted: of a live one they may have been put off."""
+        super().resizeEvent(event)
+        self.workbench.stream.table.paint_next()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press the button that has the keyboard by Enter."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab pass over what stands behind another pane: what is typed there would be seen by nobody."""
+        start = QApplication.focusWidget()
+        while super().focusNextPrevChild(forward):
+            focused = QApplication.focusWidget()
+            if focused is None or focused is start or not self.workbench.is_behind(focused):
+                return True
+        return False
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files and folders."""
+        if _local_paths(event.mimeData()):
+            event.acceptProposedAction()
+            self.welcome.show_drop(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """They went elsewhere."""
+        self.welcome.show_drop(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open what was dropped."""
+        self.welcome.show_drop(False)
+        paths = _local_paths(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.paths_dropped.emit(paths)
+
+    def _body(self) -> QWidget:
+        body = QWidget(self)
+        rows = QVBoxLayout(body)
+        rows.setContentsMargins(8, 0, 8, 0)
+        rows.setSpacing(6)
+        rows.addWidget(self.message_bar)
+        rows.addWidget(self._pages, 1)
+        return body
+
+    def _on_condition_help(self) -> None:
+        HelpDialog("How conditions are written", expressions.__doc__ or "", self).open()
+
+    def _make_menu(self) -> QMenu:
+        menu = QMenu("Menu", self)
+        menu.setToolTipsVisible(True)
+        actions = self.commands
+        menu.addActions([actions.open_agent, actions.open_database, actions.open_url, actions.new_session, actions.start_page])
+        menu.addSeparator()
+        run = menu.addMenu("Run")
+        run.addActions([actions.run, actions.pause, actions.stop])
+        run.addSeparator()
+        run.addActions([actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.toggle_breakpoint])
+        run.addSeparator()
+        run.addActions([actions.resume, actions.write_message, actions.answer_pending])
+        database = menu.addMenu("Session")
+        find = menu.addMenu("Find")
+        find.addActions([actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit])
+        find.addSeparator()
+        find.addActions([actions.go_to_event, actions.other_half])
+        find.addSeparator()
+        find.addActions([actions.find_in_state, actions.who_wrote, actions.compare_states])
+        find.addSeparator()
+        find.addAction(actions.condition_help)
+        database.addActions([actions.fork, actions.rewind, actions.compare])
+        database.addSeparator()
+        database.addActions([actions.find_session, actions.search_all, actions.look_inside, actions.follow_newest, actions.reload])
+        database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
+        view = menu.addMenu("View")
+        view.addActions(self.workbench.go_actions)
+        panes = view.addMenu("Panes")
+        panes.addActions(self.workbench.dock_actions)
+        view.addSeparator()
+        view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
+        view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
+        themes = menu.addMenu("Theme")
+        themes.addActions(list(actions.themes.values()))
+        menu.addSeparator()
+        menu.addActions([actions.palette, actions.quit])
+        return menu
+
+    def _connect_signals(self) -> None:
+        actions = self.commands
+        running = [actions.run, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.resume]
+        doing = [actions.toggle_breakpoint, actions.fork, actions.rewind, actions.new_session]
+        for action in (*self.pane_actions, *running, *doing):  # before what it does, so that this finds its pane on show
+            action.triggered.connect(self.work_asked)
+        self.workbench.asked_for.connect(self.work_asked)
+        actions.quit.triggered.connect(self.close_asked)
+        actions.open_agent.triggered.connect(self._on_open_agent)
+        actions.open_database.triggered.connect(self._on_open_database)
+        actions.palette.triggered.connect(self.palette_card.ask)
+        actions.reset_layout.triggered.connect(self.workbench.reset_layout)
+        actions.perspective_browse.triggered.connect(self._on_browse)
+        actions.perspective_debug.triggered.connect(self._on_debug)
+        actions.find_session.triggered.connect(self.workbench.sessions.focus_filter)
+        actions.find_event.triggered.connect(self.workbench.filter_events)
+        actions.saved_filters.triggered.connect(self.workbench.filter_bar.saved.ask)
+        actions.mark_hits.triggered.connect(self.workbench.filter_bar.marking.toggle)
+        actions.condition_help.triggered.connect(self._on_condition_help)
+        self.workbench.filter_bar.help_asked.connect(self._on_condition_help)
+        self.workbench.breakpoints.form.help_asked.connect(self._on_condition_help)
+        actions.find_in_state.triggered.connect(self._on_find_in_state)
+        actions.go_to_event.triggered.connect(self.workbench.stream.ask_for_event)
+        actions.next_pane.triggered.connect(self._on_next_pane)
+        actions.previous_pane.triggered.connect(self._on_previous_pane)
+        actions.read_messages.triggered.connect(self.message_bar.focus)
+        self.message_bar.reload_asked.connect(actions.reload.trigger)
+        actions.write_message.triggered.connect(self.workbench.composer.focus)
+
+    def _on_browse(self) -> None:
+        self.workbench.show_perspective("browse")
+
+    def _on_debug(self) -> None:
+        self.workbench.show_perspective("debug")
+
+    def _on_next_pane(self) -> None:
+        self.workbench.focus_next_pane()
+
+    def _on_previous_pane(self) -> None:
+        self.workbench.focus_next_pane(-1)
+
+    def _on_find_in_state(self) -> None:
+        self.workbench.raise_pane("detail")
+        self.workbench.detail.find_in_state()
+
+    def _on_open_agent(self) -> None:
+        dialog = QFileDialog(self, "Open an agent: its folder")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(self.agent_chosen)
+        self._open(dialog)
+
+    def _on_open_database(self) -> None:
+        dialog = QFileDialog(self, "Open a session database")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(DATABASE_FILTER)
+        dialog.fileSelected.connect(self.database_chosen)
+        self._open(dialog)
+
+    def _open(self, dialog: QFileDialog) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+
+def _local_paths(data: QMimeData) -> list[str]:
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

@@ -1,0 +1,132 @@
+"""One message: its text, its traceback to look at and to copy, and the button that dismisses it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import visible_lines
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.text_dialog import broken_lines
+from inspector_app.workspace.messages import Message
+
+MAX_DETAILS = 100_000
+LONGEST = 500
+"""Characters of a message that are shown; the whole of a longer one is among its details."""
+
+_DETAILS_HEIGHT, _DETAILS_MARGIN = 160, 26
+"""Pixels of the details, at most, and of what is round their lines: a border, and a scroll bar for long ones."""
+
+_ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
+_CARDS = {"info": "said", "warning": "held", "error": "failed"}
+_ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
+
+
+class MessageRow(QWidget):
+    """One message.
+
+    Signals:
+        dismissed(MessageRow): the user has read it.
+        reload_asked: the session shall be read again.
+    """
+
+    dismissed = Signal(object)
+    reload_asked = Signal()
+
+    def __init__(self, message: Message, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.message = message
+        self.setObjectName("message")
+        self.setProperty("card", _CARDS[message.severity])
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(6, 6, 6, 6)
+        rows.setSpacing(6)
+        line = QHBoxLayout()
+        line.setContentsMargins(6, 0, 0, 0)
+        line.setSpacing(8)
+        rows.addLayout(line)
+        icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
+        line.addWidget(icon)
+        cut = len(message.text) > LONGEST
+        text = QLabel(visible_lines(message.text[:LONGEST]) + ("…" if cut else ""), self)
+        text.setObjectName("message_text")
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setWordWrap(True)
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        line.addWidget(text, 1)
+        if message.offers_reload:
+            reload = _button("Reload", "message_reload", self)
+            reload.setToolTip("Read the session again (Ctrl+R)")
+            reload.clicked.connect(self._on_reload)
+            line.addWidget(reload, 0, Qt.AlignmentFlag.AlignTop)
+        details = "\n\n".join(filter(None, (message.text if cut else None, message.details)))
+        if details:
+            shown = _details(details, self)
+            if message.details:
+                shown.moveCursor(QTextCursor.MoveOperation.End)  # where it broke
+            toggle = _button("Details", "message_details", self)
+            toggle.setCheckable(True)
+            toggle.toggled.connect(shown.setVisible)
+            line.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
+            rows.addWidget(shown)
+        copy = _button("Copy", "message_copy", self)
+        copy.setToolTip("Copy the message, with its traceback" if message.details else "Copy the message")
+        copy.clicked.connect(self._on_copy)
+        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        dismiss = _button("", "message_dismiss", self)
+        dismiss.setIcon(theme.icon("xmark", "dim"))
+        dismiss.setAccessibleName("Dismiss")
+        dismiss.setToolTip("Dismiss (it stays in the log)")
+        dismiss.clicked.connect(partial(self.dismissed.emit, self))
+        line.addWidget(dismiss, 0, Qt.AlignmentFlag.AlignTop)
+
+    @property
+    def passes(self) -> bool:
+        """Whether it only says what was done, and goes by itself."""
+        return self.message.severity == "info"
+
+    @property
+    def first_button(self) -> QToolButton:
+        """Where the keyboard comes in."""
+        return self.findChildren(QToolButton)[0]
+
+    def _on_reload(self) -> None:
+        self.reload_asked.emit()
+        self.dismissed.emit(self)
+
+    def _on_copy(self) -> None:
+        copy_text("\n\n".join(filter(None, (self.message.text, self.message.details))))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape dismisses the message."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismissed.emit(self)
+        else:
+            super().keyPressEvent(event)
+
+
+def _details(text: str, parent: QWidget) -> QPlainTextEdit:
+    view = QPlainTextEdit(broken_lines(text[:MAX_DETAILS]), parent)
+    view.setObjectName("message_traceback")
+    view.setAccessibleName("Details")
+    view.setReadOnly(True)
+    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    view.setFont(theme.mono_font())
+    view.setFixedHeight(min(view.blockCount() * view.fontMetrics().lineSpacing() + _DETAILS_MARGIN, _DETAILS_HEIGHT))
+    view.hide()
+    return view
+
+
+def _button(text: str, name: str, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
+    button.setObjectName(name)
+    button.setText(text)
+    button.setAccessibleName(text)
+    button.setProperty("button", "true")
+    return button

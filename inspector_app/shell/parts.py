@@ -1,0 +1,44 @@
+"""What the window's controllers have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.support.settings import Settings
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.run import RunController
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of one window. Each controller takes from it what it needs, in its constructor.
+
+    Attributes:
+        settings: what is remembered.
+        messages: where everything is said.
+        tasks: what goes on beside the window.
+        cursor: what is selected.
+        agents: the loaded agent.
+        browse: what is open, and what is on show.
+        run: what runs.
+        events, sessions: the Qt models behind the stream and the list of sessions.
+        window: the widgets.
+    """
+
+    settings: Settings
+    messages: MessageBus
+    tasks: Tasks
+    cursor: Cursor
+    agents: AgentController
+    browse: BrowseController
+    run: RunController
+    events: EventListModel
+    sessions: SessionTreeModel
+    window: MainWindow

@@ -1,0 +1,130 @@
+"""The tool bar: run control on the left, what the run is doing on the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from inspector_app.presentation.values import visible
+from inspector_app.shell.status_bar import RUN_ICONS
+from inspector_app.widgets import theme
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.icon_label import IconLabel
+
+
+class RunBar(QToolBar):
+    """Run/Continue, Pause, Step, Into, Out, Stop, Resume, New session; the menu; the run's state in words."""
+
+    def __init__(self, actions: Actions, menu: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__("Run control", parent)
+        self.setObjectName("run_bar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.setIconSize(QSize(14, 14))
+        self._add_menu(menu)
+        self._add(actions.run, True)
+        self._add(actions.pause, False)
+        for action in (actions.step, actions.step_into, actions.step_out):
+            self._add(action, True)
+        self._add(actions.stop, False)
+        self.addSeparator()
+        for action in (actions.resume, actions.new_session):
+            self._add(action, True)
+        spacer = QWidget(self)
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spacer)
+        self._icon = IconLabel(14, self)
+        self._icon_action = self.addWidget(self._icon)
+        self._state, _ = self._label("run_state")
+        self._detail, self._detail_action = self._label("run_detail")
+        self._detail.setProperty("role", "dim")
+        self._run = actions.run
+        self._resume = actions.resume
+        self._buttons[actions.run.objectName()].setProperty("primary", True)
+        for action in (actions.run, actions.resume):
+            action.changed.connect(self._paint_primary)  # after the button took the action's icon
+        self._paint_primary()
+        self.show_state("idle", "idle", "")
+
+    def button(self, action_name: str) -> QToolButton:
+        """Return the button of an action, by the action's objectName."""
+        return self._buttons[action_name]
+
+    @property
+    def detail_text(self) -> str:
+        """What comes after it, such as "before tool call pay"."""
+        return self._detail.text()
+
+    @property
+    def state_text(self) -> str:
+        """What stands at the right, such as "paused at 142"."""
+        return self._state.text()
+
+    def show_state(self, phase: str, text: str, detail: str) -> None:
+        """Show what the run is doing.
+
+        Args:
+            phase: a key of `RUN_ICONS`.
+            text: such as "paused at 142".
+            detail: what comes after it, less loudly.
+        """
+        icon, role = RUN_ICONS[phase]
+        self._icon_action.setVisible(bool(icon))
+        self._icon.show_icon(icon, role)
+        self._state.setText(text)
+        self._set_property(self._state, "role", role)
+        self._detail.setText(visible(detail))
+        self._detail_action.setVisible(bool(detail))
+        self._run.setText("Continue" if phase == "paused" else "Run")
+        self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
+
+    def suggest_resume(self, suggested: bool) -> None:
+        """Make Resume look like the next thing to press, or not."""
+        self._set_property(self._buttons[self._resume.objectName()], "primary", suggested)
+        self._resume.setIcon(theme.icon("clock-rotate-left", "warn"))
+
+    def _paint_primary(self) -> None:
+        """Give the loud buttons an icon that is seen on their ground; menus show the action's own."""
+        for action, name in ((self._run, "play"), (self._resume, "clock-rotate-left")):
+            button = self._buttons[action.objectName()]
+            if button.property("primary"):
+                button.setIcon(theme.icon(name, "on_accent"))
+
+    def _add_menu(self, menu: QMenu) -> None:
+        self._buttons: dict[str, QToolButton] = {}
+        button = QToolButton(self)
+        button.setObjectName("menu_button")
+        button.setAccessibleName("Menu")
+        button.setToolTip("Menu (Alt+M)")
+        button.setIcon(theme.icon("bars", "dim"))
+        button.setShortcut("Alt+M")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(menu)
+        self.addWidget(button)
+
+    def _add(self, action: QAction, with_text: bool) -> None:
+        self.addAction(action)
+        button = self.widgetForAction(action)
+        assert isinstance(button, QToolButton)
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if with_text else Qt.ToolButtonStyle.ToolButtonIconOnly
+        button.setToolButtonStyle(style)
+        button.setObjectName(f"button_{action.objectName()}")
+        button.setAccessibleName(action.text())
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._buttons[action.objectName()] = button
+
+    def _label(self, name: str) -> tuple[QLabel, QAction]:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setContentsMargins(2, 0, 2, 0)  # the bar's own margin is 2 less than that of the panes
+        return label, self.addWidget(label)
+
+    @staticmethod
+    def _set_property(widget: QWidget, name: str, value: object) -> None:
+        if widget.property(name) == value:
+            return
+        widget.setProperty(name, value)
+        theme.restyle(widget)

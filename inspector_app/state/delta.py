@@ -1,0 +1,185 @@
+"""What one event changed: a row a key, before and after, by scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from inspector_app.presentation import differences as places
+from inspector_app.presentation.differences import Difference, MarkedText, differences, marked
+from inspector_app.presentation.value_filters import filters_of_value, state_root
+from inspector_app.presentation.values import plain_tooltip, preview, shown_key, visible
+from runtime.sessions.state import SCOPES, Change, same_value
+
+Index = QModelIndex | QPersistentModelIndex
+
+CHANGE_ROLE = Qt.ItemDataRole.UserRole + 1
+"""The `Change` behind a row."""
+
+DIFFERENCE_ROLE = Qt.ItemDataRole.UserRole + 2
+"""The `MarkedText` of a cell that holds a text of which only a part changed, or None."""
+
+NOTHING = "–"
+"""Stands for a value that there was not, or is not any more."""
+
+NOT_RECORDED = "not recorded"
+"""Stands for a value that nobody kept (databases that others wrote)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A key that changed, or one place inside its value.
+
+    Attributes:
+        change: of the key.
+        place: the place; None for the key itself.
+        more: there are more places than are shown, below this one.
+    """
+
+    change: Change
+    place: Difference | None = None
+    more: bool = False
+
+
+def ground(row: Row, column: int) -> str:
+    """Return what ground a cell stands on: `removed` before, `added` after; none where there is no value or nothing changed."""
+    change, place = row.change, row.place
+    if row.more:
+        return ""
+    if place is not None:
+        if column == 0:
+            return ""
+        return ("" if place.before is places.NOTHING else "removed") if column == 1 else "" if place.after is places.NOTHING else "added"
+    if column == 0 or (change.kind == "changed" and same_value(change.before, change.after)):
+        return ""
+    if column == 1:
+        return "removed" if change.kind in ("changed", "removed") else ""
+    return "" if change.kind == "removed" else "added"
+
+
+class DeltaModel(QAbstractTableModel):
+    """The changes of one event, sorted by scope; below a changed object or list the places in it that differ."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[Row] = []
+        self._title = "delta"
+
+    def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
+        """Show another event's changes.
+
+        Args:
+            changes: in any order; within a scope the order is kept.
+            title: heading of the key column, such as `delta of 142`.
+        """
+        self.beginResetModel()
+        self._rows = [row for change in sorted(changes, key=lambda change: SCOPES.index(change.scope)) for row in _rows(change)]
+        self._title = title
+        self.endResetModel()
+
+    def change(self, row: int) -> Change:
+        """Return the change in a row."""
+        return self._rows[row].change
+
+    def row(self, row: int) -> Row:
+        """Return what a row shows."""
+        return self._rows[row]
+
+    def filters_at(self, row: int) -> list[tuple[str, str]]:
+        """Return filters that let events with the same change through: words for a menu, and the filter."""
+        shown = self._rows[row]
+        path, value = state_root(shown.change.key), shown.change.after
+        if shown.place is not None:
+            path, value = path + shown.place.path, shown.place.after
+        return [] if shown.more or value is places.NOTHING or "\\" in path else filters_of_value(path, value)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of changed keys and places."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return 3: key, before, after."""
+        return 0 if parent.isValid() else 3
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a column's heading."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return (self._title, "before", "after")[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a cell's text, its change, or a tooltip with more of the value."""
+        if not index.isValid():
+            return None
+        row = self._rows[index.row()]
+        change = row.change
+        if role == DIFFERENCE_ROLE:
+            return _marked(row, index.column())
+        if row.place is not None:
+            return _place_data(row.place, row.more, change, index.column(), role)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(change, index.column(), 200)
+        if role == CHANGE_ROLE:
+            return change
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(
+                f"{change.key} ({change.scope}, {change.kind})" if index.column() == 0 else _text(change, index.column(), 1500)
+            )
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
+            return f"{change.scope} key {visible(change.key[:200])} {change.kind}"
+        return None
+
+
+def _rows(change: Change) -> list[Row]:
+    rows = [Row(change)]
+    if change.kind == "changed" and isinstance(change.before, (dict, list)) and type(change.before) is type(change.after):
+        found, more = differences(change.before, change.after)
+        rows += [Row(change, place) for place in found]
+        if more:
+            rows.append(Row(change, Difference("…", places.NOTHING, places.NOTHING), more=True))
+    return rows
+
+
+def _marked(row: Row, column: int) -> MarkedText | None:
+    before, after = (row.place.before, row.place.after) if row.place else (row.change.before, row.change.after)
+    if column == 0 or (row.place is None and row.change.kind != "changed"):
+        return None
+    if not (isinstance(before, str) and isinstance(after, str)) or before == after:
+        return None
+    return marked(before, after)[column - 1]
+
+
+def _place_data(place: Difference, more: bool, change: Change, column: int, role: int) -> Any:
+    value = (None, place.before, place.after)[column]
+    if more:
+        text = "… more places, see State" if column == 0 else ""
+    elif column == 0:
+        text = visible(place.path[:200])
+    else:
+        text = NOTHING if value is places.NOTHING else preview(value, 200)
+    if role == Qt.ItemDataRole.DisplayRole:
+        return text
+    if role == CHANGE_ROLE:
+        return change
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return plain_tooltip(f"{change.key}{place.path}" if column == 0 else text if value is places.NOTHING else preview(value, 1500))
+    if role == Qt.ItemDataRole.AccessibleTextRole and column == 0:
+        return f"inside {visible(change.key[:200])}: {text}"
+    return None
+
+
+def _text(change: Change, column: int, limit: int) -> str:
+    if column == 0:
+        return shown_key(change.key)
+    if column == 1:
+        if change.kind == "written":
+            return NOT_RECORDED
+        return NOTHING if change.kind == "added" else preview(change.before, limit)
+    if change.kind == "removed":
+        return NOTHING
+    return "null (cleared)" if change.after is None else preview(change.after, limit)

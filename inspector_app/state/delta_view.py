@@ -1,0 +1,141 @@
+"""What the selected event changed: key, before, after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
+
+from inspector_app.state.delta import DeltaModel
+from inspector_app.widgets.clipboard import add_copy_action, as_json
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.filter_actions import add_filter_actions
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.row_menu import RowMenu
+from inspector_app.widgets.value_delegate import ROW_HEIGHT, ValueDelegate
+from runtime.sessions.state import Change
+
+_KEYS_SHARE = 0.34
+"""Of the width, at most, for the keys."""
+
+_LEAST = 40
+"""Pixels of a column."""
+
+_DOT = 30
+"""Pixels before a key."""
+
+
+class DeltaView(QWidget):
+    """Shows a `DeltaModel`, or that nothing was changed; and with what the state is compared.
+
+    Attributes:
+        model: the changes.
+        table: the view of them.
+
+    Signals:
+        comparing_ended: show again what the event changed.
+        filter_asked (str): show only the events that this filter lets through.
+    """
+
+    comparing_ended = Signal()
+    filter_asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("delta_view")
+        self.model = DeltaModel(self)
+        self.table = QTableView()
+        self.table.setObjectName("delta_table")
+        self.table.setAccessibleName("What the selected event changed")
+        self.table.setProperty("bare", "true")
+        self.table.setModel(self.model)
+        self.table.setItemDelegate(ValueDelegate(self.table))
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setCornerButtonEnabled(False)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        RowMenu(self.table, lambda index: self.context_menu(index.row()))
+        rows = self.table.verticalHeader()
+        rows.setVisible(False)
+        rows.setMinimumSectionSize(ROW_HEIGHT)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns = self.table.horizontalHeader()
+        columns.setHighlightSections(False)
+        columns.setSectionsClickable(False)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        columns.setMinimumSectionSize(_LEAST)
+        self._empty = EmptyState("No key changed")
+        self._empty.setProperty("card", "false")
+        self._comparing = HintBar("comparing")
+        self._comparing.accepted.connect(self.comparing_ended)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.table)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._comparing)
+        column.addLayout(self._stack)
+
+    def show_comparing(self, text: str | None) -> None:
+        """Say with what the state is compared, and offer to stop; None: with nothing."""
+        if text is None:
+            self._comparing.hide()
+        else:
+            self._comparing.suggest(text, "Stop comparing", "code-compare", "accent")
+
+    def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
+        """Show another event's changes.
+
+        Args:
+            changes, title: as `DeltaModel.set_changes` takes them.
+        """
+        self.model.set_changes(changes, title)
+        self._fit_columns()
+        self._stack.setCurrentWidget(self.table if changes else self._empty)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give the keys what they need, if that is not too much; the values share the rest, and who needs less than half leaves it."""
+        width, header = self.table.viewport().width(), self.table.horizontalHeader()
+        keys, before, after = (max(self.table.sizeHintForColumn(column), header.sectionSizeHint(column)) for column in range(3))
+        keys = max(min(keys + _DOT, max(int(width * _KEYS_SHARE), width - before - after)), 100)
+        rest = width - keys
+        half = rest // 2
+        if before < half < after:
+            half = max(before, rest - after)
+        elif after < half < before:
+            half = min(before, rest - after)
+        self.table.setColumnWidth(0, keys)
+        self.table.setColumnWidth(1, half)
+
+    def set_empty_text(self, title: str, hint: str = "") -> None:
+        """Say why there are no changes."""
+        self._empty.set_text(title, hint)
+
+    def context_menu(self, row: int) -> QMenu | None:
+        """Return the menu of a row, None where there is none."""
+        if row < 0:
+            return None
+        change = self.model.change(row)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        delta = {change.key: {"before": change.before, "after": change.after, "kind": change.kind}}
+        add_copy_action(menu, "Copy change as JSON", as_json(delta))
+        add_copy_action(menu, "Copy value before", as_json(change.before))
+        add_copy_action(menu, "Copy value after", as_json(change.after))
+        add_copy_action(menu, "Copy path", f"state[{change.key!r}]")
+        menu.addSeparator()
+        add_filter_actions(menu, self.model.filters_at(row), self.filter_asked.emit)
+        return menu

@@ -1,0 +1,176 @@
+"""The files (artifacts) of the session on show: their versions at the selected event, and those that no event names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject
+
+from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.shell.parts import Parts
+from inspector_app.state.state_tree import FileVersion
+from runtime.artifacts.artifact_names import USER_PREFIX
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.errors.input_validation_error import InputValidationError
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.event_pages import SavedFiles
+
+
+class FilesController(QObject):
+    """Behind the lane `files` of the state.
+
+    A version is saved at once and named by the event that comes next; one that no committed event names is shown as unconfirmed
+    (seed-readings: "`save_artifact` saves at once"). Which stored events of a long session name files is looked for once, when its past
+    has been read.
+
+    Args:
+        parts: of the window.
+    """
+
+    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = parts.window.workbench.detail.state.model
+        self._tasks = parts.tasks
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._run = parts.run
+        self._known = _Known()
+        self._is_asking = False
+        self._browse.session_loaded.connect(self._on_session_loaded)
+        self._browse.events_added.connect(self._on_events_added)
+        self._browse.state_computed.connect(self._show)
+        self._run.hold_changed.connect(self._show)
+        self._run.run_ended.connect(self._show)
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        first = len(session.events) - len(session.events.at_hand)
+        self._known = _Known(first, newer=saved_by(session.events.at_hand, first))
+
+    def _on_events_added(self, added: Sequence[Event]) -> None:
+        session = self._browse.session
+        if session is not None:
+            self._known.newer += saved_by(added, len(session.events) - len(added))
+
+    def _show(self, _what: object = None) -> None:
+        session, index, known = self._browse.session, self._cursor.event_index, self._known
+        if session is not None and session.address == self._run.address and self._run.phase in ("running", "stopping"):
+            return  # it is looked at when it holds
+        if session is None or session.past is None or index is None or index >= len(session.events):
+            self._model.set_files([])
+            return
+        self._model.set_files(files_at(known.saved, index))
+        if known.looked_through < known.first:
+            self._look_through(session, known)
+        elif index == len(session.events) - 1 and not self._is_asking:
+            self._is_asking = True
+            self._tasks.spawn(self._show_unconfirmed(session, index, known), "Looking for files that no event names")
+
+    def _look_through(self, session: OpenSession, known: _Known) -> None:
+        if session.long is not None and not known.is_at_it:
+            known.is_at_it = True
+            self._tasks.spawn(self._find(session.long, known), "Looking for files of a long session")
+
+    async def _find(self, long: LongSession, known: _Known) -> None:
+        try:
+            async with aclosing(long.find_files(known.looked_through, known.first)) as found:
+                async for saved, end in found:
+                    known.older += saved
+                    known.looked_through = end
+        except StorageError:
+            if not long.closed:
+                raise
+        finally:
+            known.is_at_it = False
+        if self._known is known and not long.closed:
+            self._show()
+
+    async def _show_unconfirmed(self, session: OpenSession, index: int, known: _Known) -> None:
+        try:
+            found = await unconfirmed(session.source.files, session.address.key, known.saved)
+        finally:
+            self._is_asking = False
+        if self._known is not known or index != len(session.events) - 1:
+            self._show()  # it went on meanwhile
+        elif found and self._cursor.event_index == index:
+            self._model.set_files(files_at(known.saved, index) + found)
+
+
+@dataclass(slots=True)
+class _Known:
+    """Which events of the session on show name files.
+
+    Attributes:
+        first: how many were stored and not at hand when it was loaded.
+        looked_through: how many of those have been looked at.
+        is_at_it: more of them are being looked at.
+        older: of those; newer: of the others.
+    """
+
+    first: int = 0
+    looked_through: int = 0
+    is_at_it: bool = False
+    older: list[SavedFiles] = field(default_factory=list)
+    newer: list[SavedFiles] = field(default_factory=list)
+
+    @property
+    def saved(self) -> list[SavedFiles]:
+        """All that are known, in commit order."""
+        return [*self.older, *self.newer]
+
+
+def saved_by(events: Iterable[Event], first: int = 0) -> list[SavedFiles]:
+    """Return which events name files.
+
+    Args:
+        events: in commit order.
+        first: the place of the first one.
+    """
+    return [
+        SavedFiles(place, event.author, event.actions.artifact_delta)
+        for place, event in enumerate(events, first)
+        if event.actions.artifact_delta
+    ]
+
+
+def files_at(saved: Iterable[SavedFiles], index: int) -> list[FileVersion]:
+    """Return the session's files after an event, by name.
+
+    Args:
+        saved: by the session's events, in commit order.
+        index: the event's place.
+    """
+    found = {
+        name: FileVersion(name, version, place, author)
+        for place, author, versions in saved
+        if place <= index
+        for name, version in versions.items()
+    }
+    return [found[name] for name in sorted(found)]
+
+
+async def unconfirmed(files: BaseArtifactService, key: SessionKey, saved: Iterable[SavedFiles]) -> list[FileVersion]:
+    """Return the versions of a session's own files that no event names; the user's are shared, so another session's may name them.
+
+    Args:
+        files: keeps them.
+        key: the session.
+        saved: by all of its events.
+    """
+    names: Mapping[str, str] = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
+    named = {named for entry in saved for named in entry.versions.items()}
+    try:
+        keys = await files.list_artifact_keys(**names)
+    except InputValidationError:  # a session named as no folder can be has no files
+        return []
+    return [
+        FileVersion(name, version)
+        for name in keys
+        if not name.startswith(USER_PREFIX)
+        for version in await files.list_versions(**names, filename=name)
+        if (name, version) not in named
+    ]

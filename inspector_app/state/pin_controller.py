@@ -1,0 +1,36 @@
+"""The keys of the state that somebody wants to see first, remembered for each app."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from inspector_app.state.state_view import StateView
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.cursor import Cursor, SessionAddress
+
+
+class PinController(QObject):
+    """Pins and unpins keys of the state on show.
+
+    Args:
+        cursor, settings: of the window.
+        view: shows the state.
+    """
+
+    def __init__(self, cursor: Cursor, settings: Settings, view: StateView) -> None:
+        super().__init__(view)
+        self._cursor = cursor
+        self._settings = settings
+        self._view = view
+        cursor.session_changed.connect(self._on_session_changed)
+        view.tree.pin_asked.connect(self._on_pin_asked)
+
+    def _on_session_changed(self, address: SessionAddress | None) -> None:
+        self._view.model.set_pinned(self._settings.pinned(address.key.app_name) if address is not None else [])
+
+    def _on_pin_asked(self, key: str) -> None:
+        pinned = self._view.model.pinned
+        pinned = [other for other in pinned if other != key] if key in pinned else [*pinned, key]
+        self._view.model.set_pinned(pinned)
+        if self._cursor.session is not None:
+            self._settings.keep_pinned(self._cursor.session.key.app_name, pinned)

@@ -1,0 +1,189 @@
+"""Below the state: change, add or clear a key by hand, and take such an edit back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import plain_tooltip
+from inspector_app.widgets import theme
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.json_editor import JsonEditor
+
+PREFIXES = {"session": "", "user:": "user:", "app:": "app:"}
+FORM_HEIGHT = 156
+
+
+class StateEditBar(QWidget):
+    """A line of buttons, or the form of one key in their place.
+
+    Signals:
+        edit_asked(dict): key with prefix → JSON value; None clears it.
+        undo_asked: the selected event, an edit, shall be taken back.
+        form_shown(bool): the form is open now, and needs room, or not any more.
+    """
+
+    edit_asked = Signal(dict)
+    undo_asked = Signal()
+    form_shown = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("state_edit_bar")
+        self._blocked: str | None = "No session is selected."
+        self._selected: tuple[str, Any] | None = None
+        self._buttons = self._make_buttons()
+        self._form = self._make_form()
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._buttons)
+        self._stack.addWidget(self._form)
+        self._show_form(False)
+        self.set_undo(False)
+        self._show()
+
+    def select(self, key: str | None, value: Any = None) -> None:
+        """Take note of the key that is selected in the state.
+
+        Args:
+            key: with its prefix; None: none, or one that cannot be edited.
+            value: as it is shown.
+        """
+        self._selected = (key, value) if key is not None else None
+        self._show()
+
+    def set_blocked(self, reason: str | None) -> None:
+        """Say why state cannot be edited now; None if it can."""
+        self._blocked = reason
+        if reason is not None:
+            self._show_form(False)
+        self._show()
+
+    def set_undo(self, offered: bool) -> None:
+        """Say whether the selected event is an edit, which can be taken back."""
+        self._undo.setVisible(offered)
+
+    def start_edit(self) -> None:
+        """Open the form on the selected key."""
+        if self._blocked is None and self._selected is not None:
+            self._open(*self._selected)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc puts the form away, Ctrl+Enter sets the value."""
+        if event.key() == Qt.Key.Key_Escape and self._stack.currentIndex() == 1:
+            self._on_cancel()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._on_set()
+        else:
+            super().keyPressEvent(event)
+
+    def _open(self, key: str, value: Any) -> None:
+        prefix = next((name for name, text in PREFIXES.items() if text and key.startswith(text)), "session")
+        self._scope.setCurrentText(prefix)
+        self._key.setText(key.removeprefix(PREFIXES[prefix]))
+        self._editor.set_value(value)
+        self._show_form(True)
+        (self._editor.edit if key else self._key).setFocus()
+
+    def _show_form(self, shown: bool) -> None:
+        self._stack.setCurrentIndex(1 if shown else 0)
+        self.form_shown.emit(shown)
+        self.setFixedHeight(FORM_HEIGHT if shown else self._buttons.sizeHint().height())
+
+    def _show(self) -> None:
+        chosen = None if self._selected else "Select a key first (temp: keys live in a running invocation only)."
+        for button, needs, does in (
+            (self._edit, chosen, "Set another value (F2)"),
+            (self._clear, chosen, "Set it to null: a key cannot be taken out of state again"),
+            (self._add, None, "Set a key that is not there yet"),
+            (self._undo, None, "Set back what this event changed, by another event"),
+        ):
+            blocked = self._blocked or needs
+            button.setEnabled(blocked is None)
+            button.setToolTip(plain_tooltip(blocked or does))
+
+    def _show_set(self) -> None:
+        problem = self._editor.problem or ("" if self._key.text().strip() else "The key needs a name.")
+        self._set.setEnabled(not problem)
+        self._set.setToolTip(plain_tooltip(problem or "Commit it (Ctrl+Enter)"))
+
+    def _on_edit(self) -> None:
+        self.start_edit()
+
+    def _on_add(self) -> None:
+        self._open("", None)
+        self._editor.edit.selectAll()  # what is typed stands in the place of null
+
+    def _on_clear(self) -> None:
+        if self._selected is not None:
+            self.edit_asked.emit({self._selected[0]: None})
+
+    def _on_set(self) -> None:
+        if self._set.isEnabled():
+            key = PREFIXES[self._scope.currentText()] + self._key.text().strip()
+            self._show_form(False)
+            self.edit_asked.emit({key: self._editor.value})
+
+    def _on_cancel(self) -> None:
+        self._show_form(False)
+
+    def _make_buttons(self) -> QWidget:
+        bar = QWidget(self)
+        line = QHBoxLayout(bar)
+        line.setContentsMargins(8, 4, 8, 6)
+        line.setSpacing(6)
+        self._edit = self._button("state_edit", "pen", "Edit…", self._on_edit)
+        self._add = self._button("state_add", "plus", "Add…", self._on_add)
+        self._clear = self._button("state_clear", "eraser", "Clear", self._on_clear)
+        self._undo = self._button("state_undo", "rotate-left", "Undo", self.undo_asked.emit)
+        for button in (self._edit, self._add, self._clear, self._undo):
+            line.addWidget(button)
+        line.addStretch(1)
+        return bar
+
+    def _make_form(self) -> QWidget:
+        form = QWidget(self)
+        self._scope = QComboBox(form)
+        self._scope.setObjectName("state_scope")
+        self._scope.setAccessibleName("Scope")
+        self._scope.addItems(list(PREFIXES))
+        self._scope.view().setObjectName("state_scopes")
+        self._scope.view().setAccessibleName("Scopes")
+        self._key = QLineEdit(form)
+        self._key.setObjectName("state_key")
+        self._key.setAccessibleName("Key")
+        self._key.setPlaceholderText("key")
+        self._editor = JsonEditor("state_value", "Value as JSON", form)
+        self._set = self._button("state_set", "check", "Set", self._on_set)
+        self._set.setProperty("primary", True)
+        self._set.setIcon(theme.icon("check", "on_accent"))
+        cancel = self._button("state_cancel", "xmark", "Cancel", self._on_cancel)
+        self._key.textChanged.connect(self._show_set)
+        self._editor.changed.connect(self._show_set)
+        self._note = ElidedLabel()
+        self._note.setText("Committed as a system event")
+        self._note.setToolTip("Committed after the last event, as an event by system")
+        self._note.setProperty("role", "secondary")
+        head = QHBoxLayout()
+        head.addWidget(self._scope)
+        head.addWidget(self._key, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self._note, 1)
+        foot.addWidget(self._set)
+        foot.addWidget(cancel)
+        rows = QVBoxLayout(form)
+        rows.setContentsMargins(8, 4, 8, 6)
+        rows.setSpacing(6)
+        rows.addLayout(head)
+        rows.addWidget(self._editor, 1)
+        rows.addLayout(foot)
+        return form
+
+    def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:
+        button = QPushButton(theme.icon(icon, "text"), text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button

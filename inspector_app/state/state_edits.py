@@ -1,0 +1,50 @@
+"""State edited by hand: as committed events, while an agent is held or between runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.manual_events import HandCommits
+from runtime.events.event import Event
+from runtime.events.marks import is_state_edit
+
+
+class StateEditController(QObject):
+    """Sets state keys in the selected session, and takes such edits back."""
+
+    def __init__(self, cursor: Cursor, browse: BrowseController, commits: HandCommits, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._browse = browse
+        self._commits = commits
+
+    def blocked(self) -> str | None:
+        """Return why state cannot be edited now, as a sentence; None if it can."""
+        return self._commits.blocked()
+
+    def edit(self, changes: dict[str, Any]) -> None:
+        """Set keys.
+
+        Args:
+            changes: key with prefix → JSON value; None clears it.
+        """
+        self._commits.commit("Editing state", lambda engine, session: engine.edit_state(session.address.key, changes))
+
+    def undo(self) -> None:
+        """Take the selected event back, if it is an edit."""
+        event = self.selected_edit()
+        if event is not None:
+            event_id = event.id
+            self._commits.commit("Editing state", lambda engine, session: engine.undo_state_edit(session.address.key, event_id))
+
+    def selected_edit(self) -> Event | None:
+        """Return the selected event, if it is an edit."""
+        session, index = self._browse.session, self._cursor.event_index
+        if session is None or index is None or index >= len(session.events):
+            return None
+        event = session.events.peek(index, ask=False)
+        return event if event is not None and is_state_edit(event) else None

@@ -1,0 +1,165 @@
+"""Who wrote this key: from a state value to every event that wrote it, and the prompts that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.values import preview
+from inspector_app.shell.parts import Parts
+from inspector_app.state.writers_pane import WriterRow
+from inspector_app.stream.stream_controller import StreamController
+from inspector_app.workspace.cursor import SessionAddress
+from runtime.agents.base_agent import BaseAgent
+from runtime.history.state_at import History
+from runtime.history.writers import Reading, Write, readings_of
+from runtime.support.worker_threads import run_in_thread
+
+_NO_KEY = "Select a key of the state first."
+_BOTH_FIT = 60
+"""Characters."""
+
+
+class WritersController(QObject):
+    """Answers the state pane's question in a pane of its own.
+
+    Args:
+        parts: of the window.
+        stream: goes to an event.
+    """
+
+    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bench = parts.window.workbench
+        self._bar = parts.window.message_bar
+        self._messages = parts.messages
+        self._tasks = parts.tasks
+        self._agents = parts.agents
+        self._cursor = parts.cursor
+        self._browse = parts.browse
+        self._name = ""
+        self._bench.detail.state.tree.writers_asked.connect(self.ask)
+        parts.window.commands.who_wrote.triggered.connect(self._on_who_wrote)
+        self._bench.writers.event_asked.connect(stream.show_event)
+        self._browse.session_loading.connect(self._on_session_loading)
+        self._browse.session_loaded.connect(self._on_session_loaded)
+
+    def ask(self, name: str) -> None:
+        """Show who wrote a key of the session on show.
+
+        Args:
+            name: with its scope prefix.
+        """
+        session = self._browse.session
+        if session is not None:
+            self._name = name
+            self._bar.withdraw(_NO_KEY)
+            self._tasks.spawn(self._ask(session, name), f"Finding who wrote {name}")
+
+    def _on_session_loading(self) -> None:
+        """Take away what is about another session."""
+        pane = self._bench.writers
+        self._name = self._name if not pane.visibleRegion().isEmpty() else ""
+        pane.clear()
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        """Answer the same question for the session that is on show now."""
+        if self._name:
+            self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
+
+    def _on_who_wrote(self) -> None:
+        name = self._bench.detail.state.tree.selected_key()
+        if name is None:
+            self._messages.info(_NO_KEY)
+        else:
+            self.ask(name)
+
+    async def _ask(self, session: OpenSession, name: str, *, again: bool = False) -> None:
+        key = session.address.key
+        loaded = self._agents.loaded
+        root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None
+        writes = await session.source.writes(key, name)
+        history = await session.source.history(key)
+        at = self._cursor.event_index
+        rows = await run_in_thread(_rows, session.address, history, root, name, writes)
+        if session.address != self._cursor.session or name != self._name:
+            return  # another session is on show by now, or something else was asked
+        count = f"{len(writes):,} write{'' if len(writes) == 1 else 's'}"
+        prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
+        self._bench.writers.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
+        if not again:
+            self._bench.raise_pane("writers")
+            self._bench.writers.tree.setFocus()
+
+
+def _rows(address: SessionAddress, history: History, root: BaseAgent | None, name: str, writes: Sequence[Write]) -> list[WriterRow]:
+    places = {event.id: index for index, event in enumerate(history.events)}
+    numbers = {write.event_id: number for number, write in enumerate(writes)}
+    readings = readings_of(history, root, name, writes) if root is not None else []
+    rows = [_reading(address, reading, history) for reading in readings if reading.write is None]
+    for number, write in enumerate(writes):
+        rows.append(_write(address, write, places, numbers))
+        rows += [_reading(address, reading, history) for reading in readings if reading.write == number]
+    return rows
+
+
+def _change(before: str, after: str) -> str:
+    """Return what a write made of a value; of long ones what it is comes first, as the rest may be cut off."""
+    both = f"{before} → {after}"
+    return after if not before else both if len(both) <= _BOTH_FIT else f"{after}  ·  before: {before}"
+
+
+def _in_force(rows: Sequence[WriterRow], history: History, at: int | None) -> int | None:
+    """Return the number of the write whose value the state after the event at this place has; None: that of the last one."""
+    if at is None or not 0 <= at < len(history.events):
+        return None
+    selected = history.events[at]
+    places = {event.id: index for index, event in enumerate(history.events)}
+
+    def is_done(row: WriterRow) -> bool:
+        place = places.get(row.event_id or "")
+        return row.timestamp <= selected.timestamp if place is None else place <= at
+
+    done = [number for number, row in enumerate(rows) if row.kind != "reading" and is_done(row)]
+    return done[-1] if done else None
+
+
+def _write(address: SessionAddress, write: Write, places: dict[str, int], numbers: dict[str | None, int]) -> WriterRow:
+    place = places.get(write.event_id or "")
+    tools = f" · {', '.join(write.tools)}" if write.tools else ""
+    after = "cleared (null)" if write.after is None else preview(write.after, 600)
+    before = "" if write.is_new else preview(write.before, 120) if write.known else "not recorded"
+    session = "this session" if write.session == address.key else short_id(write.session.session_id)
+    note = ""
+    if write.parallel:
+        others = ", ".join(f"write {numbers[one] + 1}" for one in write.parallel if one in numbers)
+        note = f"Written at the same time by agents that do not see each other ({others}): who was last, won."
+    return WriterRow(
+        kind="parallel" if write.parallel else "write",
+        address=SessionAddress(address.database, write.session),
+        event_id=write.event_id,
+        place=f"{place + 1:,}" if place is not None else "",
+        timestamp=write.timestamp,
+        who=f"{write.author or 'at creation'}{tools}" + (" · in parallel" if write.parallel else ""),
+        where=" · ".join(filter(None, (write.branch, session))),
+        change=_change(before, after),
+        note=note,
+    )
+
+
+def _reading(address: SessionAddress, reading: Reading, history: History) -> WriterRow:
+    event = history.events[reading.index]
+    return WriterRow(
+        kind="reading",
+        address=address,
+        event_id=reading.event_id,
+        place=f"{reading.index + 1:,}",
+        timestamp=event.timestamp,
+        who=f"read by {reading.agent}'s prompt",
+        where=" · ".join(filter(None, (event.branch, "this session"))),
+        change="",
+        note="Its instruction names the key; the value it had before this event was filled in.",
+    )

@@ -1,0 +1,203 @@
+"""Who wrote a state key: every write, oldest first, with the prompts that read it; a click goes to the event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHeaderView,
+    QLabel,
+    QSizePolicy,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.presentation.values import clock, full_time, plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.workspace.cursor import SessionAddress
+
+_ROW = Qt.ItemDataRole.UserRole
+_EVENT = 1
+_NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_ICONS = {"write": ("pen", "text"), "parallel": ("code-fork", "warn"), "reading": ("eye", "dim")}
+
+_COLUMNS = ((140, 0.3), (60, 0.1), (80, 0.1), (110, 0.2))
+"""Of all but the last: its least width in pixels, and the share of the whole that it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriterRow:
+    """A write, or a prompt that read the value.
+
+    Attributes:
+        kind: `write`, `parallel` (agents that ran at the same time overwrote each other) or `reading`.
+        address: the session.
+        event_id: the event; None for the session's creation.
+        place: the event's number as shown, where it is known.
+        timestamp: epoch seconds; 0.0 where there is none.
+        who: the agent, and what of it.
+        where: branch and session.
+        change: what became of the value.
+        note: more about it, for a tooltip.
+    """
+
+    kind: str
+    address: SessionAddress
+    event_id: str | None
+    place: str
+    timestamp: float
+    who: str
+    where: str
+    change: str
+    note: str
+
+
+class WritersPane(QWidget):
+    """Lists `WriterRow`s; readings stand below the write whose value they saw.
+
+    Signals:
+        event_asked(SessionAddress, str): go to this event.
+    """
+
+    event_asked = Signal(object, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("writers_pane")
+        self._rows: list[WriterRow] = []
+        self._title = QLabel(self)
+        self._title.setObjectName("writers_title")
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "secondary")
+        self._title.setWordWrap(True)
+        self.tree = self._make_tree()
+        shown = QWidget(self)
+        rows = QVBoxLayout(shown)
+        rows.setContentsMargins(0, 4, 0, 0)
+        rows.setSpacing(4)
+        rows.addWidget(self._title)
+        rows.addWidget(self.tree, 1)
+        self._stack = QStackedWidget(self)
+        self._empty = EmptyState("No key is asked about", "Select a key of the state and press Ctrl+Shift+W, or use its menu.")
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(shown)
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._stack)
+
+    @property
+    def rows(self) -> list[WriterRow]:
+        """What is shown."""
+        return list(self._rows)
+
+    @property
+    def title(self) -> str:
+        """Which key it is about, and what is not known."""
+        return self._title.text()
+
+    def show_writers(self, title: str, rows: Sequence[WriterRow], in_force: int | None = None) -> None:
+        """Show who wrote a key.
+
+        Args:
+            title: which key, and what is not known of it.
+            rows: in order.
+            in_force: number of the row to select: the write whose value is looked at; None: the last write.
+        """
+        self._title.setText(visible(title))
+        self._rows = list(rows)
+        self.tree.blockSignals(True)
+        self.tree.clear()
+        last_write = selected = None
+        for number, row in enumerate(rows):
+            item = self._item(row)
+            if row.kind == "reading" and last_write is not None:
+                last_write.addChild(item)
+            else:
+                self.tree.addTopLevelItem(item)
+                last_write = item if row.kind != "reading" else last_write
+            if in_force in (number, None):
+                selected = last_write
+        self.tree.expandAll()
+        self.tree.fit_columns()
+        if selected is not None:
+            self.tree.setCurrentItem(selected)
+        self.tree.blockSignals(False)
+        self._turn_to(1)
+
+    def clear(self) -> None:
+        """Show nothing any more."""
+        self._rows = []
+        self.tree.clear()
+        self._title.clear()
+        self._turn_to(0)
+
+    def _turn_to(self, page: int) -> None:
+        """Show a page; the keyboard stays in this pane if it is here."""
+        focused = QApplication.focusWidget()
+        has_focus = focused is not None and self.isAncestorOf(focused)
+        self._stack.setCurrentIndex(page)
+        if has_focus:
+            (self.tree if page else self._empty).setFocus()
+
+    def _make_tree(self) -> _Writes:
+        tree = _Writes(self)
+        tree.setObjectName("writers_list")
+        tree.setAccessibleName("Who wrote this key")
+        tree.setHeaderLabels(["written by", "event", "time", "branch · session", "value"])
+        tree.setIconSize(QSize(13, 13))
+        tree.setUniformRowHeights(True)
+        tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = tree.header()
+        header.setStretchLastSection(True)
+        tree.headerItem().setTextAlignment(_EVENT, _NUMBER)
+        for column in range(len(_COLUMNS)):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        tree.itemClicked.connect(self._on_chosen)
+        tree.itemActivated.connect(self._on_chosen)
+        return tree
+
+    def _item(self, row: WriterRow) -> QTreeWidgetItem:
+        time = clock(row.timestamp) if row.timestamp else ""
+        item = QTreeWidgetItem([visible(text) for text in (row.who, row.place, time, row.where, row.change)])
+        item.setIcon(0, theme.icon(*_ICONS[row.kind]))
+        item.setTextAlignment(_EVENT, _NUMBER)
+        item.setData(0, _ROW, row)
+        item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{row.kind}: {visible(row.who)}")
+        if row.kind == "parallel":
+            item.setForeground(0, theme.color("warn"))
+        tooltip = "\n".join(filter(None, (full_time(row.timestamp) if row.timestamp else "", row.note)))
+        for column in range(5):
+            item.setToolTip(column, plain_tooltip(tooltip))
+        return item
+
+    def _on_chosen(self, item: QTreeWidgetItem, _column: int) -> None:
+        row: WriterRow = item.data(0, _ROW)
+        if row.event_id is not None:
+            self.event_asked.emit(row.address, row.event_id)
+
+
+class _Writes(QTreeWidget):
+    """The list; each column has what it needs, up to a share of the width, and the value the rest."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Share the width out."""
+        width = self.viewport().width()
+        for column, (least, share) in enumerate(_COLUMNS):
+            wanted = max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) + 8
+            self.header().resizeSection(column, max(least, min(wanted, int(width * share))))

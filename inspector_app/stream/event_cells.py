@@ -1,0 +1,79 @@
+"""The cells of the event stream: its columns, and what they say of a row."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from PySide6.QtCore import Qt
+
+from inspector_app.presentation.values import full_time, plain_tooltip
+from inspector_app.stream.event_rows import StreamRow
+
+
+class Column(IntEnum):
+    """The columns of the stream."""
+
+    GUTTER = 0
+    NUMBER = 1
+    TIME = 2
+    AUTHOR = 3
+    EVENT = 4
+    DELTA = 5
+    TOOK = 6
+    TOKENS = 7
+
+
+HEADINGS = ("", "#", "time", "author", "event", "Δ", "took", "tokens")
+
+
+def alignment(column: int) -> Qt.AlignmentFlag:
+    """Return how a column's cells are aligned: numbers to the right."""
+    right = column in (Column.NUMBER, Column.TOOK, Column.TOKENS)
+    return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
+
+
+def cell_text(row: StreamRow, column: int) -> str:
+    """Return a cell's text; an invocation's header has one text only, in the widest column."""
+    if row.kind == "invocation":
+        return "   ".join(filter(None, [row.summary, row.event_kind, row.tokens])) if column == Column.EVENT else ""
+    texts = ("", row.number, row.time, row.author, row.summary, row.delta, row.took, row.tokens)
+    return texts[column]
+
+
+def row_in_words(row: StreamRow) -> str:
+    """Return a row for a screen reader."""
+    marks = ["held here:" if row.held else "", "breakpoint:" if row.breakpoint == "on" else "", "edited by hand:" if row.edited else ""]
+    return " ".join(filter(None, [*marks, row.author, row.event_kind, row.summary]))
+
+
+def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: float | None) -> str | None:
+    """Return a cell's tooltip.
+
+    Args:
+        row: the row.
+        column: one of `Column`.
+        invocation_id: whose events stand there.
+        timestamp: of the row's event, if it has one.
+    """
+    if row.kind == "invocation":
+        return plain_tooltip(f"invocation {invocation_id}")
+    if row.kind == "inner":
+        return plain_tooltip(
+            f"{row.author} runs as a tool: in a session of its own, which is stored nowhere. Its answer is the tool's result."
+        )
+    if row.kind not in ("event", "inner event"):
+        return None
+    took = f"{row.took} after the event that it followed" if row.took else ""
+    if column == Column.TOOK:
+        return plain_tooltip(took) if took else None
+    if column == Column.TIME:
+        return plain_tooltip("\n".join(filter(None, (full_time(timestamp), took)))) if timestamp is not None else None
+    if column == Column.EVENT:
+        edited = "\nChanged by hand: see custom metadata under Content." if row.edited else ""
+        return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}")
+    if column == Column.GUTTER and row.held:
+        return plain_tooltip("The agent is held here: this event is committed, and the agent has not moved on.")
+    if column == Column.GUTTER:
+        words = {"on": "A breakpoint stops here.", "off": "A breakpoint that is switched off would stop here."}
+        return plain_tooltip(words.get(row.breakpoint, "Click to stop at events like this one (F9)."))
+    return plain_tooltip(row.author) if column == Column.AUTHOR else None

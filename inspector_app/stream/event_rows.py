@@ -1,0 +1,300 @@
+"""The rows of the event stream as plain strings, and the growing texts behind them. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from google.genai import types
+
+from inspector_app.documents.invocation_groups import InvocationGroup
+from inspector_app.documents.tool_agent_runs import InnerRun
+from inspector_app.presentation.event_summary import describe, short_id, tokens_of
+from inspector_app.presentation.values import clock, duration, visible
+from runtime.events import Event
+from runtime.events.marks import EDITED
+
+USER_ROLE = "author0"
+MOST_LANES = 6
+_SHOWN_OF_GROWING = 160
+_PIECES_JOINED = 1024
+_AGENT_ROLES = ("author1", "author2", "author3")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRow:
+    """One row of the stream, ready to paint.
+
+    Attributes:
+        kind: what sort of row: an invocation's header, a committed event, what goes on inside a call of an agent as a tool (a header, and
+            events that are stored nowhere), text still streaming, or what is waited for.
+        number, time, author, summary, delta, took, tokens: the cells' texts.
+        icon: Font Awesome name.
+        role: colour role of the summary (of the status word in a header).
+        author_role: colour role of the author and the icon.
+        event_kind: the event's kind; in a header the status word.
+        folded: whether a header's events are folded away.
+        held: whether the agent is held at this event.
+        breakpoint: `on` where a breakpoint stops, `off` where one that is switched off would.
+        edited: whether somebody changed by hand what led to this event.
+        author_sign: tells authors of one colour apart: 0, or how often the colours had been given out before.
+        lanes: how deep the agent's branch is, and how many calls of agents as tools it is inside of.
+    """
+
+    kind: Literal["invocation", "event", "inner", "inner event", "streaming", "waiting"]
+    summary: str
+    number: str = ""
+    time: str = ""
+    author: str = ""
+    delta: str = ""
+    took: str = ""
+    tokens: str = ""
+    icon: str = ""
+    role: str = "text"
+    author_role: str = USER_ROLE
+    event_kind: str = ""
+    folded: bool = False
+    held: bool = False
+    breakpoint: str = ""
+    edited: bool = False
+    author_sign: int = 0
+    lanes: int = 0
+
+
+STATUS_ROLES: dict[str, str] = {
+    "running": "accent",
+    "held": "warn",
+    "finished": "ok",
+    "paused": "warn",
+    "interrupted": "bad",
+    "rewound": "dim",
+}
+
+
+def header_row(group: InvocationGroup, status: str) -> StreamRow:
+    """Return a group's header.
+
+    Args:
+        group: the group.
+        status: the invocation's status, or an empty text where it is not known.
+    """
+    if group.unread:
+        return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
+    name = f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation"
+    facts = [f"{group.count:,} event{'' if group.count == 1 else 's'}"]
+    if group.count > 1 and group.seconds is not None:
+        facts.append(duration(group.seconds))
+    if group.tokens:
+        facts.append(f"{group.tokens:,} tokens")
+    return StreamRow(
+        "invocation",
+        name + (" continued" if group.continued else ""),
+        tokens="   ".join(facts),
+        role=STATUS_ROLES.get(status, "dim"),
+        event_kind=status,
+        folded=group.folded,
+    )
+
+
+def unread_row(index: int) -> StreamRow:
+    """Return the row of an event that is still being read."""
+    return StreamRow("event", "…", number=f"{index + 1:,}", icon="ellipsis", role="dim", author_role="dim", event_kind="being read")
+
+
+def event_row(
+    event: Event,
+    index: int,
+    author_role: str,
+    held: bool,
+    temp_keys: Collection[str],
+    author_sign: int = 0,
+    breakpoint_mark: str = "",
+    took: float | None = None,
+) -> StreamRow:
+    """Return a committed event's row.
+
+    Args:
+        event: the event.
+        index: its place in the session, from 0; shown from 1.
+        author_role: colour role of its author.
+        held: whether the agent is held at it.
+        temp_keys: those it set, which the stored event need not carry.
+        author_sign: how often the colours had been given out before its author got one.
+        breakpoint_mark: see `StreamRow.breakpoint`.
+        took: seconds since the event that it followed; None where that is not known.
+    """
+    shown = describe(event)
+    changed = len({*event.actions.state_delta, *temp_keys})
+    tokens = tokens_of(event)
+    return StreamRow(
+        "event",
+        "changed for this run only, in temp:" if shown.kind == "empty" and temp_keys else shown.summary,
+        breakpoint=breakpoint_mark,
+        edited=EDITED in (event.custom_metadata or {}),
+        number=f"{index + 1:,}",
+        time=clock(event.timestamp),
+        author=visible(event.author[:80]),
+        delta=f"Δ{changed}" if changed else "",
+        took=duration(took) if took is not None else "",
+        tokens=f"{tokens:,}" if tokens else "",
+        icon=shown.icon,
+        role=shown.role,
+        author_role=author_role,
+        event_kind=shown.kind,
+        held=held,
+        author_sign=author_sign,
+        lanes=min(event.branch.count(".") + 1, MOST_LANES) if event.branch else 0,
+    )
+
+
+def inner_header_row(run: InnerRun, author_role: str) -> StreamRow:
+    """Return the row above what goes on inside a call.
+
+    Args:
+        run: the call.
+        author_role: colour role of the agent that was called.
+    """
+    count, tokens = len(run.events), sum(tokens_of(event) for event, _ in run.events)
+    return StreamRow(
+        "inner",
+        f"{count:,} event{'' if count == 1 else 's'} inside this call · not stored",
+        author=visible(run.agent[:80]),
+        tokens=f"{tokens:,}" if tokens else "",
+        role="dim",
+        author_role=author_role,
+        event_kind="agent called as a tool",
+        folded=run.folded,
+        lanes=1,
+    )
+
+
+def inner_event_row(event: Event, depth: int, author_role: str, held: bool, author_sign: int, breakpoint_mark: str) -> StreamRow:
+    """Return the row of an event inside a call; it has no number, as it is in no session.
+
+    Args:
+        event: the event.
+        depth: how many calls it is inside of.
+        author_role, held, author_sign, breakpoint_mark: see `event_row`.
+    """
+    row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)
+    return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
+
+
+class AuthorColours:
+    """Gives each agent a colour in the order they first speak; the user always has the first."""
+
+    def __init__(self) -> None:
+        self._roles: dict[str, str] = {}
+
+    @property
+    def authors(self) -> list[str]:
+        """The agents so far, in the order they first spoke."""
+        return list(self._roles)
+
+    def knows(self, author: str) -> bool:
+        """Return whether the author has a colour already."""
+        return author == "user" or author in self._roles
+
+    def role(self, author: str) -> str:
+        """Return the author's colour role."""
+        if author == "user":
+            return USER_ROLE
+        if author not in self._roles:
+            self._roles[author] = _AGENT_ROLES[len(self._roles) % len(_AGENT_ROLES)]
+        return self._roles[author]
+
+    def sign(self, author: str) -> int:
+        """Return how often the colours had been given out before this author got one."""
+        return list(self._roles).index(author) // len(_AGENT_ROLES) if author in self._roles and len(self._roles) > len(_AGENT_ROLES) else 0
+
+
+class GrowingText:
+    """The text of a streamed answer so far, put together from its partial events.
+
+    Partials are increments (Gemini's), but one that begins with all the text before it replaces it (seed: event-loop-pattern).
+    """
+
+    def __init__(self) -> None:
+        self._said = _Pieces()
+        self._thought = _Pieces()
+        self._latest: Event | None = None
+
+    def add(self, event: Event) -> None:
+        """Take in the next partial event."""
+        self._latest = event
+        for part in (event.content.parts if event.content else None) or []:
+            if part.text:
+                (self._thought if part.thought else self._said).hold(part.text)
+        self._said.take()
+        self._thought.take()
+
+    def event(self) -> Event:
+        """Return one partial event that carries the whole text so far."""
+        assert self._latest is not None
+        parts = [types.Part(text=self._thought.text(), thought=True)] if self._thought.length else []
+        if self._said.length:
+            parts.append(types.Part(text=self._said.text()))
+        return self._latest.model_copy(update={"content": types.Content(role="model", parts=parts)})
+
+    def row(self, author_role: str, author_sign: int = 0) -> StreamRow:
+        """Return the growing row; of a long text its end is shown, where it grows.
+
+        Args:
+            author_role, author_sign: see `event_row`.
+        """
+        assert self._latest is not None
+        text = self._said if self._said.length else self._thought
+        shown = visible(("…" if text.length > _SHOWN_OF_GROWING else "") + text.end(_SHOWN_OF_GROWING))
+        return StreamRow(
+            "streaming",
+            shown or "…",
+            time=clock(self._latest.timestamp),
+            author=visible(self._latest.author[:80]),
+            icon="comment-dots" if self._said.length else "lightbulb",
+            role="text" if self._said.length else "dim",
+            author_role=author_role,
+            author_sign=author_sign,
+            event_kind="streaming",
+        )
+
+
+class _Pieces:
+    """A text that grows at its end; put together only when all of it is asked for, so that the millionth piece costs what the first did."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._joined = 0
+        self._held = ""
+        self.length = 0
+
+    def hold(self, piece: str) -> None:
+        """Keep a part of the next piece."""
+        self._held += piece
+
+    def take(self) -> None:
+        """Add what was held, or put it in the place of all before where it begins with that."""
+        piece, self._held = self._held, ""
+        if not piece:
+            return
+        if len(piece) >= self.length > 0 and piece.startswith(self.text()):
+            self._pieces, self._joined, self.length = [], 0, 0
+        self._pieces.append(piece)
+        self.length += len(piece)
+        if len(self._pieces) - self._joined >= _PIECES_JOINED:  # each small string takes several times what is in it
+            self._pieces[self._joined :] = ["".join(self._pieces[self._joined :])]
+            self._joined += 1
+
+    def text(self) -> str:
+        """Return all of it."""
+        return "".join(self._pieces)
+
+    def end(self, count: int) -> str:
+        """Return its last characters."""
+        last: list[str] = []
+        for piece in reversed(self._pieces):
+            last.append(piece[-count:])
+            count -= len(piece)
+            if count <= 0:
+                break
+        return "".join(reversed(last))

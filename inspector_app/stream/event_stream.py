@@ -1,0 +1,333 @@
+"""The event stream: one row an event, grouped by invocation, following the tail until the user scrolls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialogButtonBox,
+    QInputDialog,
+    QMenu,
+    QPushButton,
+    QSpinBox,
+    QStackedLayout,
+    QWidget,
+)
+
+from inspector_app.presentation.credential_form import without_secrets
+from inspector_app.presentation.value_filters import value_filters
+from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.stream_table import StreamTable
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import add_copy_action, as_python
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.filter_actions import add_filter_actions
+from inspector_app.widgets.row_menu import RowMenu
+from runtime.events import Event
+
+
+class EventStreamView(QWidget):
+    """The stream with its empty state and the button that goes back to the tail.
+
+    Attributes:
+        table: the table of events.
+
+    Signals:
+        event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
+        inner_selected (Event): it is an event of an agent that ran as a tool.
+        follow_changed (bool): whether new events are scrolled to.
+        breakpoint_asked (Event): the gutter was clicked at this event.
+        filter_asked (str): show only events that meet this filter.
+        other_half_asked: go from the selected call to its response, or back.
+        go_to_asked (int): go to the event at this index.
+        fork_asked (int), rewind_asked (int): fork at the event at this index, or rewind to before its invocation.
+        compare_asked: compare the states after other events with that after the selected one.
+    """
+
+    event_selected = Signal(int)
+    inner_selected = Signal(object)
+    follow_changed = Signal(bool)
+    breakpoint_asked = Signal(object)
+    filter_asked = Signal(str)
+    other_half_asked = Signal()
+    go_to_asked = Signal(int)
+    fork_asked = Signal(int)
+    rewind_asked = Signal(int)
+    compare_asked = Signal()
+
+    def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("event_stream")
+        self._model = model
+        self._following = True
+        self._unseen = 0
+        self._selected: int | None = None
+        self._by_program = False
+        self._kept: tuple[int | None, bool, int | None] | None = None
+        self.table = StreamTable(model)
+        self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
+        self._nothing_found = EmptyState()
+        self.show_searching(False)
+        self._tail_button = QPushButton(self.table)
+        self._tail_button.setObjectName("follow_tail")
+        self._tail_button.setProperty("pill", "true")
+        self._tail_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._tail_button.hide()
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._nothing_found)
+        self._stack.addWidget(self.table)
+        self._connect_signals()
+        self._on_rows_changed()
+
+    def _connect_signals(self) -> None:
+        model = self._model
+        model.modelReset.connect(self._on_reset)
+        model.regrouping.connect(self._on_regrouping)
+        model.regrouped.connect(self._on_regrouped)
+        model.rowsInserted.connect(self._on_rows_changed)
+        model.rowsRemoved.connect(self._on_rows_changed)
+        model.refreshed.connect(self.table.fit_columns)
+        model.events_appended.connect(self._on_events_appended)
+        self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
+        self.table.breakpoint_asked.connect(self.breakpoint_asked)
+        RowMenu(self.table, lambda index: self.context_menu(index.row()))
+        bar = self.table.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(self._on_range_changed)
+        self._tail_button.clicked.connect(self._on_tail_clicked)
+
+    # what the shell asks for
+
+    def select_event(self, index: int | None) -> None:
+        """Select an event and bring it into view, unfolding its group; None selects nothing."""
+        if index is None:
+            self._selected = None
+            self.table.selectionModel().clear()
+            return
+        row = self._model.row_of_index(index)
+        header = self._model.header_row_of_index(index)
+        if row is None and header is not None:
+            self._model.set_folded(header, False)
+            row = self._model.row_of_index(index)
+        if row is None:  # the filter leaves it out
+            self.table.selectionModel().clear()
+            self._selected = index
+            self.event_selected.emit(index)
+            return
+        self._by_program = True
+        self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
+        self._by_program = False
+        if self._following and index == self._model.event_count - 1:
+            self.table.scrollToBottom()
+
+    def select_inner(self, event_id: str) -> None:
+        """Select an event of an agent that runs as a tool and bring it into view; nothing happens where a filter hides it."""
+        self._model.unfold_inner(event_id)
+        row = self._model.row_of_inner(event_id)
+        if row is not None:
+            self._by_program = True
+            self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
+            self._by_program = False
+
+    @property
+    def selected_inner(self) -> Event | None:
+        """The selected event, if it is one of an agent that ran as a tool."""
+        current = self.table.currentIndex()
+        return self._model.inner_at(current.row()) if current.isValid() else None
+
+    @property
+    def following(self) -> bool:
+        """Whether new events are scrolled to."""
+        return self._following
+
+    def set_following(self, following: bool) -> None:
+        """Follow the tail, or let go of it."""
+        if following:
+            self._unseen = 0
+            self.table.scrollToBottom()
+        changed = following != self._following
+        self._following = self.table.keeps_tail = following
+        self._show_tail_button()
+        if changed:
+            self.follow_changed.emit(following)
+
+    def set_empty_text(self, title: str, hint: str) -> None:
+        """Say why there are no events and what to do next."""
+        self._empty.set_text(title, hint)
+
+    def show_searching(self, searching: bool) -> None:
+        """Say, while no event is shown, whether one that meets the filter is still looked for."""
+        said = "No event so far: still searching…" if searching else "No event matches the filter"
+        self._nothing_found.set_text(said, "Press Esc in the filter to clear it.")
+
+    # what happens
+
+    def _on_regrouping(self) -> None:
+        """Remember what is looked at: its rows will be others."""
+        top = self.table.rowAt(0)
+        anchor = (
+            next((index for row in range(top, top + 3) if (index := self._model.index_at(row)) is not None), None) if top >= 0 else None
+        )
+        self._kept = (self._selected, self._following, anchor)
+
+    def _on_regrouped(self) -> None:
+        selected, following, anchor = self._kept or (None, True, None)
+        self._kept = None
+        row = self._model.row_of_index(selected) if selected is not None else None
+        self._selected = selected
+        self._by_program = True
+        if row is not None:
+            self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
+        self._by_program = False
+        top = self._model.row_of_index(anchor) if anchor is not None else None
+        if not following and top is not None:
+            self.table.scrollTo(self._model.index(top, Column.EVENT), QAbstractItemView.ScrollHint.PositionAtTop)
+        self.set_following(following)
+
+    def _on_reset(self) -> None:
+        if self._kept is not None:
+            self._on_rows_changed()
+            return
+        self._selected = None
+        self._unseen = 0
+        self._on_rows_changed()
+        self.set_following(True)
+
+    def _on_rows_changed(self, *_: object) -> None:
+        self.table.fit_columns()
+        nothing = self._nothing_found if self._model.event_count else self._empty
+        self._stack.setCurrentWidget(self.table if self._model.rowCount() else nothing)
+
+    def _on_events_appended(self, count: int) -> None:
+        if not self._following:
+            self._unseen += count
+            self._show_tail_button()
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        index = self._model.index_at(current.row()) if current.isValid() else None
+        if index is None:
+            self._on_inner_current(self._model.inner_at(current.row()) if current.isValid() else None)
+            return
+        if not self._by_program:
+            self.set_following(index == self._model.event_count - 1)
+        if index != self._selected:
+            self._selected = index
+            self.event_selected.emit(index)
+
+    def _on_inner_current(self, event: Event | None) -> None:
+        if event is not None:
+            if not self._by_program:
+                self.set_following(False)
+            self._selected = None
+            self.inner_selected.emit(event)
+
+    def _on_scrolled(self, value: int) -> None:
+        self.set_following(value >= self.table.verticalScrollBar().maximum())
+
+    def _on_range_changed(self, _minimum: int, maximum: int) -> None:
+        if self._following:
+            self.table.verticalScrollBar().setValue(maximum)
+
+    def _on_tail_clicked(self) -> None:
+        self.set_following(True)
+
+    def _show_tail_button(self) -> None:
+        self._tail_button.setVisible(not self._following and self._unseen > 0)
+        if self._unseen:
+            words = f"{self._unseen:,} new event{'' if self._unseen == 1 else 's'}"
+            self._tail_button.setText(f"{words} ↓")
+            self._tail_button.setAccessibleName(f"Show {words}")
+            self._place_tail_button()
+
+    def _place_tail_button(self) -> None:
+        self._tail_button.adjustSize()
+        size = self._tail_button.size()
+        self._tail_button.move((self.table.width() - size.width()) // 2, self.table.height() - size.height() - 14)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the button at the bottom, and the tail in view."""
+        super().resizeEvent(event)
+        self._place_tail_button()
+
+    def context_menu(self, row: int) -> QMenu | None:
+        """Return the menu of a row, None where there is no row."""
+        if row < 0:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        event = self._model.event_at(row)
+        if event is not None:
+            shown = self._model.stream_row(row)
+            text = without_secrets(event).model_dump_json(exclude_none=True, indent=2)
+            add_copy_action(menu, "Copy as JSON", text)
+            add_copy_action(menu, "Copy as Python", as_python(text))
+            add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())
+            add_copy_action(menu, "Copy event id", event.id)
+            add_copy_action(menu, "Copy invocation id", event.invocation_id)
+            menu.addSeparator()
+            add_filter_actions(menu, value_filters(event), self.filter_asked.emit)
+            if self._model.index_at(row) is not None and (event.get_function_calls() or event.get_function_responses()):
+                half = "response" if event.get_function_calls() else "call"
+                other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half}\tCtrl+J")
+                other.triggered.connect(self._on_other_half)
+            menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one\tCtrl+B").triggered.connect(self._on_compare)
+            menu.addSeparator()
+            self._menu_index = self._model.index_at(row)
+            menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event…\tCtrl+Shift+K").triggered.connect(self._on_fork)
+            rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation…\tCtrl+Shift+Backspace")
+            rewind.triggered.connect(self._on_rewind)
+            menu.addSeparator()
+        menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
+        menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
+        return menu
+
+    def _on_fork(self) -> None:
+        self.fork_asked.emit(self._menu_index)
+
+    def _on_rewind(self) -> None:
+        self.rewind_asked.emit(self._menu_index)
+
+    def _on_other_half(self) -> None:
+        self.other_half_asked.emit()
+
+    def _on_compare(self) -> None:
+        self.compare_asked.emit()
+
+    def ask_for_event(self) -> None:
+        """Ask for an event's number and go there."""
+        if not self._model.event_count:
+            return
+        dialog = QInputDialog(self)
+        dialog.setObjectName("go_to_event")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("Go to event")
+        dialog.setInputMode(QInputDialog.InputMode.IntInput)
+        dialog.setLabelText(f"Number of the event, 1 to {self._model.event_count:,}:")
+        dialog.setIntRange(1, self._model.event_count)
+        dialog.setIntValue((self._selected or 0) + 1)
+        theme.pad(dialog.findChildren(QSpinBox)[0])
+        dialog.setOkButtonText("Go")
+        go = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Ok)
+        go.setProperty("primary", True)
+        theme.restyle(go)
+        dialog.intValueSelected.connect(self._on_number_chosen)
+        dialog.open()
+
+    def _on_number_chosen(self, number: int) -> None:
+        self.go_to_asked.emit(number - 1)
+
+    def _on_fold_all(self) -> None:
+        self._fold_all(True)
+
+    def _on_unfold_all(self) -> None:
+        self._fold_all(False)
+
+    def _fold_all(self, folded: bool) -> None:
+        selected, following = self._selected, self._following
+        self._model.fold_all(folded)
+        if selected is not None and not folded:
+            self.select_event(selected)
+        self.set_following(following)

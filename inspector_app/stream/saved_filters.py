@@ -1,0 +1,124 @@
+"""Filters that somebody gave a name: a button in the filter bar with a menu that applies, saves and removes them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolButton, QWidget
+
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+
+_SHOWN_NAME = 60
+_SHOWN_FILTER = 50
+
+
+class SavedFilters(QToolButton):
+    """The button and its menu.
+
+    Signals:
+        chosen (str): this filter is to be applied.
+        save_asked (str, str), remove_asked (str): keep a filter under a name; forget the one with this name.
+    """
+
+    chosen = Signal(str)
+    save_asked = Signal(str, str)
+    remove_asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._filters: dict[str, str] | None = None
+        self._offered = ""
+        self.setObjectName("saved_filters")
+        self.setAccessibleName("Saved filters")
+        self.setToolTip(plain_tooltip("Saved filters (Ctrl+D)"))
+        self.setIcon(theme.icon("bookmark", "dim"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.clicked.connect(self.ask)
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """Name → filter."""
+        return dict(self._filters or {})
+
+    def set_filters(self, filters: dict[str, str] | None) -> None:
+        """Offer these filters.
+
+        Args:
+            filters: name → filter; None: there is no app that they could belong to.
+        """
+        self._filters = dict(filters) if filters is not None else None
+
+    def offer(self, text: str) -> None:
+        """Offer to save a filter; an empty text: there is none that can be saved."""
+        self._offered = text
+
+    def ask(self) -> None:
+        """Bring the menu up below the button."""
+        self.menu_of_filters().popup(self.mapToGlobal(QPoint(0, self.height())))
+
+    def menu_of_filters(self) -> QMenu:
+        """Return the menu: the filters, then what can be done with them."""
+        menu = QMenu(self)
+        menu.setObjectName("saved_filters_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        for name, text in (self._filters or {}).items():
+            shown = f"{_plain(name, _SHOWN_NAME)}\t{_plain(text, _SHOWN_FILTER)}"
+            _entry(menu, "bookmark", shown, name).triggered.connect(self._on_chosen)
+        if not self._filters:
+            why = "No filter is saved for this app" if self._filters is not None else "No session is selected"
+            _entry(menu, "bookmark", why, "").setEnabled(False)
+        menu.addSeparator()
+        save = _entry(menu, "plus", "Save this filter…", self._offered)
+        save.setEnabled(bool(self._offered) and self._filters is not None)
+        save.setToolTip(plain_tooltip(self._offered or "Write a filter first"))
+        save.triggered.connect(self._on_save)
+        if self._filters:
+            removing = menu.addMenu(theme.icon("trash-can", "dim"), "Remove")
+            for name in self._filters:
+                _entry(removing, "trash-can", _plain(name, _SHOWN_NAME), name).triggered.connect(self._on_removed)
+        return menu
+
+    def _on_chosen(self) -> None:
+        self.chosen.emit((self._filters or {}).get(_data_of(self.sender()), ""))
+
+    def _on_removed(self) -> None:
+        self.remove_asked.emit(_data_of(self.sender()))
+
+    def _on_save(self) -> None:
+        """Ask for a name; a filter that has it already is replaced."""
+        dialog = QInputDialog(self)
+        dialog.setObjectName("save_filter")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("Save this filter")
+        dialog.setLabelText(f"Name of the filter  {_plain(self._offered, _SHOWN_FILTER)}")
+        dialog.setTextValue(self._offered[:_SHOWN_NAME])
+        field = dialog.findChild(QLineEdit)
+        if field is not None:
+            field.setAccessibleName("Name of the filter")
+            field.selectAll()
+        dialog.textValueSelected.connect(partial(self._on_named, self._offered))
+        dialog.open()
+
+    def _on_named(self, text: str, name: str) -> None:
+        if name.strip():
+            self.save_asked.emit(name.strip(), text)
+
+
+def _entry(menu: QMenu, icon: str, words: str, data: str) -> QAction:
+    action = menu.addAction(theme.icon(icon, "dim"), words)
+    action.setData(data)
+    return action
+
+
+def _data_of(action: object) -> str:
+    assert isinstance(action, QAction)
+    return str(action.data())
+
+
+def _plain(text: str, limit: int) -> str:
+    """Return a text as a menu shows it, cut: `&` would underline a letter."""
+    return (visible(text[:limit]) + ("…" if len(text) > limit else "")).replace("&", "&&")

@@ -1,0 +1,41 @@
+"""The filters with a name, remembered for each app."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from inspector_app.stream.saved_filters import SavedFilters
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.cursor import Cursor, SessionAddress
+
+
+class SavedFilterController(QObject):
+    """Keeps the filters of the app whose session is on show.
+
+    Args:
+        cursor, settings: of the window.
+        view: offers them.
+    """
+
+    def __init__(self, cursor: Cursor, settings: Settings, view: SavedFilters) -> None:
+        super().__init__(view)
+        self._cursor = cursor
+        self._settings = settings
+        self._view = view
+        cursor.session_changed.connect(self._on_session_changed)
+        view.save_asked.connect(self._on_save_asked)
+        view.remove_asked.connect(self._on_remove_asked)
+
+    def _on_session_changed(self, address: SessionAddress | None) -> None:
+        self._view.set_filters(self._settings.saved_filters(address.key.app_name) if address is not None else None)
+
+    def _on_save_asked(self, name: str, text: str) -> None:
+        self._keep({**self._view.filters, name: text})
+
+    def _on_remove_asked(self, name: str) -> None:
+        self._keep({other: text for other, text in self._view.filters.items() if other != name})
+
+    def _keep(self, filters: dict[str, str]) -> None:
+        if self._cursor.session is not None:
+            self._settings.keep_saved_filters(self._cursor.session.key.app_name, filters)
+            self._view.set_filters(filters)

@@ -1,0 +1,123 @@
+"""What the stream's scroll bar marks: hits of the filter, failures, and where a breakpoint held the agent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.presentation.event_summary import is_failure
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.hits import Hits
+from inspector_app.stream.marked_scroll_bar import MarkedScrollBar, Marks
+from inspector_app.stream.stream_controller import StreamController
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import SessionAddress
+from inspector_app.workspace.run import RunController
+from runtime.debugger.hold import Hold
+from runtime.errors.storage_error import StorageError
+
+MOST_MAPPED = 20_000
+"""Places that are looked up one by one while a filter hides events."""
+
+
+class ScrollMarks(QObject):
+    """Finds the places; of a long session the failures are looked for when all else has been read.
+
+    Args:
+        browse, run, stream, tasks: of the window.
+        events: the model behind the stream.
+        bar: its scroll bar.
+    """
+
+    def __init__(
+        self,
+        browse: BrowseController,
+        run: RunController,
+        stream: StreamController,
+        tasks: Tasks,
+        events: EventListModel,
+        bar: MarkedScrollBar,
+    ) -> None:
+        super().__init__(bar)
+        self._browse = browse
+        self._run = run
+        self._stream = stream
+        self._tasks = tasks
+        self._events = events
+        self._bar = bar
+        self._failures = Hits()
+        self._looked_at = 0
+        self._stop_at: dict[str, int] = {}
+        self._stops: defaultdict[SessionAddress, set[str]] = defaultdict(set)
+        browse.session_loaded.connect(self._on_session_loaded)
+        browse.past_read.connect(self._on_past_read)
+        run.hold_changed.connect(self._on_hold_changed)
+        events.events_appended.connect(self._look_at_new)
+        bar.mark_with(self._find)
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        self._failures = Hits()
+        self._stop_at.clear()
+        self._looked_at = len(session.events) - len(session.events.at_hand)
+        self._bar.refresh()
+
+    def _on_past_read(self, session: OpenSession) -> None:
+        if session.long is not None:
+            self._tasks.spawn(self._find_failures(session, session.long), "Looking for failures")
+
+    async def _find_failures(self, session: OpenSession, long: LongSession) -> None:
+        try:
+            async for found in long.find_failures():
+                if self._browse.session is not session:
+                    return
+                self._failures.add(found)
+                self._bar.refresh()
+        except StorageError:
+            if not long.closed:
+                raise
+
+    def _on_hold_changed(self, hold: Hold | None) -> None:
+        held = self._run.held
+        if hold is not None and hold.reason == "breakpoint" and held is not None and self._run.address is not None:
+            self._stops[self._run.address].add(held.id)
+        self._bar.refresh()
+
+    def _find(self) -> Sequence[Marks]:
+        session = self._browse.session
+        if session is None:
+            return []
+        self._look_at_new()
+        hits = self._stream.hits
+        return [
+            Marks("hits", "accent", "left", hits.places if hits is not None else ()),
+            Marks("failures", "bad", "right", self._shown(self._failures.places)),
+            Marks("stops", "warn", "all", self._shown(self._stop_places(session))),
+        ]
+
+    def _look_at_new(self, _count: int = 0) -> None:
+        """Look for failures frame by frame: all that came since the marks were counted would be too much at once."""
+        new = self._events.committed_since(self._looked_at)
+        self._failures.add([index for index, event in enumerate(new, self._looked_at) if is_failure(event)])
+        self._looked_at += len(new)
+
+    def _stop_places(self, session: OpenSession) -> list[int]:
+        ids = set(self._stops[session.address])
+        if self._run.held is not None and self._run.address == session.address:
+            ids.add(self._run.held.id)
+        for event_id in ids - self._stop_at.keys():
+            place = self._events.index_of(event_id)
+            if place is not None:  # remembered: of a session that grows long, old events cannot be found by their ids
+                self._stop_at[event_id] = place
+        return sorted(self._stop_at[event_id] for event_id in ids & self._stop_at.keys())
+
+    def _shown(self, places: Sequence[int]) -> Sequence[int]:
+        """Return where these events stand among those on show."""
+        if not self._events.is_filtered:
+            return places
+        found = (self._events.position_of_index(place) for place in places[:MOST_MAPPED])
+        return [place for place in found if place is not None]

@@ -1,0 +1,339 @@
+"""The stream of the session on show: brings what a long session's rows need, filters, and finds the other half of a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer
+
+from inspector_app.documents.event_filter import EventFilter, FilterError, read_filter
+from inspector_app.documents.invocation_groups import InvocationGroups
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.stream.filter_bar import FilterBar
+from inspector_app.stream.hits import Hits
+from inspector_app.support.settings import Settings
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.messages import MessageBus
+from runtime.events.event import Event
+from runtime.events.marks import TEMP_GONE
+from runtime.support.worker_threads import run_in_thread
+
+MANY_AT_ONCE = 20
+"""Events in one frame, from which on not each frame's last one is selected."""
+
+SETTLING_MS = 500
+"""From these events until the last one is selected."""
+
+NEAR = 20_000
+"""Events before and after one, among which the other half of a call is looked for in a long session."""
+
+
+class StreamController(QObject):
+    """Fills the stream and answers its filter bar.
+
+    Attributes:
+        hits: events that meet the filter, while all events are on show with these marked; None while only hits are, or without a filter.
+
+    Args:
+        browse, cursor, tasks, messages, settings: of the window.
+        events: the model behind the stream.
+        stream, bar: its views.
+    """
+
+    def __init__(
+        self,
+        browse: BrowseController,
+        cursor: Cursor,
+        tasks: Tasks,
+        messages: MessageBus,
+        settings: Settings,
+        events: EventListModel,
+        stream: EventStreamView,
+        bar: FilterBar,
+    ) -> None:
+        super().__init__(stream)
+        self._browse = browse
+        self._cursor = cursor
+        self._tasks = tasks
+        self._messages = messages
+        self._settings = settings
+        bar.set_remembered(settings.filters)
+        self._events = events
+        self._stream = stream
+        self._bar = bar
+        self.hits: Hits | None = None
+        self._filter: EventFilter | None = None
+        self._search: asyncio.Task[Any] | None = None
+        self._progress: float | None = None
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.timeout.connect(self._on_settled)
+        events.set_temp_keys(self._temp_keys_of)
+        browse.events_read.connect(events.refresh)
+        browse.past_read.connect(events.refresh_rows)
+        browse.groups_found.connect(self._on_groups_found)
+        browse.invocations_found.connect(self._on_invocations_found)
+        events.shown_changed.connect(self._show_hits)
+        events.events_appended.connect(self._on_events_appended)
+        bar.filter_changed.connect(self._on_filter_changed)
+        bar.marking_changed.connect(self._on_marking_changed)
+        bar.next_asked.connect(self.next_hit)
+        bar.previous_asked.connect(self.previous_hit)
+        bar.left.connect(stream.table.setFocus)
+        stream.filter_asked.connect(self._on_filter_asked)
+        stream.other_half_asked.connect(self.go_to_other_half)
+        stream.go_to_asked.connect(self.go_to)
+        stream.compare_asked.connect(self.compare_states)
+
+    def show(self, session: OpenSession) -> None:
+        """Show another session, its last event selected, as the filter lets it through."""
+        self._stop_search()
+        if session.long is not None:
+            self._events.set_long(session.events.twin(), session.groups)
+        else:
+            self._events.set_events(session.events.at_hand)
+        self._on_invocations_found(session)
+        if session.events:
+            self._stream.select_event(len(session.events) - 1)
+        if self._filter is not None:
+            self._begin(self._filter)
+
+    def follow(self, count: int) -> None:
+        """Bring the last event into view and select it: after its row is painted, and while many come at once not each time, as the panes
+        beside cost more than the rows.
+
+        Args:
+            count: how many events were added just now.
+        """
+        self._stream.set_following(True)
+        if not self._settling.isActive():
+            self._settling.start(0 if count < MANY_AT_ONCE else SETTLING_MS)
+
+    def settle(self) -> None:
+        """Select the last event now, if that is still to be done."""
+        if self._settling.isActive():
+            self._settling.stop()
+            self._on_settled()
+
+    def _on_settled(self) -> None:
+        if self._stream.following and self._events.event_count:
+            self._stream.select_event(self._events.event_count - 1)
+
+    @property
+    def filtering(self) -> bool:
+        """Whether a search is going on."""
+        return self._search is not None
+
+    def clear(self) -> None:
+        """Show no session."""
+        self._stop_search()
+        self._show_all(None)
+        self._events.set_events([])
+        self._show_hits()
+
+    def _temp_keys_of(self, event_id: str) -> list[str]:
+        session = self._browse.session
+        past = session.past if session is not None else None
+        return [key for key in past.temp_of(event_id) if key != TEMP_GONE] if past is not None else []
+
+    def _on_groups_found(self, groups: InvocationGroups) -> None:
+        self._events.set_groups(groups)
+
+    def _on_invocations_found(self, session: OpenSession) -> None:
+        self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+
+    # comparing the states after two events
+
+    def compare_states(self) -> None:
+        """Compare the state after whatever is selected from now on with that after the event selected now; stop, if it is that one."""
+        selected = self._cursor.event_index
+        self._cursor.compare_with(None if selected == self._cursor.compared_index else selected)
+
+    def end_comparing(self) -> None:
+        """Show again what each event changed."""
+        self._cursor.compare_with(None)
+
+    # filtering
+
+    def _on_filter_asked(self, text: str) -> None:
+        self._bar.set_text(text)
+
+    def _on_filter_changed(self, text: str) -> None:
+        self._stop_search()
+        try:
+            self._filter = read_filter(text)
+        except FilterError as error:
+            self._filter = None
+            self._show_all(None)
+            self._bar.show_problem(str(error))
+            return
+        if self._filter is None:
+            self._show_all(None)
+            self._show_hits()
+        else:
+            self._begin(self._filter)
+
+    def _on_marking_changed(self, _marking: bool) -> None:
+        if self._filter is not None:
+            self._stop_search()
+            self._begin(self._filter)
+
+    def _show_all(self, hits: Hits | None) -> None:
+        """Show all events, and mark these, as far as they are found."""
+        self.hits = hits
+        self._events.set_filter(None)
+        self._stream.table.show_hits(hits)
+
+    def _begin(self, wanted: EventFilter) -> None:
+        session = self._browse.session
+        if self._bar.marking.isChecked():
+            self._show_all(Hits())
+        else:
+            self.hits = None
+            self._stream.table.show_hits(None)
+            self._events.set_filter(wanted.matches)
+        if session is None:
+            self._show_hits()
+            return
+        self._progress = 0.0
+        self._show_hits()
+        self._search = self._tasks.spawn(self._look_through(session, wanted), "Filtering the events")
+
+    async def _look_through(self, session: OpenSession, wanted: EventFilter) -> None:
+        if session.long is not None:
+            async for hits, progress in session.long.filter(wanted):
+                self._progress = progress
+                self._add_hits(hits)
+                self._show_hits()
+            first = len(session.events) - len(session.events.at_hand)
+        else:
+            first = 0
+        # Those that come from now on the model asks itself.
+        found = await run_in_thread(_hits, wanted, list(session.events.at_hand), first)
+        self._add_hits(found)
+        self._progress = None
+        self._search = None
+        self._show_hits()
+        if self._found_count:
+            self._bar.remember(wanted.text)
+            self._settings.filters = self._bar.remembered
+
+    def _stop_search(self) -> None:
+        search, self._search = self._search, None
+        self._progress = None
+        if search is not None:
+            search.cancel()
+
+    def _add_hits(self, found: list[int]) -> None:
+        if self.hits is None:
+            self._events.add_hits(found)
+        else:
+            self.hits.add(found)
+            self._stream.table.show_hits(self.hits)
+
+    def _on_events_appended(self, count: int) -> None:
+        if self._filter is None:
+            return
+        if self.hits is not None:
+            first = self._events.event_count - count
+            new = self._events.committed_since(first)
+            self._add_hits([index for index, event in enumerate(new, first) if self._filter.matches(event)])
+        self._show_hits()
+
+    @property
+    def _found_count(self) -> int:
+        return self._events.shown_count if self.hits is None else len(self.hits)
+
+    def _show_hits(self) -> None:
+        self._stream.show_searching(self._progress is not None)
+        filtered = self._events.is_filtered or self.hits is not None
+        if filtered or self._filter is None:
+            self._bar.show_hits(self._found_count if filtered else None, self._events.event_count, progress=self._progress)
+
+    # going somewhere
+
+    @property
+    def _hits_on_show(self) -> Hits | EventListModel:
+        return self._events if self.hits is None else self.hits
+
+    def next_hit(self) -> None:
+        """Select the next event that is shown, from the end the first one."""
+        hits, index = self._hits_on_show, self._cursor.event_index
+        found = hits.shown_after(-1 if index is None else index)
+        self.go_to(hits.shown_after(-1) if found is None else found)
+
+    def previous_hit(self) -> None:
+        """Select the last event before that is shown, from the beginning the last one."""
+        hits, index = self._hits_on_show, self._cursor.event_index
+        found = hits.shown_before(0 if index is None else index)
+        self.go_to(hits.shown_before(self._events.event_count) if found is None else found)
+
+    def go_to(self, index: int | None) -> None:
+        """Select an event and look at it; a filter that leaves it out is taken away."""
+        if index is None or not 0 <= index < self._events.event_count:
+            return
+        if self._events.row_of_index(index) is None and self._events.is_filtered and self._events.header_row_of_index(index) is None:
+            self._bar.clear()
+        self._stream.set_following(index == self._events.event_count - 1)
+        self._stream.select_event(index)
+
+    def show_event(self, address: SessionAddress, event_id: str) -> None:
+        """Go to an event of any session of an open database."""
+        self._tasks.spawn(self._show_event(address, event_id), "Going to an event")
+
+    async def _show_event(self, address: SessionAddress, event_id: str) -> None:
+        self._cursor.select_session(address)
+        await self._browse.wait_until_loaded()
+        session = self._browse.session
+        if session is None or session.address != address:
+            return
+        place = session.index_of(event_id)
+        if place is None and session.long is not None:
+            place = await session.long.index_of(event_id)
+        self.go_to(place)
+
+    def go_to_other_half(self) -> None:
+        """From a call go to its response, and from a response to its call."""
+        session, index = self._browse.session, self._cursor.event_index
+        event = session.events.peek(index) if session is not None and index is not None else None
+        if session is None or index is None or event is None:
+            return
+        wanted = _other_half(event)
+        if not wanted:
+            self._messages.info("This event calls nothing and answers no call.", quiet=True)
+            return
+        self._tasks.spawn(
+            self._find_other_half(session, index, wanted, calls=bool(event.get_function_responses())), "Finding the other half"
+        )
+
+    async def _find_other_half(self, session: OpenSession, index: int, wanted: set[str], *, calls: bool) -> None:
+        first = len(session.events) - len(session.events.at_hand)
+        places = [first + number for number, event in enumerate(session.events.at_hand) if _halves(event, calls=calls) & wanted]
+        if session.long is not None:
+            places += await session.long.find_calls(wanted, max(index - NEAR, 0), index + NEAR, calls=calls)
+        if not places:
+            half = "call" if calls else "response"
+            self._messages.info(f"There is no {half} of {', '.join(sorted(wanted))} here.", quiet=True)
+            return
+        nearest = [place for place in places if (place < index) == calls]
+        self.go_to(max(nearest) if calls and nearest else min(nearest or places))
+
+
+def _hits(wanted: EventFilter, events: Sequence[Event], first: int) -> list[int]:
+    return [index for index, event in enumerate(events, first) if wanted.matches(event)]
+
+
+def _other_half(event: Event) -> set[str]:
+    return _halves(event, calls=False) or _halves(event, calls=True)
+
+
+def _halves(event: Event, *, calls: bool) -> set[str]:
+    """Return the ids of an event's calls, or of its responses."""
+    parts = event.get_function_calls() if calls else event.get_function_responses()
+    return {part.id for part in parts if part.id}

@@ -1,0 +1,179 @@
+"""Paints the rows of the event stream."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from math import ceil
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QApplication, QWidget
+
+from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_rows import StreamRow
+from inspector_app.widgets import theme
+
+ROW_HEIGHT = 27
+ICON_SIZE = 14
+_MARGIN = 6
+_GAP = 14
+_LANE = 8
+_MIDDLE = (ROW_HEIGHT - 1) // 2
+_LETTERS = "".join(map(chr, range(32, 127))) + "→…Δ·–"
+"""What most texts are made of; what their widths add up to is their width, which others may not keep to."""
+_KNOWN = re.compile(f"[{re.escape(_LETTERS)}]*").fullmatch
+_ELIDE = Qt.TextElideMode.ElideRight
+
+
+class Cell(NamedTuple):
+    """Where a column stands: which, and its place and width in pixels."""
+
+    column: int
+    left: int
+    width: int
+
+
+class StreamPainter:
+    """Paints a row at once. A delegate's call for each cell costs more than what it paints, and live rows are painted many times a second.
+
+    Args:
+        view: that is painted on.
+    """
+
+    def __init__(self, view: QWidget) -> None:
+        self._view = view
+        font = QFont(QApplication.font())
+        italic = QFont(font)
+        italic.setItalic(True)
+        self._normal, self._italic, self._small = _Letters(font), _Letters(italic), _Letters(theme.small_font())
+
+    def paint(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow, *, selected: bool, is_hit: bool) -> None:
+        """Paint a row.
+
+        Args:
+            painter: of the view's viewport; its font and pen are others afterwards.
+            top: of the row, in pixels.
+            cells: of the columns on show, from the left.
+            row: what stands in it.
+            selected: whether it is the selected one.
+            is_hit: whether it is marked as one that was looked for.
+        """
+        header = row.kind == "invocation"
+        if selected or header:
+            left, right = cells[0].left, cells[-1].left + cells[-1].width
+            painter.fillRect(left, top, right - left, ROW_HEIGHT, theme.color("selected" if selected else "raised"))
+        if header:
+            self._paint_header(painter, top, cells, row)
+            return
+        lit = "text" if selected or row.held else "dim"
+        for column, left, width in cells:
+            if column == Column.EVENT:
+                self._paint_summary(painter, top, left, width, row)
+            elif column == Column.NUMBER:
+                self._text(painter, left, top, width, row.number, lit, self._small, at_right=True)
+            elif column == Column.TIME:
+                self._text(painter, left, top, width, row.time, lit, self._small)
+            elif column == Column.AUTHOR:
+                if row.author_sign > 1:  # italics tell a second author of a colour, a bar the others
+                    painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
+                letters = self._italic if row.author_sign == 1 else self._normal
+                self._text(painter, left, top, width, row.author, row.author_role, letters)
+            elif column == Column.DELTA:
+                self._text(painter, left, top, width, row.delta, "accent", self._normal)
+            elif column == Column.TOOK:
+                self._text(painter, left, top, width, row.took, lit, self._small, at_right=True)
+            elif column == Column.TOKENS:
+                self._text(painter, left, top, width, row.tokens, "dim", self._small, at_right=True)
+            else:
+                self._paint_gutter(painter, top, left, width, row, is_hit)
+
+    def _paint_header(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow) -> None:
+        left, right = cells[0].left, cells[-1].left + cells[-1].width - 1
+        painter.setPen(theme.color("line"))
+        painter.drawLine(left, top + ROW_HEIGHT - 1, right, top + ROW_HEIGHT - 1)
+        self._icon(painter, left + 12, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
+        painter.setFont(self._small.font)
+        x = left + 24
+        for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
+            if text and x <= right:
+                painter.setPen(theme.color(role))
+                painter.drawText(x, top + self._small.baseline, text)
+                x += round(self._small.width(text)) + _GAP
+
+    def _paint_gutter(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow, is_hit: bool) -> None:
+        middle = left + (width - 1) // 2
+        if is_hit:
+            painter.fillRect(left, top + 2, 3, ROW_HEIGHT - 4, theme.color("accent"))
+        if row.held:
+            self._icon(painter, middle, top + _MIDDLE, "circle-arrow-right", "warn", ICON_SIZE)
+        elif row.breakpoint:
+            self._icon(painter, middle, top + _MIDDLE, "circle", "bad" if row.breakpoint == "on" else "line", ICON_SIZE - 2)
+
+    def _paint_summary(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow) -> None:
+        right = left + width
+        for lane in range(row.lanes):  # a line for each level of the agent's branch
+            colour = theme.color(row.author_role if lane == row.lanes - 1 else "line")
+            painter.fillRect(left + 3 + lane * _LANE, top, 2, ROW_HEIGHT, colour)
+        left += row.lanes * _LANE
+        if row.kind == "inner":
+            self._icon(painter, left + 13, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
+            self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._small)
+            return
+        loud = row.role in ("bad", "warn")
+        self._icon(painter, left + 13, top + _MIDDLE + 1, row.icon, row.role if loud else row.author_role, ICON_SIZE)
+        if row.edited:
+            self._icon(painter, right - 13, top + _MIDDLE + 1, "pen", "warn", ICON_SIZE - 2)
+            room = ceil(self._small.width("edited")) + 2 * _MARGIN
+            self._text(painter, right - 23 - room, top, room, "edited", "warn", self._small)
+            right -= 24 + room
+        self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._normal)
+
+    def _text(
+        self, painter: QPainter, left: int, top: int, width: int, text: str, role: str, letters: _Letters, *, at_right: bool = False
+    ) -> None:
+        if not text:
+            return
+        left, width = left + _MARGIN, width - 2 * _MARGIN
+        fitted = letters.fitted(text, width)
+        painter.setFont(letters.font)
+        painter.setPen(theme.color(role))
+        painter.drawText(left + round(width - letters.width(fitted)) if at_right else left, top + letters.baseline, fitted)
+
+    def _icon(self, painter: QPainter, x: int, y: int, name: str, role: str, size: int) -> None:
+        drawn = theme.pixmap(name, role, size, self._view.devicePixelRatioF())
+        painter.drawPixmap(x - size // 2, y - size // 2, drawn)
+
+
+class _Letters:
+    """A font and how wide its letters are, measured once: Qt lays a text out to measure it, which takes as long as painting it."""
+
+    def __init__(self, font: QFont) -> None:
+        self.font = font
+        self._metrics = QFontMetricsF(font)
+        self._widths = {letter: self._metrics.horizontalAdvance(letter) for letter in _LETTERS}
+        self._narrowest = min(self._widths.values())
+        self.baseline = round((ROW_HEIGHT - self._metrics.height()) / 2 + self._metrics.ascent())
+        """Pixels from the top of a row."""
+
+    def width(self, text: str) -> float:
+        """Return how many pixels a text takes."""
+        return sum(map(self._widths.__getitem__, text)) if _KNOWN(text) else self._metrics.horizontalAdvance(text)
+
+    def fitted(self, text: str, width: int) -> str:
+        """Return as much of a text as there is room for; all of a long one is never looked at.
+
+        Args:
+            text: of one line.
+            width: pixels.
+        """
+        cut = text[: int(max(width, 0) // self._narrowest) + 1]
+        if not _KNOWN(cut):
+            elided = self._metrics.elidedText(cut, _ELIDE, width)
+            is_enough = elided != cut or len(cut) == len(text)
+            return elided if is_enough else self._metrics.elidedText(text, _ELIDE, width)
+        ends = list(accumulate(map(self._widths.__getitem__, cut)))
+        return text if ends[-1] <= width else cut[: bisect_right(ends, width - self._widths["…"])] + "…"

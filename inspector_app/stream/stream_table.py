@@ -1,0 +1,235 @@
+"""The table of the event stream: what is seen of its rows, and how keys and clicks move among them."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from inspector_app.presentation.values import visible
+from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.hits import Hits
+from inspector_app.stream.marked_scroll_bar import MarkedScrollBar
+from inspector_app.stream.stream_painter import ROW_HEIGHT, Cell, StreamPainter
+from inspector_app.widgets import theme
+
+WIDE = 760
+"""Pixels from which on there is room for more than the summary needs."""
+PAINT_LATER_MS, PAINT_EACH_MS = 2, 100
+"""From taking many in until their rows are painted, at the least, and from one painting to the next. No time at all would be too short for
+others to have the loop."""
+
+
+class StreamTable(QTableView):
+    """Fixed rows, one selected, headers fold by mouse and keyboard.
+
+    Attributes:
+        bar: its scroll bar, with marks.
+        keeps_tail: the last row stays in sight when the height changes, not the selected one.
+
+    Signals:
+        breakpoint_asked (Event): the gutter was clicked at this event.
+    """
+
+    breakpoint_asked = Signal(object)
+
+    def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._events = model
+        self.setObjectName("event_table")
+        self.setAccessibleName("Events of the session")
+        self.setModel(model)
+        self._row_painter = StreamPainter(self)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
+        self._paint_timer = QTimer(self)
+        self._paint_timer.setSingleShot(True)
+        self._paint_timer.timeout.connect(self._paint_soon)
+        self._painted_at = 0.0
+        self._rows_are_made = self._must_paint = False
+        self._hits: Hits | None = None
+        self.keeps_tail = True
+        self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
+        self.setVerticalScrollBar(self.bar)
+        for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+            changed.connect(self.bar.refresh)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self._fitted: object = None
+        self._set_up_headers()
+        self.clicked.connect(self._on_clicked)
+
+    def _set_up_headers(self) -> None:
+        self.setHorizontalHeader(_Headings(self))
+        rows = self.verticalHeader()
+        rows.setVisible(False)
+        rows.setMinimumSectionSize(ROW_HEIGHT)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns = self.horizontalHeader()
+        columns.setHighlightSections(False)
+        columns.setSectionsClickable(False)
+        columns.setMinimumSectionSize(20)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        columns.setSectionResizeMode(Column.EVENT, QHeaderView.ResizeMode.Stretch)
+        for fixed in (Column.GUTTER, Column.NUMBER, Column.TIME, Column.DELTA, Column.TOOK, Column.TOKENS):
+            columns.setSectionResizeMode(fixed, QHeaderView.ResizeMode.Fixed)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
+        number = theme.with_widest_digits(f"{max(self._events.event_count, 100):,}")
+        tokens = theme.with_widest_digits(f"{max(self._events.most_tokens, 1000):,}")
+        fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key())
+        if fitted == self._fitted:
+            return
+        self._fitted = fitted
+        small, normal = QFontMetrics(theme.small_font()), QFontMetrics(self.font())
+        authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
+        for column, width in {
+            Column.GUTTER: 24,
+            Column.NUMBER: small.horizontalAdvance(number) + 14,
+            Column.TIME: small.horizontalAdvance("00:00:00") + 14,
+            Column.AUTHOR: min(max(authors), 150) + 16,
+            Column.DELTA: normal.horizontalAdvance("Δ99") + 14,
+            Column.TOOK: small.horizontalAdvance("59 min 59 s") + 14,
+            Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
+        }.items():
+            self.setColumnWidth(column, width)
+        self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if self._events.is_header(index.row()):
+            self.fold(index.row(), not self._events.stream_row(index.row()).folded)
+        elif index.column() == Column.GUTTER and (event := self._events.event_at(index.row())) is not None and not event.partial:
+            self.breakpoint_asked.emit(event)
+
+    def show_hits(self, hits: Hits | None) -> None:
+        """Mark the rows of these events; None: mark none."""
+        self._hits = hits
+        self.bar.refresh()
+        self.viewport().update()
+
+    def paint_later(self) -> None:
+        """Let others have the loop before rows are painted again: taking many in and painting them hold it one after the other.
+
+        Of rows that nobody can read, ten times a second are enough.
+        """
+        if not self._paint_timer.isActive() and not self._must_paint:
+            self.viewport().setUpdatesEnabled(False)  # the viewport alone: of the table, headings and all behind it would be painted, too
+            since = int((time.perf_counter() - self._painted_at) * 1000)
+            self._paint_timer.start(max(PAINT_EACH_MS - since, PAINT_LATER_MS))
+
+    def _paint_soon(self) -> None:
+        """Make the rows at the end, which are what is about to be painted, and let others have the loop once more; then paint."""
+        if self._rows_are_made:
+            self.paint_next()
+            return
+        self._rows_are_made = True
+        last = self._events.rowCount() - 1
+        for row in range(max(last - self.viewport().height() // ROW_HEIGHT, 0), last + 1):
+            self._events.stream_row(row)
+        self._paint_timer.start(PAINT_LATER_MS)
+
+    def paint_next(self) -> None:
+        """Paint before anything is put off again. To be called when the window gets another size: what was painted is gone then."""
+        self._paint_timer.stop()
+        self._rows_are_made = False
+        self._must_paint = True
+        self.viewport().setUpdatesEnabled(True)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows that have to be painted again."""
+        self._must_paint = False
+        self._painted_at = time.perf_counter()
+        events, dirty = self._events, event.rect()
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(dirty, theme.color("pane"))
+            first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
+            rows = range(first, (last if last >= 0 else events.rowCount() - 1) + 1) if first >= 0 else ()
+            cells = [
+                Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
+                for column in range(len(Column))
+                if not self.isColumnHidden(column)
+            ]
+            selected = {index.row() for index in self.selectionModel().selectedRows()}
+            for row in rows:
+                is_hit = self._hits is not None and events.index_at(row) in self._hits
+                top = self.rowViewportPosition(row)
+                self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Paint at once: another page was here."""
+        super().showEvent(event)
+        self.paint_next()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show how long each event took where there is room for it; keep in sight what was, when a card comes above.
+
+        That is the tail while it is followed, else the selected row.
+        """
+        current = self.currentIndex()
+        place = self.visualRect(current)
+        was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
+        super().resizeEvent(event)
+        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
+        if was_seen and not self.keeps_tail:
+            self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
+
+    def fold(self, row: int, folded: bool) -> None:
+        """Fold or unfold a header's group, keeping the selection out of what disappears."""
+        self.setCurrentIndex(self._events.index(row, Column.EVENT))
+        self._events.set_folded(row, folded)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Fold with left, right and Enter on a header; Home and End go to the first and last event."""
+        row = self.currentIndex().row()
+        key = event.key()
+        header = row >= 0 and self._events.is_header(row)
+        if key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            found = self._events.shown_after(-1) if key == Qt.Key.Key_Home else self._events.shown_before(self._events.event_count)
+            if found is not None:
+                self._go_to_event(found)
+        elif header and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.fold(row, key == Qt.Key.Key_Left)
+        elif header and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.fold(row, not self._events.stream_row(row).folded)
+        else:
+            super().keyPressEvent(event)
+
+    def _go_to_event(self, index: int) -> None:
+        if not 0 <= index < self._events.event_count:
+            return
+        row = self._events.row_of_index(index)
+        shown = row if row is not None else self._events.header_row_of_index(index)
+        if shown is None:
+            return
+        self.setCurrentIndex(self._events.index(shown, Column.EVENT))
+
+
+class _Headings(QHeaderView):
+    """Headings that are measured once: Qt does it again whenever any row has changed."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._measured: QSize | None = None
+
+    def sizeHint(self) -> QSize:
+        """Return how large all headings are."""
+        if self._measured is None:
+            self._measured = super().sizeHint()
+        return self._measured
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure again in another font or style."""
+        self._measured = None
+        super().changeEvent(event)

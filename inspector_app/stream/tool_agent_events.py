@@ -1,0 +1,71 @@
+"""What agents do that run as tools: shown while they run, and as long as the window is open; it is stored nowhere."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from PySide6.QtCore import QObject
+
+from inspector_app.detail.event_detail import EventDetail
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.incoming_events import InnerEvent
+from inspector_app.workspace.run import RunController
+from runtime.debugger.hold import Hold
+from runtime.events.event import Event
+
+MOST_KEPT = 10_000
+"""Events that are kept, of all sessions."""
+
+
+class InnerEvents(QObject):
+    """Keeps them, and puts them into the stream of their session.
+
+    Args:
+        run: where they come from.
+        browse, cursor: of the window.
+        events: the model behind the stream.
+        stream, detail: where they are seen.
+    """
+
+    def __init__(
+        self,
+        run: RunController,
+        browse: BrowseController,
+        cursor: Cursor,
+        events: EventListModel,
+        stream: EventStreamView,
+        detail: EventDetail,
+    ) -> None:
+        super().__init__(stream)
+        self._cursor = cursor
+        self._events = events
+        self._stream = stream
+        self._detail = detail
+        self._kept: deque[InnerEvent] = deque(maxlen=MOST_KEPT)
+        run.inner_arrived.connect(self._on_inner_arrived)
+        run.hold_changed.connect(self._on_hold_changed)
+        browse.session_loaded.connect(self._on_session_loaded)
+        stream.inner_selected.connect(self._on_inner_selected)
+
+    def _on_inner_arrived(self, inner: InnerEvent) -> None:
+        if not inner.event.partial:
+            self._kept.append(inner)
+        if inner.address == self._cursor.session:
+            self._events.add_inner(inner.event, inner.call_ids)
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        for inner in self._kept:
+            if inner.address == session.address:
+                self._events.add_inner(inner.event, inner.call_ids)
+
+    def _on_hold_changed(self, hold: Hold | None) -> None:
+        if hold is not None and hold.inner and hold.event is not None:
+            self._stream.select_inner(hold.event.id)
+
+    def _on_inner_selected(self, event: Event) -> None:
+        self._cursor.select_event(None)  # it has no place in the session
+        self._detail.show_inner(event)

@@ -1,0 +1,1 @@
+"""The event loop, tasks, worker threads, settings."""

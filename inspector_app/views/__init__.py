@@ -1,1 +1,0 @@
-"""Widgets: they show data and say what was asked for, nothing more."""

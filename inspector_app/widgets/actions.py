@@ -1,0 +1,174 @@
+"""Everything the window can do, as actions: with a name, an icon, a key, and a tooltip that says why it cannot be done now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+
+from inspector_app.presentation.values import plain_tooltip
+from inspector_app.widgets import theme
+
+BLOCKED = "blocked"
+"""The property of an action that says why it cannot be done now; empty if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """The window's actions; menus, buttons and keys all lead to these."""
+
+    run: QAction
+    pause: QAction
+    step: QAction
+    step_over: QAction
+    step_into: QAction
+    step_out: QAction
+    run_to: QAction
+    toggle_breakpoint: QAction
+    stop: QAction
+    resume: QAction
+    fork: QAction
+    rewind: QAction
+    compare: QAction
+    who_wrote: QAction
+    new_session: QAction
+    open_agent: QAction
+    open_database: QAction
+    open_url: QAction
+    allow_writing: QAction
+    work_on_copy: QAction
+    reload: QAction
+    close_database: QAction
+    follow_newest: QAction
+    start_page: QAction
+    find_session: QAction
+    search_all: QAction
+    look_inside: QAction
+    find_event: QAction
+    condition_help: QAction
+    next_hit: QAction
+    previous_hit: QAction
+    mark_hits: QAction
+    saved_filters: QAction
+    go_to_event: QAction
+    other_half: QAction
+    compare_states: QAction
+    find_in_state: QAction
+    write_message: QAction
+    answer_pending: QAction
+    next_pane: QAction
+    previous_pane: QAction
+    read_messages: QAction
+    perspective_browse: QAction
+    perspective_debug: QAction
+    reset_layout: QAction
+    theme_system: QAction
+    theme_light: QAction
+    theme_dark: QAction
+    palette: QAction
+    quit: QAction
+
+    @property
+    def all(self) -> list[QAction]:
+        """Each of them."""
+        return [getattr(self, entry.name) for entry in fields(self)]
+
+    @property
+    def themes(self) -> dict[str, QAction]:
+        """The theme each of the three chooses."""
+        return {"system": self.theme_system, "light": self.theme_light, "dark": self.theme_dark}
+
+
+def make_actions(parent: QObject) -> Actions:
+    """Make the actions, all of them enabled and connected to nothing."""
+
+    def action(name: str, text: str, icon: str = "", key: str = "", role: str = "text") -> QAction:
+        made = QAction(text, parent)
+        made.setObjectName(f"action_{name}")
+        if icon:
+            made.setIcon(theme.icon(icon, role))
+        if key:
+            made.setShortcut(QKeySequence(key))
+        allow(made, None)
+        return made
+
+    actions = Actions(
+        run=action("run", "Run", "play", "F5", "accent"),
+        pause=action("pause", "Pause", "pause", "F6"),
+        step=action("step", "Step", "forward-step", "F10", "accent"),
+        step_over=action("step_over", "Step over", "share", "Shift+F10", "accent"),
+        step_into=action("step_into", "Step into", "arrow-turn-down", "F11", "accent"),
+        step_out=action("step_out", "Step out", "arrow-up-from-bracket", "Shift+F11", "accent"),
+        run_to=action("run_to", "Run to an event like this", "forward-fast", "Ctrl+F10", "accent"),
+        toggle_breakpoint=action("toggle_breakpoint", "Breakpoint…", "circle", "F9", "bad"),
+        stop=action("stop", "Stop", "stop", "Shift+F5", "bad"),
+        resume=action("resume", "Resume", "clock-rotate-left", "Ctrl+Shift+R", "warn"),
+        fork=action("fork", "Fork at this event…", "code-branch", "Ctrl+Shift+K"),
+        rewind=action("rewind", "Rewind to before this invocation…", "backward", "Ctrl+Shift+Backspace", "warn"),
+        compare=action("compare", "Compare with another session…", "code-compare", "Ctrl+Shift+D"),
+        who_wrote=action("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W"),
+        new_session=action("new_session", "New session", "plus", "Ctrl+N"),
+        open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
+        open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
+        open_url=action("open_url", "Open a database on a server…", "server"),
+        allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
+        work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
+        reload=action("reload", "Reload", "rotate", "Ctrl+R"),
+        close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
+        follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),
+        start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
+        find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
+        search_all=action("search_all", "Search all sessions…", "book-open", "Ctrl+Alt+F"),
+        look_inside=action("look_inside", "User and app state, tables", "table", "Ctrl+I"),
+        find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
+        condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
+        next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),
+        previous_hit=action("previous_hit", "Previous hit", "arrow-up", "Shift+F3"),
+        mark_hits=action("mark_hits", "Show all events, hits marked", "highlighter", "Ctrl+Shift+H"),
+        saved_filters=action("saved_filters", "Saved filters…", "bookmark", "Ctrl+D"),
+        go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
+        other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
+        compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
+        find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
+        answer_pending=action("answer_pending", "Answer what waits", "hand", "Ctrl+P", "warn"),
+        write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
+        next_pane=action("next_pane", "Next pane", "arrow-right", "F7"),
+        previous_pane=action("previous_pane", "Previous pane", "arrow-left", "Shift+F7"),
+        read_messages=action("read_messages", "Go to the newest message", "circle-info", "Ctrl+Shift+M"),
+        perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
+        perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
+        reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
+        theme_system=action("theme_system", "As the system"),
+        theme_light=action("theme_light", "Light"),
+        theme_dark=action("theme_dark", "Dark"),
+        palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
+        quit=action("quit", "Quit", "", "Ctrl+Q"),
+    )
+    actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
+    actions.step_into.setIconText("Into")  # in the tool bar, where there is less room
+    actions.step_out.setIconText("Out")
+    actions.follow_newest.setCheckable(True)
+    allow(actions.follow_newest, None, "When another process begins a session in this database, go to it")
+    allow(actions.perspective_browse, None, "To look through databases: only the sessions and the inspector beside the events")
+    allow(actions.perspective_debug, None, "To follow one run: the inspector and the panes below, without the list of sessions")
+    group = QActionGroup(parent)
+    for choice in actions.themes.values():
+        choice.setCheckable(True)
+        group.addAction(choice)
+    return actions
+
+
+def allow(action: QAction, blocked: str | None, does: str = "") -> None:
+    """Enable an action, or disable it and say why.
+
+    Args:
+        action: which.
+        blocked: why it cannot be done now; None if it can.
+        does: what it would do, where its name does not say it.
+    """
+    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    name = action.text() + (f" ({key})" if key else "")
+    action.setEnabled(blocked is None)
+    action.setProperty(BLOCKED, blocked or "")
+    action.setToolTip(plain_tooltip("\n".join(filter(None, (name, blocked or does)))))

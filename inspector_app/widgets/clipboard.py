@@ -1,0 +1,43 @@
+"""What goes to the clipboard, and the menu entries that put it there."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pprint import pformat
+from typing import Any
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from inspector_app.widgets import theme
+
+_WIDTH = 120
+_LAID_OUT = 100_000
+"""Characters up to which Python is laid out; more of it takes too long, and nobody reads it."""
+
+
+def as_json(value: Any) -> str:
+    """Return a value as indented JSON; objects that are no JSON are named by their type."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=lambda other: f"({type(other).__qualname__} object)")
+
+
+def as_python(text: str) -> str:
+    """Return JSON as Python writes it, for a test or a prompt: `None`, `True`, and keys in quotes of its own."""
+    value = json.loads(text)
+    return pformat(value, width=_WIDTH, sort_dicts=False) if len(text) < _LAID_OUT else repr(value)
+
+
+def copy_text(text: str) -> None:
+    """Put plain text on the clipboard (half characters, which no clipboard takes, as question marks)."""
+    QGuiApplication.clipboard().setText(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def add_copy_action(menu: QMenu, label: str, text: str) -> None:
+    """Add an entry to a menu that puts `text` on the clipboard."""
+    action = menu.addAction(theme.icon("copy", "dim"), label)
+    action.triggered.connect(partial(_copy, text))
+
+
+def _copy(text: str, _checked: bool = False) -> None:
+    copy_text(text)

@@ -1,0 +1,139 @@
+"""An event's raw JSON: monospace, coloured a little, copyable, long texts cut until asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextOption
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.text_dialog import MOST_WRAPPED, TextDialog, broken_lines
+
+MAX_STRING = 2000
+"""Longer strings are cut in the pane."""
+
+MAX_SHOWN = 100_000
+"""Most characters in the pane."""
+
+
+class JsonView(QWidget):
+    """Shows JSON text; the whole of it goes to the clipboard or to a window of its own."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("json_view")
+        self._text = ""
+        self._shown = QPlainTextEdit()
+        self._shown.setObjectName("json_text")
+        self._shown.setAccessibleName("Event as JSON")
+        self._shown.setProperty("bare", "true")
+        self._shown.setReadOnly(True)
+        self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self._shown.setFont(theme.mono_font())
+        self._highlighter = JsonHighlighter(self._shown.document())
+        self._facts = QLabel()
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)
+        self._facts.setProperty("role", "secondary")
+        self._full = QPushButton(theme.icon("up-right-from-square"), "Open full")
+        self._full.setObjectName("open_full_json")
+        self._full.setAccessibleName("Open the whole JSON in a window")
+        self._full.clicked.connect(self._on_open_full)
+        copy = QPushButton(theme.icon("copy"), "Copy")
+        copy.setObjectName("copy_json")
+        copy.setAccessibleName("Copy the event as JSON")
+        copy.clicked.connect(self._on_copy)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 6, 6, 6)
+        bar.addWidget(self._facts, 1)
+        bar.addWidget(self._full)
+        bar.addWidget(copy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._shown, 1)
+        layout.addLayout(bar)
+
+    def set_json(self, text: str) -> None:
+        """Show a JSON document.
+
+        Args:
+            text: valid JSON, as a writer gave it.
+        """
+        self._text = text
+        value = json.loads(text)
+        cut = _Cut()
+        shown = json.dumps(cut.value(value), ensure_ascii=False, indent=2)
+        whole = len(shown) <= MAX_SHOWN and not cut.happened
+        wraps = len(shown) <= MOST_WRAPPED
+        self._shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
+        self._shown.setPlainText(broken_lines(shown[:MAX_SHOWN]))
+        self._facts.setText(f"{len(text):,} characters" + ("" if whole else ", long texts cut"))
+        self._full.setVisible(not whole)
+
+    @property
+    def text(self) -> str:
+        """What the pane shows."""
+        return self._shown.toPlainText()
+
+    def _on_copy(self) -> None:
+        copy_text(self._text)
+
+    def _on_open_full(self) -> None:
+        TextDialog("Event as JSON", self._text, self).open()
+
+
+class _Cut:
+    """Cuts long strings inside a value.
+
+    Attributes:
+        happened: whether any was cut.
+    """
+
+    def __init__(self) -> None:
+        self.happened = False
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self.value(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if isinstance(value, str) and len(value) > MAX_STRING:
+            self.happened = True
+            return f"{value[:MAX_STRING]}… ({len(value) - MAX_STRING:,} more characters)"
+        return value
+
+
+class JsonHighlighter(QSyntaxHighlighter):
+    """Colours keys, numbers and words of JSON; strings keep the text colour."""
+
+    _KEY = re.compile(r'^\s*("(?:[^"\\]|\\.)*")(?=\s*:)')
+    _PLAIN = re.compile(r"(?::|^)\s*(-?\d[\d.eE+-]*|true|false|null),?$")
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._key = QTextCharFormat()
+        self._plain = QTextCharFormat()
+        theme.current().changed.connect(self._on_theme_changed)
+        self._take_colours()
+
+    def _take_colours(self) -> None:
+        self._key.setForeground(theme.color("accent"))
+        self._plain.setForeground(theme.color("author1"))
+
+    def _on_theme_changed(self) -> None:
+        self._take_colours()
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line of indented JSON."""
+        key = self._KEY.match(text)
+        if key:
+            self.setFormat(key.start(1), len(key[1]), self._key)
+        plain = self._PLAIN.search(text, key.end() if key else 0)
+        if plain:
+            self.setFormat(plain.start(1), len(plain[1]), self._plain)

@@ -1,0 +1,86 @@
+"""Texts that models and strangers wrote, as Markdown, without loading anything they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QByteArray, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
+from PySide6.QtWidgets import QMessageBox, QTextBrowser, QWidget
+
+from inspector_app.presentation.values import visible, visible_lines
+from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.text_dialog import broken_lines
+
+_OPENABLE = ("http", "https", "mailto")
+
+
+class SafeBrowser(QTextBrowser):
+    """A read-only text view that opens no file, no socket, and no link without asking."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setProperty("bare", "true")
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            | Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.document().setDocumentMargin(10)
+        self._nothing_to_see = QImage(1, 1, QImage.Format.Format_ARGB32)
+        self._nothing_to_see.fill(Qt.GlobalColor.transparent)
+        self.anchorClicked.connect(self._on_anchor_clicked)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Return an empty picture, or empty data, for everything.
+
+        For nothing at all, and for data that is no picture, Qt goes on and reads the named file itself.
+        """
+        if kind == QTextDocument.ResourceType.ImageResource.value:
+            return self._nothing_to_see
+        return QByteArray(b" ")
+
+    def set_markdown(self, text: str) -> None:
+        """Show Markdown; HTML in it is shown as text."""
+        features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+        self.document().setMarkdown(visible_lines(text), features)
+
+    def set_plain(self, text: str) -> None:
+        """Show plain text."""
+        self.setPlainText(broken_lines(text))
+
+    def _on_anchor_clicked(self, url: QUrl) -> None:
+        self.ask_about_link(url)
+
+    def ask_about_link(self, url: QUrl) -> QMessageBox:
+        """Ask about a link of the text; return the question."""
+        return ask_about_link(self, url, "This text links to")
+
+
+def ask_about_link(parent: QWidget, url: QUrl, what: str) -> QMessageBox:
+    """Show where a link leads, and open it only if the user says so; return the question.
+
+    Args:
+        parent: of the question.
+        url: the link.
+        what: says what leads there, such as "This text links to".
+    """
+    target = url.toString()
+    box = QMessageBox(parent)
+    box.setObjectName("link_question")
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle("Open link?")
+    can_open = url.scheme() in _OPENABLE
+    box.setText(f"{what}:" if can_open else f"{what} something that is not opened from here:")
+    box.setInformativeText(visible(target[:1000]))
+    copy = box.addButton("Copy link", QMessageBox.ButtonRole.ActionRole)
+    copy.clicked.connect(lambda: copy_text(target))
+    if can_open:
+        box.addButton("Open in browser", QMessageBox.ButtonRole.AcceptRole).clicked.connect(lambda: QDesktopServices.openUrl(url))
+    box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    box.open()
+    return box

@@ -1,0 +1,362 @@
+"""The look: colour tokens of the dark and the light theme, one style sheet filled from them, fonts, and icons that follow the theme.
+
+Views never name a colour: they ask for a role (`dim`, `warn`, `authors[1]`), so that a theme change reaches everything at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Literal
+
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QToolButton, QWidget
+
+from inspector_app.widgets.glyphs import paint_glyph
+
+Choice = Literal["light", "dark", "system"]
+BASE_SIZE = 13
+SMALL_SIZE = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The colours of one theme, as `#rrggbb`.
+
+    Attributes:
+        window, pane, raised, selected, added, removed: grounds.
+        line: thin borders and rules, no text.
+        text, dim, accent, ok, warn, bad: text and icon colours, each readable on every ground.
+        authors: four colours that tell authors, or the scopes session, user, app and temp, apart.
+        on_accent: text on an accent ground.
+    """
+
+    window: str
+    pane: str
+    raised: str
+    selected: str
+    added: str
+    removed: str
+    line: str
+    text: str
+    dim: str
+    accent: str
+    ok: str
+    warn: str
+    bad: str
+    authors: tuple[str, str, str, str]
+    on_accent: str
+
+
+DARK = Tokens(
+    window="#16181d",
+    pane="#1c1f26",
+    raised="#242833",
+    selected="#263452",
+    added="#1d3a2b",
+    removed="#43262a",
+    line="#2e333f",
+    text="#e4e7ee",
+    dim="#a3abbd",
+    accent="#8ab8ff",
+    ok="#72cc97",
+    warn="#ecb95c",
+    bad="#ff8f8b",
+    authors=("#7bc8a4", "#c79bf2", "#f2b36b", "#6ec6e6"),
+    on_accent="#16181d",
+)
+LIGHT = Tokens(
+    window="#eef0f4",
+    pane="#ffffff",
+    raised="#f6f7fa",
+    selected="#e3ecfd",
+    added="#dff3e7",
+    removed="#fbe3e2",
+    line="#dde1e9",
+    text="#1d2330",
+    dim="#565e74",
+    accent="#1d55c0",
+    ok="#17683f",
+    warn="#7f5200",
+    bad="#b02522",
+    authors=("#176a44", "#6d35b3", "#8a4c08", "#0b5f79"),
+    on_accent="#ffffff",
+)
+
+MONOSPACE = ["SF Mono", "Menlo", "Cascadia Mono", "Consolas", "JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono", "monospace"]
+
+
+class Theme(QObject):
+    """The theme in force.
+
+    Attributes:
+        choice: what the user chose; `system` follows the desktop, live.
+        tokens: the colours now.
+        colors: those that were asked for, by role, made once: rows ask for several for each of their cells.
+
+    Signals:
+        changed: the colours are others now; widgets that keep pixmaps or highlighted text make them anew.
+    """
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._app = app
+        self.choice: Choice = "system"
+        self.tokens = LIGHT
+        self.colors: dict[str, QColor] = {}
+        self._in_force = False
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+
+    @property
+    def dark(self) -> bool:
+        """Whether the dark colours are in force."""
+        return self.tokens is DARK
+
+    def choose(self, choice: Choice) -> None:
+        """Put a theme in force.
+
+        Args:
+            choice: `system` follows the desktop from now on.
+        """
+        self.choice = choice
+        hints = QGuiApplication.styleHints()
+        if choice == "system":
+            hints.unsetColorScheme()
+        else:
+            hints.setColorScheme(Qt.ColorScheme.Dark if choice == "dark" else Qt.ColorScheme.Light)
+        self._put_in_force()
+
+    def _on_system_changed(self) -> None:
+        if self.choice == "system":
+            self._put_in_force()
+
+    def _put_in_force(self) -> None:
+        dark = self.choice == "dark" or (self.choice == "system" and _system_is_dark())
+        tokens = DARK if dark else LIGHT
+        if self._in_force and tokens is self.tokens:
+            return
+        self._in_force = True
+        self.tokens = tokens
+        self.colors = {}
+        self._app.setPalette(palette(self.tokens))
+        self._app.setStyleSheet(style_sheet(self.tokens))
+        self.changed.emit()
+
+
+def _system_is_dark() -> bool:
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
+_theme: Theme | None = None
+
+
+def apply(app: QApplication, choice: Choice) -> Theme:
+    """Give the application its look, or another theme; call it once after the QApplication is made, and when the user chooses.
+
+    Args:
+        app: the application.
+        choice: `light`, `dark`, or `system` to follow the desktop.
+    """
+    global _theme
+    if _theme is None or _theme.parent() is not app:
+        _theme = Theme(app)
+        app.setStyle("Fusion")
+        font = app.font()
+        font.setPixelSize(BASE_SIZE)
+        app.setFont(font)
+    _theme.choose(choice)
+    return _theme
+
+
+def current() -> Theme:
+    """Return the theme in force.
+
+    Raises:
+        RuntimeError: `apply` was not called yet.
+    """
+    if _theme is None:
+        raise RuntimeError("No theme is in force: call theme.apply(app, choice) first.")
+    return _theme
+
+
+def color(role: str) -> QColor:
+    """Return the colour of a role now.
+
+    Args:
+        role: a token's name, or `author0` … `author3`.
+    """
+    made = current().colors
+    if role not in made:
+        made[role] = QColor(_hex(role))
+    return made[role]
+
+
+def _hex(role: str) -> str:
+    tokens = current().tokens
+    if role.startswith("author"):
+        return tokens.authors[int(role.removeprefix("author"))]
+    value: str = getattr(tokens, role)
+    return value
+
+
+def mono_font() -> QFont:
+    """Return the monospace font for values."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setFamilies(_mono_families())
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPixelSize(BASE_SIZE - 1)
+    return font
+
+
+@lru_cache
+def _mono_families() -> list[str]:
+    return [family for family in MONOSPACE if family == "monospace" or QFontDatabase.hasFamily(family)]
+
+
+def small_font() -> QFont:
+    """Return the font for what is secondary."""
+    font = QFont(QApplication.font())
+    font.setPixelSize(SMALL_SIZE)
+    return font
+
+
+def with_widest_digits(text: str) -> str:
+    """Return a text with its digits made wide ones: what is measured by it keeps its width until there is a digit more."""
+    return re.sub(r"\d", "8", text)
+
+
+def pad(field: QAbstractSpinBox) -> None:
+    """Give a field for a number the room that others have before their text; the style sheet has no say in there."""
+    field.lineEdit().setTextMargins(7, 0, 0, 0)
+
+
+def restyle(widget: QWidget) -> None:
+    """Let the style sheet look again at a widget whose properties have changed."""
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def make_clearable(field: QLineEdit) -> None:
+    """Give a field the button that empties it, with an icon that follows the theme."""
+    field.setClearButtonEnabled(True)
+    button = field.findChild(QToolButton)
+    assert button is not None
+    button.setIcon(icon("circle-xmark", "dim"))
+
+
+def icon(name: str, role: str = "text") -> QIcon:
+    """Return an icon that paints itself in the colour its role has at that moment, so it is set once and follows the theme.
+
+    Give it to Qt; who keeps it in an attribute ends the process with a crash, for at the end Python may take its engine away first.
+
+    Args:
+        name: a Font Awesome 6 solid name without prefix, such as `play`.
+        role: as `color` takes it.
+    """
+    return QIcon(_RoleIconEngine(name, role))
+
+
+def pixmap(name: str, role: str, size: int, ratio: float) -> QPixmap:
+    """Return an icon as a pixmap for delegates, from a cache.
+
+    Args:
+        name, role: as `icon` takes them.
+        size: its side in device-independent pixels.
+        ratio: the device pixel ratio to draw for.
+    """
+    return _pixmap(name, _hex(role), size, ratio)
+
+
+@lru_cache(maxsize=512)
+def _pixmap(name: str, colour: str, size: int, ratio: float) -> QPixmap:
+    side = round(size * ratio)
+    drawn = QPixmap(side, side)
+    drawn.fill(Qt.GlobalColor.transparent)
+    with QPainter(drawn) as painter:
+        paint_glyph(painter, QRect(0, 0, side, side), name, QColor(colour))
+    drawn.setDevicePixelRatio(ratio)
+    return drawn
+
+
+class _RoleIconEngine(QIconEngine):
+    """Paints a glyph in its role's colour of the theme that is in force when it is painted."""
+
+    def __init__(self, name: str, role: str) -> None:
+        super().__init__()
+        self._name = name
+        self._role = role
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """Paint the glyph, faded where the icon is disabled."""
+        disabled = mode == QIcon.Mode.Disabled
+        painter.save()
+        if disabled:
+            painter.setOpacity(0.45)
+        # A little smaller, with room at the right: styles put a button's text close to its icon.
+        less = rect.height() // 8
+        inner = rect.adjusted(0, less // 2, -less, less // 2 - less)
+        paint_glyph(painter, inner, self._name, color("dim" if disabled else self._role))
+        painter.restore()
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """Return the glyph on a transparent ground."""
+        drawn = QPixmap(size)
+        drawn.fill(Qt.GlobalColor.transparent)
+        with QPainter(drawn) as painter:
+            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
+        return drawn
+
+    def clone(self) -> QIconEngine:
+        """Return a copy, as Qt asks for when an icon is changed."""
+        return _RoleIconEngine(self._name, self._role)
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """Return Fusion's palette in a theme's colours, for what no style sheet rule reaches."""
+    made = QPalette()
+    role = QPalette.ColorRole
+    for which, colour in {
+        role.Window: tokens.window,
+        role.WindowText: tokens.text,
+        role.Base: tokens.pane,
+        role.AlternateBase: tokens.raised,
+        role.Text: tokens.text,
+        role.PlaceholderText: tokens.dim,
+        role.Button: tokens.raised,
+        role.ButtonText: tokens.text,
+        role.BrightText: tokens.bad,
+        role.ToolTipBase: tokens.raised,
+        role.ToolTipText: tokens.text,
+        role.Highlight: tokens.selected,
+        role.HighlightedText: tokens.text,
+        role.Link: tokens.accent,
+        role.LinkVisited: tokens.accent,
+        role.Accent: tokens.accent,
+        role.Light: tokens.raised,
+        role.Midlight: tokens.raised,
+        role.Mid: tokens.line,
+        role.Dark: tokens.line,
+        role.Shadow: tokens.window,
+    }.items():
+        made.setColor(which, QColor(colour))
+    for which in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, which, QColor(tokens.dim))
+    return made
+
+
+def style_sheet(tokens: Tokens) -> str:
+    """Return the style sheet in a theme's colours."""
+    template = Template(files("resources").joinpath("style.qss").read_text("utf-8"))
+    names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
+    shade = "dark" if QColor(tokens.window).lightness() < 128 else "light"
+    drawings = {
+        what: Path(str(files("resources"))).joinpath(f"{what}_{shade}.svg").as_posix() for what in ("up", "down", "check", "close", "float")
+    }
+    return template.substitute(names, **drawings, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")

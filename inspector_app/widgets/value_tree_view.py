@@ -1,0 +1,206 @@
+"""A tree of values with copying, full texts, and its open branches kept when other values come in."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+
+from inspector_app.state.state_tree import FILES, PINNED
+from inspector_app.widgets import theme
+from inspector_app.widgets.clipboard import add_copy_action, as_json, as_python
+from inspector_app.widgets.filter_actions import add_filter_actions
+from inspector_app.widgets.row_menu import RowMenu
+from inspector_app.widgets.text_dialog import TextDialog
+from inspector_app.widgets.value_delegate import ValueDelegate
+from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
+
+_LEAST_KEYS = 160
+"""Pixels of the keys where nobody wrote the values: so the column seldom moves from one event to the next."""
+
+
+class ValueTreeView(QTreeView):
+    """Shows a `ValueTreeModel`.
+
+    Args:
+        model: what to show.
+        open_depth: how many levels are open at first.
+
+    Signals:
+        writer_asked (int): go to the event at this place, which wrote a value.
+        writers_asked (str): tell who wrote this state key.
+        pin_asked (str): show this key of the state above all others, or no longer.
+        filter_asked (str): show only the events that this filter lets through.
+    """
+
+    writer_asked = Signal(int)
+    writers_asked = Signal(str)
+    pin_asked = Signal(str)
+    filter_asked = Signal(str)
+
+    def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._values = model
+        self._open_depth = open_depth
+        self._toggled: dict[tuple[str, ...], bool] = {}
+        self._restoring = False
+        self.setModel(model)
+        self.setItemDelegate(ValueDelegate(self))
+        self.setProperty("bare", "true")
+        self.setUniformRowHeights(True)
+        self.setIndentation(14)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        columns = self.header()
+        columns.setSectionsMovable(False)
+        columns.setStretchLastSection(True)
+        columns.setMinimumSectionSize(60)
+        columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        columns.resizeSection(0, _LEAST_KEYS)
+        self._current: tuple[str, ...] = ()
+        model.modelAboutToBeReset.connect(self._on_model_about_to_reset)
+        model.modelReset.connect(self._on_model_reset)
+        self.expanded.connect(self._on_expanded)
+        self.collapsed.connect(self._on_collapsed)
+        RowMenu(self, self.context_menu)
+        self.doubleClicked.connect(self._on_double_clicked)
+        self._on_model_reset()
+
+    def fit_columns(self) -> None:
+        """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
+        columns, width = self.header(), self.viewport().width()
+        keys = min(max(self.sizeHintForColumn(0), columns.sectionSizeHint(0)), int(width * 0.4))
+        if columns.count() != 3:
+            room = width - self.sizeHintForColumn(1)  # values that need little leave the rest to the keys
+            columns.resizeSection(0, max(keys, _LEAST_KEYS, min(self.sizeHintForColumn(0), room)))
+            return
+        columns.setStretchLastSection(False)
+        columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
+        columns.resizeSection(0, max(keys, 110))
+        columns.resizeSection(2, min(max(self.sizeHintForColumn(2), columns.sectionSizeHint(2)), int(width * 0.28)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """P pins the selected key, or takes it off again; Enter opens a value in full."""
+        node = self._values.node(self.currentIndex())
+        if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
+            self.pin_asked.emit(node.key)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and node.parent is not None and not node.has_children and not node.lane:
+            self._open_full(node)
+        else:
+            super().keyPressEvent(event)
+
+    def _on_model_about_to_reset(self) -> None:
+        self._current = _path(self._values.node(self.currentIndex()))
+
+    def _on_model_reset(self) -> None:
+        bar = self.verticalScrollBar()
+        position = bar.value()
+        self._restoring = True
+        self._open_branches(QModelIndex(), 0)
+        self._restoring = False
+        self._select_again()
+        self.fit_columns()
+        bar.setValue(position)
+
+    def _select_again(self) -> None:
+        """Select what was selected, if it is there at this moment, too."""
+        index = QModelIndex()
+        for key in self._current:
+            rows = (self._values.index(row, 0, index) for row in range(self._values.rowCount(index)))
+            index = next((found for found in rows if self._values.node(found).key == key), QModelIndex())
+            if not index.isValid():
+                return
+        if index.isValid():
+            self.setCurrentIndex(index)
+
+    def _open_branches(self, parent: QModelIndex, depth: int) -> None:
+        """Open again what was open, by path, as another moment's values have other nodes."""
+        if depth >= self._open_depth and not any(len(path) == depth + 1 for path in self._toggled):
+            return
+        for row in range(self._values.rowCount(parent)):
+            index = self._values.index(row, 0, parent)
+            if self._toggled.get(_path(self._values.node(index)), depth < self._open_depth) and self._values.hasChildren(index):
+                self.setExpanded(index, True)
+                self._open_branches(index, depth + 1)
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        if not self._restoring:
+            self._toggled[_path(self._values.node(index))] = True
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        self._toggled[_path(self._values.node(index))] = False
+
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        node = self._values.node(index)
+        if index.column() == 2 and node.writer_index is not None:
+            self.writer_asked.emit(node.writer_index)
+            return
+        if not node.has_children and not node.lane:
+            self._open_full(node)
+
+    def _open_full(self, node: ValueNode) -> None:
+        text = node.value if isinstance(node.value, str) else as_json(node.value)
+        TextDialog(node.shown_key, text, self, prose=isinstance(node.value, str)).open()
+
+    def context_menu(self, index: QModelIndex) -> QMenu | None:
+        """Return the menu of a row, None where there is none or it is a lane's title."""
+        node = self._values.node(index)
+        if not index.isValid() or node.lane:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        add_copy_action(menu, "Copy value as JSON", as_json(node.value))
+        add_copy_action(menu, "Copy value as Python", as_python(as_json(node.value)))
+        add_copy_action(menu, "Copy path", node.path)
+        add_copy_action(menu, "Copy key", node.key)
+        menu.addSeparator()
+        add_filter_actions(menu, self._values.filters_of(node), self.filter_asked.emit)
+        self._menu_node = node
+        self._menu_index = index
+        if node.writer_index is not None:
+            menu.addAction(theme.icon("arrow-right", "dim"), f"Go to {node.writer}").triggered.connect(self._on_go_to_writer)
+        if node.parent is not None and node.parent.lane not in ("", FILES):
+            pinned = node.parent.lane == PINNED
+            menu.addAction(theme.icon("thumbtack", "dim"), "Unpin\tP" if pinned else "Pin\tP").triggered.connect(self._on_pin)
+        if self.selected_key(index) is not None:
+            menu.addAction(theme.icon("user-pen", "dim"), "Who wrote this key\tCtrl+Shift+W").triggered.connect(self._on_who_wrote)
+        menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(self._on_open_full)
+        return menu
+
+    def _on_go_to_writer(self) -> None:
+        if self._menu_node.writer_index is not None:
+            self.writer_asked.emit(self._menu_node.writer_index)
+
+    def _on_pin(self) -> None:
+        self.pin_asked.emit(self._menu_node.key)
+
+    def selected_key(self, index: QModelIndex | None = None) -> str | None:
+        """Return the state key that a row belongs to, the current one by default; None where it belongs to none."""
+        node = self._values.node(self.currentIndex() if index is None else index)
+        while node.parent is not None and not node.parent.lane:
+            node = node.parent
+        return node.key if node.parent is not None and node.parent.lane != FILES else None
+
+    def _on_who_wrote(self) -> None:
+        key = self.selected_key(self._menu_index)
+        if key is not None:
+            self.writers_asked.emit(key)
+
+    def _on_open_full(self) -> None:
+        self._open_full(self._menu_node)
+
+
+def _path(node: ValueNode) -> tuple[str, ...]:
+    keys: list[str] = []
+    above: ValueNode | None = node
+    while above is not None and above.parent is not None:
+        keys.append(above.key)
+        above = above.parent
+    return tuple(reversed(keys))

@@ -1,0 +1,121 @@
+"""Why something cannot be done with the run or the session now, in sentences for tooltips."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.sources import Source
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.loaded_agent import AgentController
+from runtime.history.invocations import Invocation
+
+Phase = Literal["idle", "running", "paused", "stopping"]
+Action = Literal["send", "fork", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
+
+
+class Obstacles:
+    """Knows what stands in the way of each action.
+
+    Args:
+        cursor, agents, browse: of the window.
+    """
+
+    def __init__(self, cursor: Cursor, agents: AgentController, browse: BrowseController) -> None:
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+
+    def to(self, action: Action, phase: Phase, invocation_id: str | None = None) -> str | None:
+        """Return why an action cannot be done now; None if it can.
+
+        Args:
+            action: which.
+            phase: what the run is doing.
+            invocation_id: which invocation to resume; that of `resumable` if None.
+        """
+        if action in ("pause", "stop", "continue", "step_on"):
+            return _blocked_control(action, phase)
+        if phase == "paused" and action == "step":
+            return None
+        if phase != "idle":
+            return "The agent is running: pause it first (F6)." if action == "step" else "A run is going on: stop it first (Shift+F5)."
+        if self._agents.loaded is None:
+            selected = self._cursor.session
+            return f"To go on here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
+        if action == "new_session":
+            return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
+        session = self._browse.session
+        if self._cursor.session is not None and session is None:
+            return "The session is still being read."
+        if session is None:
+            return None if action == "send" else "No session is selected."
+        return self._blocked_session(session, action, invocation_id)
+
+    def resumable(self, invocation_id: str | None = None) -> Invocation | None:
+        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one.
+
+        Args:
+            invocation_id: this one, if it is not finished.
+        """
+        session = self._browse.session
+        if session is None:
+            return None
+        if invocation_id is not None:
+            unfinished = (entry for entry in session.invocations if entry.status in ("interrupted", "paused"))
+            return next((entry for entry in unfinished if entry.invocation_id == invocation_id), None)
+        interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
+        index = self._cursor.event_index
+        if index is not None and index < len(session.events):
+            selected = session.events.peek(index, ask=False)
+            for invocation in interrupted:
+                if selected is not None and invocation.invocation_id == selected.invocation_id:
+                    return invocation
+        return interrupted[-1] if interrupted else None
+
+    def new_session_source(self) -> Source | None:
+        """Return the database that a new session goes to: the selected session's, else the only one that is ours."""
+        if self._cursor.session is not None:
+            return self._browse.source(self._cursor.session.database)
+        writable = [source for source in self._browse.sources if source.writing_allowed]
+        return writable[0] if len(writable) == 1 else None
+
+    def _new_session_source_allows(self) -> bool:
+        source = self.new_session_source()
+        return source is None or source.writing_allowed
+
+    def _blocked_session(self, session: OpenSession, action: Action, invocation_id: str | None = None) -> str | None:
+        loaded = self._agents.loaded
+        assert loaded is not None
+        app_name = session.address.key.app_name
+        if app_name != loaded.name:
+            return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
+        if not session.source.writing_allowed and action not in ("resume", "step", "fork"):  # those ask where to write
+            return f"{session.source.title} is open read only: allow writing, or work on a copy."
+        if action in ("send", "respond", "fork"):
+            return None
+        if action == "step":
+            return self._blocked_session(session, "resume") and "Nothing to step through: write a message first."
+        return self._blocked_resume(invocation_id)
+
+    def _blocked_resume(self, invocation_id: str | None) -> str | None:
+        loaded = self._agents.loaded
+        assert loaded is not None
+        if self.resumable(invocation_id) is None:
+            waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
+            return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
+        config = loaded.app.resumability_config
+        if config is None or not config.is_resumable:
+            return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
+        return None
+
+
+def _blocked_control(action: Action, phase: Phase) -> str | None:
+    if action in ("continue", "step_on"):
+        return None if phase == "paused" else "The agent is not held."
+    if phase == "idle":
+        return "Nothing is running."
+    if action == "pause" and phase == "paused":
+        return "The agent is held already."
+    return "The run is being stopped." if phase == "stopping" else None

@@ -1,0 +1,294 @@
+"""Live tail: what other processes commit to the open databases comes into the list of sessions and the session on show."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector_app.documents.session_document import Committed, OpenSession
+from inspector_app.documents.sources import DatabaseSource, Source
+from inspector_app.documents.tail_thread import Following, TailThread, Told
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.support.frame_batcher import Frames
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.file_hints import FileHints
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.run import RunController, RunEnd
+from runtime.events.event import Event
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.reader import SessionSummary
+from runtime.storage.tail.tail import Changes
+
+CALM_SECONDS = 1.5
+"""Without a commit to a session, until what was left open in it counts as waiting or interrupted."""
+
+LIVE_SECONDS = 4.0
+"""Since the last commit, in which a database is called live."""
+
+MOST_LOOKED_THROUGH = 20
+"""Sessions that changed elsewhere and are looked through for what waits, each time it is calm."""
+
+LAST_IDS = 1_000
+"""Of a long session, the last events by whose ids it is known again."""
+
+
+class TailController(QObject):
+    """Has every open database watched, and the session on show followed.
+
+    Signals:
+        told(Told): from a watching thread.
+
+    Args:
+        window: whose status bar says whether somebody writes.
+        events, sessions: the models that grow.
+        messages, tasks, cursor, browse, run: of the window.
+    """
+
+    told = Signal(object)
+
+    def __init__(
+        self,
+        window: MainWindow,
+        events: EventListModel,
+        sessions: SessionTreeModel,
+        messages: MessageBus,
+        tasks: Tasks,
+        cursor: Cursor,
+        browse: BrowseController,
+        run: RunController,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._events = events
+        self._sessions = sessions
+        self._messages = messages
+        self._tasks = tasks
+        self._cursor = cursor
+        self._browse = browse
+        self._run = run
+        self._threads: dict[str, TailThread] = {}
+        self._hints: dict[str, FileHints] = {}
+        self._last_commit: dict[str, float] = {}
+        self._problems: dict[str, str] = {}
+        self._unread: dict[SessionAddress, float] = {}  # those that others wrote to, and when; the longest calm first
+        self._deleted: set[SessionAddress] = set()
+        self._following: Following | None = None
+        self._calm = _timer(self, CALM_SECONDS, self._on_calm)
+        self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
+        self._frames = Frames(self._on_frame, self)
+        self.told.connect(self._on_told)
+        browse.database_listed.connect(self._on_database_listed)
+        browse.database_counted.connect(self._on_database_counted)
+        browse.database_closed.connect(self._on_database_closed)
+        browse.session_loading.connect(self._on_session_loading)
+        browse.session_loaded.connect(self._on_session_loaded)
+        run.run_ended.connect(self._on_run_ended)
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._calm.stop()
+        self._fading.stop()
+        for target in list(self._threads):
+            self._on_database_closed(target)
+
+    def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
+        # A thread that begins counts all events: of a long database once somebody has done so already.
+        counted = all(summary.event_count is not None for summary in sessions)
+        if counted and isinstance(source, DatabaseSource) and source.target not in self._threads:
+            is_file = "://" not in source.target
+            thread = self._threads[source.target] = TailThread(source.target, sessions, self.told.emit, is_hinted=is_file)
+            if is_file:
+                self._hints[source.target] = FileHints(Path(source.target), thread.hint, self)
+        self._show_mark()
+
+    def _on_database_counted(self, source: Source, sessions: list[SessionSummary]) -> None:
+        self._sessions.update_sessions(source.target, sessions)
+        self._on_database_listed(source, sessions)
+        self._follow(self._browse.session)
+
+    def _on_database_closed(self, target: str) -> None:
+        thread = self._threads.pop(target, None)
+        if thread is not None:
+            thread.close()
+        hints = self._hints.pop(target, None)
+        if hints is not None:
+            hints.deleteLater()
+        self._problems.pop(target, None)
+
+    # following
+
+    def _on_session_loading(self, _address: SessionAddress | None) -> None:
+        self._follow(None)
+        self._show_mark()
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        self._follow(session)
+        self._show_mark()
+
+    def _on_run_ended(self, end: RunEnd) -> None:
+        if end.address in self._deleted:  # while it ran: its events are only here, and what it was told of at its end is no more
+            self._sessions.update_sessions(end.address.database, (), [end.address.key])
+            self._browse.pending_found.emit(end.address, [])
+            return
+        # What others committed meanwhile was not taken: the run tells its own events itself.
+        session = self._browse.session
+        if session is not None and session.address == end.address:
+            self._follow(session)
+
+    def _follow(self, session: OpenSession | None) -> None:
+        for thread in self._threads.values():
+            thread.follow(Following(None))
+        self._following = None
+        thread_of = self._threads.get(session.address.database) if session is not None else None
+        if session is None or thread_of is None:
+            return
+        events, count = session.events, len(session.events)
+        ids = [event.id for event in events.at_hand] if session.long is None else events.last_ids(LAST_IDS)
+        self._following = Following(session.address.key, ids, count)
+        thread_of.follow(self._following)
+
+    # what is told
+
+    def _on_told(self, told: Told) -> None:
+        source = self._browse.source(told.target)
+        if source is None or told.target not in self._threads:
+            return
+        self._say_problem(source, told.problem)
+        if told.changes:
+            self._take_changes(source, told)
+        if not self._frames.waiting:
+            self._threads[told.target].take()
+
+    def _take_changes(self, source: Source, told: Told) -> None:
+        changes = told.changes
+        own = self._run.address
+        others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
+        if others or changes.removed:
+            self._last_commit[told.target] = time.monotonic()
+        self._take_sessions(source, changes)
+        key = told.following.key
+        if told.following is self._following and key is not None:
+            if changes.reread:
+                self._read_again(SessionAddress(told.target, key))
+            for event in () if changes.reread else changes.events:
+                self._frames.add((told.following, event))
+        self._await_calm()
+        self._fading.start()
+        self._show_mark()
+
+    def _on_frame(self, frame: list[tuple[Following, Event]]) -> None:
+        """Take in events of the followed session, as many as one frame can show."""
+        following, selected = self._following, self._cursor.session
+        arrived = [Committed(event, {}) for wish, event in frame if wish is following]
+        if arrived and following is not None and selected is not None and selected.key == following.key and not self._is_running(selected):
+            self._browse.add_committed(selected, arrived)
+        if not self._frames.waiting:
+            for thread in self._threads.values():
+                thread.take()
+
+    def _read_again(self, address: SessionAddress) -> None:
+        if not self._is_running(address):
+            self._messages.info(f"Another process changed what session {address.key.session_id} had before; it was read again.", quiet=True)
+            self._tasks.spawn(self._browse.load_session(address), f"Reading session {address.key.session_id}")
+
+    def _take_sessions(self, source: Source, changes: Changes) -> None:
+        changed, removed = changes.changed, changes.removed
+        self._sessions.update_sessions(source.target, changed, removed)
+        self._deleted.difference_update(SessionAddress(source.target, summary.key) for summary in changed)
+        self._deleted.update(SessionAddress(source.target, key) for key in removed)
+        for summary in changed:
+            address = SessionAddress(source.target, summary.key)
+            self._unread.pop(address, None)
+            self._unread[address] = time.monotonic()
+        for key in removed:
+            address = SessionAddress(source.target, key)
+            self._unread.pop(address, None)
+            self._browse.pending_found.emit(address, [])
+            if address == self._cursor.session:
+                self._messages.warning(f"Session {key.session_id} was deleted by another process. What was read of it is still shown.")
+        if changes.new and self._window.commands.follow_newest.isChecked():
+            self._go_to(source, max(changes.new, key=lambda summary: (summary.last_update_time, summary.key)).key)
+
+    def _go_to(self, source: Source, key: SessionKey) -> None:
+        selected = self._cursor.session
+        here = selected is None or selected.database == source.target
+        if here and self._run.phase == "idle" and not self._window.workbench.composer.text:
+            self._cursor.select_session(SessionAddress(source.target, key))
+
+    def _is_running(self, address: SessionAddress) -> bool:
+        return address == self._run.address and self._run.phase != "idle"
+
+    # when it is calm; in each session by itself, as in a busy database there is always somebody who writes
+
+    def _await_calm(self) -> None:
+        if self._unread:
+            self._calm.start(max(0, math.ceil((next(iter(self._unread.values())) + CALM_SECONDS - time.monotonic()) * 1000)))
+
+    def _on_calm(self) -> None:
+        now = time.monotonic()
+        calm = [address for address, written in self._unread.items() if now - written >= CALM_SECONDS]
+        for address in calm:
+            del self._unread[address]
+        self._await_calm()
+        self._tasks.spawn(self._look_through(calm[-MOST_LOOKED_THROUGH:]), "Looking through what others committed")
+
+    async def _look_through(self, addresses: Sequence[SessionAddress]) -> None:
+        """Find out what waits in sessions that others wrote to."""
+        for address in addresses:
+            source, session = self._browse.source(address.database), self._browse.session
+            if source is None or self._is_running(address):
+                continue
+            if session is not None and session.address == address:
+                await self._browse.refresh_session(address)
+                self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+                self._browse.invocations_found.emit(session)
+            else:
+                self._browse.pending_found.emit(address, await source.pending(address.key))
+
+    # the mark in the status bar
+
+    def _say_problem(self, source: Source, problem: str | None) -> None:
+        before = self._problems.pop(source.target, None)
+        if problem is not None:
+            self._problems[source.target] = problem
+        if problem == before:
+            return
+        if before is not None:
+            self._window.message_bar.withdraw(_lost(before))
+        if problem is not None:
+            self._messages.warning(_lost(problem))
+        else:
+            self._messages.info(f"{source.title} can be read again.")
+        self._show_mark()
+
+    def _show_mark(self) -> None:
+        address = self._cursor.session
+        if address is None or address.database not in self._threads:
+            self._window.status.show_tail(None)
+        elif problem := self._problems.get(address.database):
+            self._window.status.show_tail("lost", problem)
+        elif time.monotonic() - self._last_commit.get(address.database, -LIVE_SECONDS) < LIVE_SECONDS * 0.95:
+            self._window.status.show_tail("live", "Another process is committing to this database.")
+        else:
+            self._window.status.show_tail("watching", "What other processes commit to this database appears by itself.")
+
+
+def _lost(problem: str) -> str:
+    return f"{problem} What was read of it is still shown; it is looked for again and again."
+
+
+def _timer(parent: TailController, seconds: float, work: Callable[[], None]) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(int(seconds * 1000))
+    timer.timeout.connect(work)
+    return timer

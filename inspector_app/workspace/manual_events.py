@@ -1,0 +1,81 @@
+"""Events that a person commits to a session by hand, while its agent is held or between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from inspector_app.documents.session_document import Committed, OpenSession
+from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.run import RunController
+from runtime.events.event import Event
+
+
+class HandCommits:
+    """Commits to the session on show, through the engine that runs it if one does.
+
+    Args:
+        agents, browse, run, tasks, messages: of the window.
+    """
+
+    def __init__(self, agents: AgentController, browse: BrowseController, run: RunController, tasks: Tasks, messages: MessageBus) -> None:
+        self._agents = agents
+        self._browse = browse
+        self._run = run
+        self._tasks = tasks
+        self._messages = messages
+
+    def blocked(self) -> str | None:
+        """Return why nothing can be committed now, as a sentence; None if it can."""
+        session = self._browse.session
+        if session is None:
+            return "No session is selected."
+        if not session.source.writing_allowed:
+            return f"{session.source.title} is open read only: allow writing first."
+        if self._run.phase in ("running", "stopping") and self._run.address == session.address:
+            return "The agent is running: pause it first (F6)."
+        return None
+
+    def blocked_between_runs(self) -> str | None:
+        """As `blocked`, for what a run cannot go on behind: nor while its agent is held."""
+        session = self._browse.session
+        if session is not None and self._run.phase != "idle" and self._run.address == session.address:
+            return "A run is going on: stop it first (Shift+F5)."
+        return self.blocked()
+
+    def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+        """Commit an event, unless that is blocked.
+
+        Args:
+            title: what is done, for messages.
+            work: makes the event and commits it.
+        """
+        session = self._browse.session
+        if session is not None and self.blocked() is None:
+            self._tasks.spawn(self._commit(title, session, work), title)
+
+    async def _commit(self, title: str, session: OpenSession, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+        running = self._run.engine if self._run.address == session.address else None
+        try:
+            await work(running or await self.engine(session), session)
+        except Exception as error:
+            self._messages.error(title, error)
+            return
+        if running is None:
+            await self._browse.refresh_session(session.address)
+
+    async def engine(self, session: OpenSession) -> EmbeddedEngine:
+        """Return what commits into a session in which nothing runs."""
+
+        def on_commit(event: Event, temp: dict[str, Any]) -> None:
+            self._browse.add_committed(session.address, [Committed(event, temp)])
+
+        service, files = await session.source.service(), session.source.files
+        loaded, name = self._agents.loaded, session.address.key.app_name
+        if loaded is not None and loaded.name == name:
+            return EmbeddedEngine(loaded.app, service, files, on_commit)
+        return EmbeddedEngine.without_agent(name, service, files, on_commit)

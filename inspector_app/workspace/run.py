@@ -1,0 +1,394 @@
+"""Running: turns the tool bar's intents into debugger calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from google.genai import types
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector_app.documents.session_document import Committed
+from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.support.frame_batcher import CALM_MS
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.action_availability import Action, Obstacles, Phase
+from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.incoming_events import Arrivals, InnerEvent
+from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.messages import MessageBus
+from runtime.debugger.breakpoints import Breakpoints
+from runtime.debugger.calls import ToolCall
+from runtime.debugger.debugger import Debugger
+from runtime.debugger.hold import Hold, RunningAgent
+from runtime.debugger.interception import Interception
+from runtime.debugger.requests import RequestRecorder
+from runtime.debugger.watchdog import Block, Watchdog
+from runtime.events.event import Event
+from runtime.events.kinds import Kind
+from runtime.history.checkpoints import CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.history.invocations import Invocation, PendingItem
+from runtime.sessions.session import SessionKey
+
+StepKind = Literal["over", "into", "out"]
+
+Begin = Callable[[EmbeddedEngine, SessionKey], AsyncGenerator[Event, None]]
+
+DEFAULT_USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended.
+
+    Attributes:
+        address: its session.
+        error: what it failed with; None if it ended or was stopped.
+        stopped: the user stopped it.
+        committed: whether anything of it is stored, the message that began it first.
+    """
+
+    address: SessionAddress
+    error: Exception | None
+    stopped: bool
+    committed: bool
+
+
+class RunController(QObject):
+    """One run at a time, under the debugger.
+
+    Attributes:
+        phase: what the run is doing.
+        address: the session of the run, or of the last one.
+        held: the committed event the agent is held at, or behind.
+        hold: where and why it is held.
+        breakpoints: where runs stop; those of the loaded agent.
+        requests: what the models were asked, in all runs of this window.
+        pausing: it was told to hold, and has not come to its next event yet.
+
+    Signals:
+        changed: something that `blocked` depends on is different now.
+        run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
+        partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
+        inner_arrived(InnerEvent): an agent that runs as a tool yielded an event, partial ones too.
+        reported(Report): a logpoint, or what else the debugger has to tell.
+        hold_changed(Hold | None): the agent is held somewhere else, or let go.
+        beside_changed: other branches run beside the held one, or wait in line, than before.
+    """
+
+    changed = Signal()
+    run_started = Signal(object)
+    run_ended = Signal(object)
+    partial_arrived = Signal(object, object)
+    inner_arrived = Signal(object)
+    reported = Signal(object)
+    hold_changed = Signal(object)
+    beside_changed = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: AgentController,
+        browse: BrowseController,
+        tasks: Tasks,
+        messages: MessageBus,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._agents = agents
+        self._browse = browse
+        self._tasks = tasks
+        self._messages = messages
+        self._obstacles = Obstacles(cursor, agents, browse)
+        self._debugger: Debugger | None = None
+        self._engine: EmbeddedEngine | None = None
+        self._told_hold: Hold | None = None
+        self._told_beside: tuple[tuple[RunningAgent, ...], tuple[Hold, ...]] = ((), ())
+        self._invocation_id = ""
+        self._not_begun: set[str | None] = set()
+        self.breakpoints = Breakpoints()
+        self.requests = RequestRecorder()
+        self._task: asyncio.Task[Any] | None = None
+        self._stopped = False
+        self._is_over = False
+        self._end: RunEnd | None = None
+        self._arrivals = Arrivals(browse, self)
+        self._arrivals.partial_arrived.connect(self.partial_arrived)
+        self._arrivals.inner_arrived.connect(self.inner_arrived)
+        self._arrivals.shown.connect(self._on_arrivals_shown)
+        self.address: SessionAddress | None = None
+        self.pausing = False
+        for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
+            signal.connect(self._on_context_changed)
+
+    @property
+    def phase(self) -> Phase:
+        """What the run is doing."""
+        state = self._debugger.state if self._debugger is not None else "idle"
+        if self._task is None:
+            return "idle"
+        if state == "paused":
+            return "paused"
+        return "stopping" if state in ("stopping", "finished") else "running"
+
+    @property
+    def held(self) -> Event | None:
+        """The committed event the agent is held at, or behind."""
+        return self._debugger.held if self._debugger is not None else None
+
+    @property
+    def hold(self) -> Hold | None:
+        """Where and why the agent is held; None while it runs."""
+        return self._debugger.hold if self._debugger is not None else None
+
+    @property
+    def waiting(self) -> tuple[Hold, ...]:
+        """Holds of other branches, in force one after another once this one is let go."""
+        return self._debugger.waiting if self._debugger is not None else ()
+
+    @property
+    def runs_on(self) -> tuple[RunningAgent, ...]:
+        """Agents of other branches that run while this one is held."""
+        return self._debugger.runs_on if self._debugger is not None else ()
+
+    @property
+    def uncommitted(self) -> dict[str, Any]:
+        """State keys that the held agent wrote and no event has carried yet."""
+        return self._debugger.uncommitted() if self._debugger is not None else {}
+
+    @property
+    def engine(self) -> EmbeddedEngine | None:
+        """What drives the agent while it runs."""
+        return self._engine if self.phase != "idle" else None
+
+    def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See `Obstacles.to`."""
+        return self._obstacles.to(action, self.phase, invocation_id)
+
+    def resumable(self, invocation_id: str | None = None) -> Invocation | None:
+        """Return the invocation that Resume would go on with; see `Obstacles.resumable`."""
+        return self._obstacles.resumable(invocation_id)
+
+    def send(self, text: str, *, paused: bool = False) -> None:
+        """Send a message of the user, into a new session if none is selected.
+
+        Args:
+            text: the message.
+            paused: hold the agent at the first event.
+        """
+        if self.blocked("send") is None:
+            message = types.Content(role="user", parts=[types.Part(text=text)])
+            self.start(lambda engine, key: engine.run(key, message), paused=paused)
+
+    def resume(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
+        """Go on with an interrupted invocation, from its last checkpoint.
+
+        Args:
+            invocation_id: which; that of `resumable` if None.
+            paused: hold the agent at the first event.
+        """
+        invocation, session = self.resumable(invocation_id), self._browse.session
+        allowed = session is not None and session.source.writing_allowed
+        if allowed and self.blocked("resume", invocation_id) is None and invocation is not None:
+            found = invocation.invocation_id
+            self.start(lambda engine, key: engine.run(key, None, found), paused=paused)
+
+    def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
+        """Answer a call that waits.
+
+        Args:
+            item: the call.
+            response: the function response's object.
+        """
+        if self.blocked("respond") is not None:
+            return
+        name = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}.get(item.kind, item.name)
+        answer = types.FunctionResponse(id=item.call_id, name=name, response=response)
+        message = types.Content(role="user", parts=[types.Part(function_response=answer)])
+        self.start(lambda engine, key: engine.run(key, message))
+
+    def new_session(self) -> None:
+        """Create an empty session and select it."""
+        if self.blocked("new_session") is None:
+            self._tasks.spawn(self._create_session(), "Creating a session")
+
+    def go_on(self) -> None:
+        """Let a held agent run."""
+        if self._debugger is not None:
+            self._debugger.resume()
+
+    def pause(self) -> None:
+        """Hold the agent at its next event."""
+        if self._debugger is not None:
+            self.pausing = True
+            self._debugger.pause()
+            self.changed.emit()
+
+    def step(self) -> None:
+        """Let a held agent go on to its next event."""
+        if self._debugger is not None:
+            self._debugger.step()
+
+    def step_on(self, kind: StepKind) -> None:
+        """Let a held agent go on over what it calls, into it, or out of this agent."""
+        if self._debugger is not None:
+            {"over": self._debugger.step_over, "into": self._debugger.step_into, "out": self._debugger.step_out}[kind]()
+
+    def run_to(self, kind: Kind) -> None:
+        """Let a held agent go on to the next event of a kind."""
+        if self._debugger is not None:
+            self._debugger.run_to(kind)
+
+    def stop(self) -> None:
+        """End the run; every `finally` of the agent runs."""
+        self._stopped = True
+        if self._debugger is not None:
+            holds = [self._debugger.hold, *self._debugger.waiting]
+            self._not_begun = {hold.call.call_id for hold in holds if hold is not None and isinstance(hold.call, ToolCall)}
+            self._debugger.stop()
+        elif self._task is not None and not self._is_over:  # its session is still being made
+            self._task.cancel()
+
+    def start(self, begin: Begin, *, paused: bool = False) -> None:
+        """Run something under the debugger, in the session on show; a new one if none is.
+
+        Args:
+            begin: makes the run.
+            paused: hold the agent at the first event.
+        """
+        loaded = self._agents.loaded
+        assert loaded is not None  # blocked() said so
+        self._stopped = self.pausing = self._is_over = False
+        session = self._browse.session
+        self.address = session.address if session is not None else None
+        self._task = self._tasks.spawn(self._run(begin, paused), f"Running {loaded.name}")
+        self._task.add_done_callback(self._on_task_done)
+        self.changed.emit()
+
+    async def _run(self, begin: Begin, paused: bool) -> None:
+        session = self._browse.session
+        address = session.address if session is not None else await self._create_session()
+        source = self._browse.source(address.database)
+        assert source is not None and self._agents.loaded is not None
+        self.address = self._arrivals.address = address
+        self._invocation_id = ""
+        self._debugger = debugger = self._make_debugger(address, paused)
+        interception = Interception(debugger)
+        watchdog = Watchdog(self._on_block)
+        watchdog.start()
+        error: Exception | None = None
+        self.run_started.emit(address)
+        try:
+            plugins = (self.requests, interception)
+            engine = self._engine = EmbeddedEngine(
+                self._agents.loaded.app, await source.service(), source.files, self._on_committed, plugins, memory=source.memory
+            )
+            async with aclosing(debugger.run(begin(engine, address.key))) as events:
+                async for event in events:
+                    if event.partial:
+                        self._arrivals.add(event)
+                        await self._arrivals.room()
+            if self._stopped:
+                await self._cancel_open_calls(engine, address, interception.unmarked_edits)
+        except Exception as failure:
+            error = failure
+        finally:
+            self._is_over = True  # a stop that comes now has nothing to stop, and how it ended is still to be told
+            watchdog.stop()
+            self._arrivals.flush()
+            self._debugger = self._engine = None
+            self._tell_hold()
+        if error is not None:
+            self._messages.error(f"Running {self._agents.loaded.name}", error)
+        await self._browse.refresh_session(address)
+        self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
+
+    def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
+        return Debugger(
+            paused=paused,
+            breakpoints=self.breakpoints,
+            on_change=self._on_debugger_changed,
+            on_report=self.reported.emit,
+            on_inner_event=lambda event, call_ids: self._arrivals.add(InnerEvent(address, event, call_ids)),
+        )
+
+    async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
+        """Answer the calls that the stop left without a result, and say what still goes on."""
+        if not self._invocation_id:
+            return
+        for event in await engine.cancel_open_calls(address.key, self._invocation_id, edits):
+            for response in event.get_function_responses():
+                began = response.id not in self._not_begun
+                self._messages.info(
+                    f"{response.name} had not returned and is recorded as cancelled. A blocking tool (a plain function) cannot be stopped:"
+                    " it runs on in its thread to its end, and its result is dropped."
+                    if began
+                    else f"{response.name} was not called: it is recorded as cancelled.",
+                    quiet=not began,
+                )
+
+    async def _create_session(self) -> SessionAddress:
+        loaded = self._agents.loaded
+        assert loaded is not None
+        source = self._obstacles.new_session_source()
+        if source is None or not source.writing_allowed:  # one that is only read may have been selected since it was asked for
+            source = await self._browse.memory(loaded.name)
+        engine = EmbeddedEngine(loaded.app, await source.service(), source.files, self._on_committed)
+        selected = self._cursor.session
+        user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
+        address = SessionAddress(source.target, await engine.new_session(user_id))
+        await self._browse.refresh_session(address)
+        self._cursor.select_session(address)
+        await self._browse.wait_until_loaded()
+        return address
+
+    def _on_block(self, block: Block) -> None:
+        place = f"{block.function} ({Path(block.file).name}, line {block.line})"
+        text = f"The window did not answer for {block.seconds:.1f} s: {place} kept it waiting."
+        self._messages.warning(text, details="\n".join(block.stack), quiet=True)
+
+    def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
+        self._invocation_id = event.invocation_id
+        self._arrivals.add(Committed(event, temp))
+
+    def _on_arrivals_shown(self) -> None:
+        self._tell_beside()
+        if self.phase == "paused":  # another branch went on meanwhile
+            self.changed.emit()
+
+    def _on_debugger_changed(self) -> None:
+        if self.hold is not None:
+            self.pausing = False
+            self._arrivals.flush()  # the event is on show before the window says that the agent is held at it
+            QTimer.singleShot(CALM_MS, self, self._tell_beside)  # who runs beside it may only be about to begin
+        self._tell_hold()
+        self.changed.emit()
+
+    def _tell_beside(self) -> None:
+        beside = (self.runs_on, self.waiting)
+        if beside != self._told_beside:
+            self._told_beside = beside
+            self.beside_changed.emit()
+
+    def _tell_hold(self) -> None:
+        if self.hold is not self._told_hold:
+            self._told_hold = self.hold
+            self.hold_changed.emit(self._told_hold)
+
+    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
+        if task is self._task:
+            self._task = None
+            self._debugger = None
+            end, self._end = self._end, None
+            self.changed.emit()
+            if end is not None:
+                self.run_ended.emit(end)
+
+    def _on_context_changed(self) -> None:
+        self.changed.emit()

@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from google.genai import types
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.detail.event_detail import EventDetail
+from inspector_app.widgets import theme
+from inspector_app.widgets.safe_browser import SafeBrowser
+from inspector_app.widgets.text_dialog import TextDialog
+from runtime.events import Event, EventActions
+from runtime.history.scoped_state import ScopedState
+from runtime.sessions.state import Change
+from tests.gui.events import said
+
+CONTENT, STATE, REQUEST, JSON = range(4)
+
+
+@pytest.fixture
+def detail(qtbot) -> EventDetail:
+    made = EventDetail()
+    qtbot.addWidget(made)
+    made.resize(420, 600)
+    made.show()
+    return made
+
+
+def call_event() -> Event:
+    call = types.FunctionCall(id="c", name="pay", args={"amount": 154.56, "to": {"name": "maria"}})
+    return Event(author="order_desk", invocation_id="e-1", content=types.Content(role="model", parts=[types.Part(function_call=call)]))
+
+
+def shown_dialog(widget) -> TextDialog:
+    (dialog,) = [child for child in widget.findChildren(TextDialog) if child.isVisible()]
+    return dialog
+
+
+def test_the_delta_gives_the_room_to_the_side_that_needs_it(detail: EventDetail) -> None:
+    table = detail.delta.table
+    detail.show_event(0, said("x"))
+    shown = {
+        ("added", None, "after " * 40): lambda: table.columnWidth(2) > 2 * table.columnWidth(1),
+        ("removed", "before " * 40, None): lambda: table.columnWidth(1) > 2 * table.columnWidth(2),
+        ("changed", "before " * 40, "after " * 40): lambda: abs(table.columnWidth(1) - table.columnWidth(2)) <= 1,
+    }
+    for (kind, before, after), fits in shown.items():
+        detail.set_state(ScopedState(), [Change("text", before, after, kind)])
+        widths = [table.columnWidth(column) for column in range(3)]
+        assert fits(), (kind, widths)
+        assert table.viewport().width() - 2 <= sum(widths) <= table.viewport().width()
+
+
+def test_without_an_event_it_says_what_to_do(detail: EventDetail) -> None:
+    assert not detail.tabs.isVisible()
+    detail.clear("The session has no events", "Send a message.")
+    assert detail._empty.text == ("The session has no events", "Send a message.")
+    detail.show_event(0, said("x"))
+    assert detail.tabs.isVisible()
+
+
+def test_the_title_names_number_author_and_kind(detail: EventDetail) -> None:
+    detail.show_event(141, call_event())
+    assert detail.findChild(QLabel, "event_detail_title").text() == "Event 142 · order_desk · tool call"
+
+
+def test_state_and_delta_of_the_event(detail: EventDetail) -> None:
+    detail.show_event(2, said("x"))
+    changes = [Change("total", 1, 2, "changed")]
+    detail.set_state(ScopedState(session={"total": 2}), changes)
+    assert detail.state.model.headerData(0, Qt.Orientation.Horizontal) == "state at 3"
+    assert detail.delta.table.isVisible()
+    detail.set_state(ScopedState(session={"total": 2}), [])
+    assert not detail.delta.table.isVisible()
+    detail.set_state(None, [])
+    assert not detail.state.tree.isVisible()
+
+
+def test_only_the_tab_in_front_is_filled(detail: EventDetail) -> None:
+    first, second = said("first"), said("second")
+    detail.show_event(0, first)
+    assert detail.json.text == ""
+    detail.tabs.setCurrentIndex(JSON)
+    assert json.loads(detail.json.text)["id"] == first.id
+    detail.show_event(1, second)
+    assert json.loads(detail.json.text)["id"] == second.id
+    detail.tabs.setCurrentIndex(CONTENT)
+    assert detail.content.browser.toPlainText() == "second"
+
+
+def test_content_shows_calls_as_a_tree_and_text_as_markdown(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, call_event())
+    model = detail.content.model
+    assert model.index(0, 0).data() == "call pay"
+    assert [node.key for node in model.node(model.index(0, 0)).children] == ["amount", "to"]
+    assert not detail.content.browser.isVisible()
+    detail.show_event(1, said("# Title\n\nsome *text*"))
+    assert detail.content.browser.toPlainText() == "Title\nsome text"
+    detail.content._markdown.setChecked(False)
+    assert detail.content.browser.toPlainText() == "# Title\n\nsome *text*"
+    assert not detail.content.tree.isVisible()
+
+
+def test_content_of_an_event_without_any_says_what_it_does(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, Event(author="a", invocation_id="e", actions=EventActions(state_delta={"k": 1})))
+    assert detail.content.browser.toPlainText() == "state: k = 1"
+
+
+def test_thought_answer_and_error_are_told_apart(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    parts = [types.Part(text="hmm", thought=True), types.Part(text="Yes.")]
+    detail.show_event(0, Event(author="a", content=types.Content(parts=parts), error_code="MAX_TOKENS", error_message="cut off"))
+    assert detail.content.browser.toPlainText() == "Thought\nhmm\nAnswer\nYes."
+    assert detail.findChild(QLabel, "content_error").text() == "MAX_TOKENS\ncut off"
+
+
+def test_nothing_that_a_text_names_is_loaded(qtbot, tmp_path: Path) -> None:
+    tall = QImage(10, 900, QImage.Format.Format_RGB32)
+    tall.fill(0xFF00FF)
+    path = tmp_path / "tall.png"
+    assert tall.save(str(path))
+    browser = SafeBrowser()
+    qtbot.addWidget(browser)
+    browser.resize(400, 300)
+    browser.show()
+    for text in (f"![x](file://{path})", f"![x]({path})", f'<img src="{path}">', f"<style>@import url({path})</style>"):
+        browser.set_markdown(f"seen {text}")
+        QApplication.processEvents()
+        browser.grab()
+        assert "seen" in browser.toPlainText()
+        assert browser.document().size().height() < 200, text
+
+
+def test_a_link_asks_and_only_web_links_can_be_opened(qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    browser = SafeBrowser()
+    qtbot.addWidget(browser)
+    browser.show()
+
+    def ask(address: str) -> QMessageBox:
+        browser.anchorClicked.emit(QUrl(address))
+        (box,) = [child for child in browser.findChildren(QMessageBox) if child.isVisible()]
+        return box
+
+    box = ask("https://example.invalid/a")
+    assert box.informativeText() == "https://example.invalid/a"
+    assert opened == []
+    {button.text(): button for button in box.buttons()}["Open in browser"].click()
+    assert opened == ["https://example.invalid/a"]
+    box = ask("file:///etc/passwd")
+    assert "Open in browser" not in [button.text() for button in box.buttons()]
+    {button.text(): button for button in box.buttons()}["Copy link"].click()
+    assert QGuiApplication.clipboard().text() == "file:///etc/passwd"
+    assert len(opened) == 1
+
+
+def test_long_json_is_cut_copied_whole_and_opened_in_full(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(JSON)
+    words = "y" * 1_000_000
+    event = said(words)
+    detail.show_event(0, event)
+    assert len(detail.json.text) < 20_000
+    assert "more characters)" in detail.json.text
+    detail.findChild(QPushButton, "copy_json").click()
+    assert json.loads(QGuiApplication.clipboard().text())["content"]["parts"][0]["text"] == words
+    detail.findChild(QPushButton, "open_full_json").click()
+    dialog = shown_dialog(detail)
+    lines = dialog.findChild(QPlainTextEdit, "full_text").toPlainText().split("\n")
+    assert max(map(len, lines)) <= 1000
+    assert sum(line.count("y") for line in lines) >= len(words)
+    dialog.findChild(QPushButton, "close_full_text").click()
+    assert not dialog.isVisible()
+
+
+def test_json_of_a_short_event_is_whole(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(JSON)
+    event = call_event()
+    detail.show_event(0, event)
+    assert json.loads(detail.json.text) == json.loads(event.model_dump_json(exclude_none=True))
+    assert not detail.findChild(QPushButton, "open_full_json").isVisible()
+
+
+def test_a_long_text_is_cut_until_asked_for(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, said("word " * 100_000))
+    assert len(detail.content.browser.toPlainText()) < 20_000
+    detail.findChild(QPushButton, "open_full_content").click()
+    assert len(shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()) > 400_000
+
+
+def test_how_much_of_a_long_text_is_shown_is_told_and_in_full_it_breaks_between_words(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    detail.show_event(0, said("lorem ipsum " * 10_000))
+    part = detail.findChild(QLabel, "content_part")
+    assert part.text() == "16,000 of 120,000 characters"
+    detail.findChild(QPushButton, "open_full_content").click()
+    lines = shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split("\n")
+    assert max(map(len, lines)) < 100 and all(line.startswith("lorem ") for line in lines if line)
+    detail.show_event(0, said("short"))
+    assert part.text() == ""
+
+
+def test_code_is_shown_as_it_is_written(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    code = types.ExecutableCode(code="for n in range(3):\n    print(n)", language=types.Language.PYTHON)
+    event = said("Let me count.")
+    event.content.parts.append(types.Part(executable_code=code))
+    detail.show_event(0, event)
+    lines = detail.content.browser.toPlainText().split("\n")
+    assert lines[-2:] == ["for n in range(3):", "    print(n)"], "a line each, not a quoted string"
+    assert detail.content.tree.isHidden()
+
+
+def test_long_lines_of_json_are_wrapped(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(JSON)
+    detail.show_event(0, said("word " * 300))
+    assert detail.findChild(QPlainTextEdit, "json_text").horizontalScrollBar().maximum() == 0
+
+
+def test_enter_opens_a_value_in_full(detail: EventDetail, qtbot: QtBot) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"draft": "word " * 300}), [])
+    model, tree = detail.state.model, detail.state.tree
+    tree.setCurrentIndex(model.index(0, 0, model.index(0, 0)))
+    qtbot.keyClick(tree, Qt.Key.Key_Return)
+    assert shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split() == ["word"] * 300
+
+
+def test_a_long_text_says_how_it_is_opened_and_a_long_name_takes_the_room_of_short_values(detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(CONTENT)
+    event = said("x")
+    event.content.parts = [types.Part(inline_data=types.Blob(mime_type="application/octet-stream", data=b"x" * 256))]
+    detail.show_event(0, event)
+    tree = detail.content.tree
+    assert tree.columnWidth(0) >= tree.sizeHintForColumn(0)
+    detail.request.set_request({"system instruction": "Answer briefly. " * 20})
+    tooltip = detail.request.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Double-click, or press Enter, to open it in full." in tooltip
+
+
+def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"a": 1, "cart": {"items": [1]}}, user={"user:x": 1}), [])
+    tree, model = detail.state.tree, detail.state.model
+    lane = model.index(0, 0)
+    assert tree.isExpanded(lane)
+    tree.expand(model.index(1, 0, lane))
+    tree.collapse(model.index(1, 0))
+    detail.set_state(ScopedState(session={"cart": {"items": [1, 2]}}, user={"user:x": 1}), [])
+    assert tree.isExpanded(model.index(0, 0, model.index(0, 0))), "the cart moved up a row and is still open"
+    assert not tree.isExpanded(model.index(1, 0)), "a lane closed by the user stays closed"
+
+
+def test_values_are_copied_with_path_and_opened_in_full(detail: EventDetail) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"cart": [{"sku": "PA4", "left": None}]}), [])
+    model = detail.state.model
+    menu = detail.state.tree.context_menu(model.index(0, 0, model.index(0, 0)))
+    assert menu is not None
+    actions = {action.text(): action for action in menu.actions()}
+    actions["Copy value as JSON"].trigger()
+    assert json.loads(QGuiApplication.clipboard().text()) == [{"sku": "PA4", "left": None}]
+    actions["Copy value as Python"].trigger()
+    assert QGuiApplication.clipboard().text() == "[{'sku': 'PA4', 'left': None}]"
+    actions["Copy path"].trigger()
+    assert QGuiApplication.clipboard().text() == "state['cart']"
+    actions["Open full…"].trigger()
+    assert "PA4" in shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()
+    assert detail.state.tree.context_menu(model.index(0, 0)) is None
+
+
+def test_a_change_is_copied(detail: EventDetail) -> None:
+    detail.show_event(0, said("x"))
+    detail.set_state(ScopedState(session={"a": 2}), [Change("a", 1, 2, "changed")])
+    menu = detail.delta.context_menu(0)
+    assert menu is not None
+    {action.text(): action for action in menu.actions()}["Copy change as JSON"].trigger()
+    assert json.loads(QGuiApplication.clipboard().text()) == {"a": {"before": 1, "after": 2, "kind": "changed"}}
+
+
+def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
+    state = ScopedState(session={"a": None, "b": {"c": ["x" * 10_000]}}, unknown=["user:u"], temp={"temp:t": object()})
+    changes = [Change("a", 1, None, "changed"), Change("b", None, 1, "added")]
+    for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
+        theme.apply(qapp, choice)
+        for tab in (CONTENT, STATE, REQUEST, JSON):
+            detail.tabs.setCurrentIndex(tab)
+            detail.show_event(0, call_event())
+            detail.set_state(state, changes)
+            assert detail.grab().toImage().pixelColor(300, 400).name() == tokens.pane
+
+
+def test_the_pane_can_be_narrow_whatever_the_author_is_called(detail: EventDetail) -> None:
+    detail.show_event(0, said("x", author="a" * 500))
+    assert detail.minimumSizeHint().width() < 420
+
+
+def test_a_short_text_leaves_its_room_to_the_calls_below(qtbot, detail: EventDetail) -> None:
+    detail.resize(600, 700)
+    detail.tabs.setCurrentIndex(CONTENT)
+    event = call_event()
+    assert event.content is not None and event.content.parts is not None
+    event.content.parts.insert(0, types.Part(text="I pay."))
+    detail.show_event(0, event)
+    content = detail.content
+    qtbot.waitUntil(lambda: content.browser.height() < 100)
+    assert content.tree.height() > 400
+    event.content.parts[0] = types.Part(text="I pay.\n\n" * 100)
+    detail.show_event(0, event)
+    qtbot.waitUntil(lambda: abs(content.browser.height() - content.tree.height()) < 20)
+
+
+def test_the_heading_of_the_state_is_whole_in_a_long_session(qtbot, detail: EventDetail) -> None:
+    detail.resize(600, 700)
+    detail.show_event(999_999, said("done"))
+    detail.set_state(ScopedState(session={"n": 1}), [], {"n": (0, "#1 writer")})
+    header = detail.state.tree.header()
+    assert header.model().headerData(0, Qt.Orientation.Horizontal) == "state at 1,000,000"
+    qtbot.waitUntil(lambda: header.sectionSize(0) >= header.sectionSizeHint(0))
+
+
+def test_the_value_has_the_room_that_who_wrote_it_does_not_need(detail: EventDetail) -> None:
+    detail.show_event(2, said("x"))
+    detail.set_state(ScopedState(session={"draft": "long " * 50}), [], {"draft": (0, "desk")})
+    header = detail.state.tree.header()
+    assert header.sectionSize(2) == header.sectionSizeHint(2)
+    assert header.sectionSize(2) > QFontMetrics(theme.small_font()).horizontalAdvance("#1 desk") + 12
+
+
+def test_the_search_field_has_a_gap_round_it(qtbot, detail: EventDetail) -> None:
+    detail.show_event(2, said("x"))
+    heading = detail.state.tree.mapTo(detail, QPoint())
+    detail.find_in_state()
+    field = detail.state.search
+    qtbot.waitUntil(field.hasFocus)
+    assert field.mapTo(detail, QPoint()) - heading == QPoint(6, 6)
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: detail.state.tree.mapTo(detail, QPoint()) == heading)

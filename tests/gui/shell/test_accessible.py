@@ -1,0 +1,35 @@
+"""Screen readers and scripts find every control by name."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QLineEdit, QPlainTextEdit, QTabWidget, QTextBrowser, QWidget
+
+from inspector_app.databases.database_page import DatabasePage
+from inspector_app.detail.event_detail import EventDetail
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.widgets.text_dialog import TextDialog
+
+CONTROLS = (QAbstractButton, QAbstractItemView, QLineEdit, QPlainTextEdit, QTabWidget, QTextBrowser)
+
+
+def made_by_qt(widget: QWidget) -> bool:
+    return (
+        isinstance(widget, QHeaderView)
+        or widget.objectName().startswith("qt_")
+        or widget.metaObject().className().startswith("Q" + "LineEditIcon")
+    )
+
+
+def test_every_control_has_a_name(qtbot) -> None:
+    for made in (EventStreamView(EventListModel()), EventDetail(), SessionsPane(SessionTreeModel()), TextDialog("t", "x"), DatabasePage()):
+        qtbot.addWidget(made)
+        nameless = [
+            (type(control).__name__, control.objectName(), control.accessibleName())
+            for control in made.findChildren(QWidget)
+            if isinstance(control, CONTROLS) and not made_by_qt(control)
+            if not (control.objectName() and (control.accessibleName() or control.objectName() == "follow_tail"))
+        ]
+        assert nameless == []

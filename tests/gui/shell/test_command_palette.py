@@ -1,0 +1,80 @@
+"""Every command, found by a few letters and done by keyboard alone."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.command_palette import CommandPalette
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.widgets.actions import Actions, allow
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> MainWindow:
+    window = MainWindow(EventListModel(), SessionTreeModel(), [])
+    qtbot.addWidget(window, before_close_func=lambda window: window.close_now())
+    window.resize(1000, 700)
+    window.show()
+    return window
+
+
+@pytest.fixture
+def palette(window: MainWindow, qtbot: QtBot) -> CommandPalette:
+    window.commands.palette.trigger()
+    qtbot.waitUntil(lambda: window.palette_card.field.hasFocus())
+    return window.palette_card
+
+
+def test_it_offers_every_action_of_the_window(window: MainWindow, palette: CommandPalette) -> None:
+    for entry in fields(Actions):
+        text = getattr(window.commands, entry.name).text().rstrip("…")
+        assert any(name == text or name.endswith(f": {text}") for name in palette.names), entry.name
+
+
+def test_a_command_that_is_called_as_its_menu_is_named_once(palette: CommandPalette, qtbot: QtBot) -> None:
+    assert "Run" in palette.names and "Run: Step into" in palette.names and "Run: Run" not in palette.names
+
+
+def test_words_in_any_order_find_a_command_and_enter_does_it(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+    qtbot.keyClicks(palette.field, "over step")
+    assert palette.names == ["Run: Step over"]
+    with qtbot.waitSignal(window.commands.step_over.triggered):
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not palette.isVisible()
+
+
+def test_what_begins_with_the_word_comes_first_and_arrows_choose(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+    qtbot.keyClicks(palette.field, "re")
+    assert palette.names[:3] == ["Run: Resume", "Session: Rewind to before this invocation", "Session: Reload"]
+    for _ in range(2):
+        qtbot.keyClick(palette.field, Qt.Key.Key_Down)
+    with qtbot.waitSignal(window.commands.reload.triggered):
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+
+
+def test_what_cannot_be_done_comes_last_and_says_why(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+    allow(window.commands.resume, "No invocation is unfinished")
+    done: list[bool] = []
+    window.commands.resume.triggered.connect(done.append)
+    qtbot.keyClicks(palette.field, "resume")
+    assert palette.names == ["Run: Resume"]
+    assert "No invocation is unfinished" in palette.reasons
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    assert done == []
+
+
+def test_escape_gives_the_keyboard_back(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+    window.show_page(window.workbench)
+    palette.hide()
+    window.workbench.filter_bar.focus()
+    window.commands.palette.trigger()
+    qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+    assert window.workbench.filter_bar.field.hasFocus()

@@ -1,0 +1,39 @@
+"""An error that cannot be shown is told on the terminal, once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from inspector_app.shell.crash import CrashHooks
+from inspector_app.workspace.messages import Message, MessageBus
+
+
+@pytest.fixture
+def bus(qapp: QApplication) -> Iterator[MessageBus]:
+    bus = MessageBus()
+    hooks = CrashHooks(bus)
+    before = sys.excepthook, sys.unraisablehook
+    hooks.install()
+    yield bus
+    hooks.remove()
+    sys.excepthook, sys.unraisablehook = before
+
+
+def test_a_view_that_fails_while_it_shows_an_error_is_not_asked_to_show_that(bus: MessageBus, capsys: pytest.CaptureFixture[str]) -> None:
+    shown: list[str] = []
+
+    def show(message: Message) -> None:
+        shown.append(message.text)
+        assert len(shown) < 10, "it goes round in circles"
+        raise RuntimeError("the view is gone")
+
+    bus.posted.connect(show)
+    sys.excepthook(ValueError, ValueError("the first error"), None)
+    assert shown == ["A step of the window failed: ValueError: the first error"]
+    assert "the view is gone" in capsys.readouterr().err
+    sys.excepthook(ValueError, ValueError("the next one"), None)
+    assert shown[1:] == ["A step of the window failed: ValueError: the next one"]

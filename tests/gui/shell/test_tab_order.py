@@ -1,0 +1,54 @@
+"""Tab goes from what is written to the button that takes it, not past it (an unnoticed space would press the button)."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.branches.compare_page import ComparePage
+from inspector_app.branches.override_card import AlterCard
+from inspector_app.presentation.form_fields import FormField
+from inspector_app.running.held_card import HeldCard
+from inspector_app.running.value_form import ValueForm
+from inspector_app.state.state_edit_bar import StateEditBar
+
+
+def tab_order(widget: QWidget) -> list[str]:
+    """Return the names of what Tab comes to inside a widget, in order."""
+    found, after = [], widget.nextInFocusChain()
+    while after is not widget:
+        if after.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isAncestorOf(after) and after.objectName():
+            found.append(after.objectName())
+        after = after.nextInFocusChain()
+    return found
+
+
+def test_what_is_written_comes_before_the_buttons(qtbot: QtBot) -> None:
+    for card, names in (
+        (StateEditBar(), ["state_scope", "state_key", "state_value", "state_set", "state_cancel"]),
+        (AlterCard(), ["alter_editor", "alter_submit", "alter_cancel"]),
+        (HeldCard(), ["held_editor", "held_call", "held_submit"]),
+    ):
+        qtbot.addWidget(card)
+        assert [name for name in tab_order(card) if name in names] == names
+
+
+def test_the_comparison_is_gone_through_from_its_events_to_what_is_compared(qtbot: QtBot) -> None:
+    page = ComparePage()
+    qtbot.addWidget(page)
+    names = tab_order(page)
+    assert names == ["compare_previous", "compare_next", "compare_close", "compare_table", "compare_aspects", *names[-2:]]
+    assert names[-2:] == ["compare_left_text", "compare_right_text"]
+
+
+def test_fields_that_are_made_later_come_before_the_buttons_too(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    form, button = ValueForm("form", "What is asked for", window), QPushButton("Send", window)
+    button.setObjectName("send")
+    rows = QHBoxLayout(window)
+    rows.addWidget(form)
+    rows.addWidget(button)
+    form.set_fields([FormField(key="days", label="Days", kind="text"), FormField(key="why", label="Why", kind="text")])
+    assert tab_order(window) == ["form_json", "form_days", "form_why", "send"]

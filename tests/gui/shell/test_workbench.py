@@ -1,0 +1,135 @@
+"""How the panes share the window."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTreeWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.running.breakpoints_pane import BreakpointRow
+from inspector_app.running.pending_pane import PendingRow
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.workbench import Workbench
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.widgets import theme
+from inspector_app.workspace.cursor import SessionAddress
+from runtime.history.invocations import PendingItem
+from runtime.sessions.session import SessionKey
+
+ITEM = PendingItem("long_running", "e-1", "call-1", "approve", {"total": 168.0}, None, "event-1", "desk")
+ROW = PendingRow(SessionAddress("orders.db", SessionKey("orders", "user", "s1")), ITEM)
+LOW = 80
+FORM_NEEDS = 130
+
+
+@pytest.fixture
+def bench(qtbot: QtBot) -> Workbench:
+    bench = Workbench(EventListModel(), SessionTreeModel())
+    qtbot.addWidget(bench)
+    bench.resize(1280, 740)
+    bench.arrange(None)
+    bench.show()
+    qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
+    return bench
+
+
+def height(bench: Workbench, name: str) -> int:
+    dock = cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}"))
+    return dock.height() if not dock.visibleRegion().isEmpty() else 0
+
+
+def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
+    bench.pending.set_rows(rows, rows[0].address if rows else None)
+    bench.show_pending(count=len(rows))
+
+
+def test_the_events_have_the_room_while_nothing_waits(bench: Workbench, qtbot: QtBot) -> None:
+    low = bench.stream.height()
+    show_pending(bench, [ROW])
+    qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
+    assert bench.stream.height() < low
+    show_pending(bench, [])
+    qtbot.waitUntil(lambda: bench.stream.height() == low)
+
+
+def test_a_layout_reset_while_it_is_hidden_has_no_titles_below_its_tabs(bench: Workbench, qtbot: QtBot) -> None:
+    bench.hide()
+    bench.reset_layout()
+    bench.show()
+    tabs = [cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}")) for name in ("pending", "breakpoints", "log")]
+    qtbot.waitUntil(lambda: all(dock.titleBarWidget() is not None for dock in tabs))
+
+
+def test_the_log_has_the_height_that_it_was_given(bench: Workbench, qtbot: QtBot) -> None:
+    bench.raise_pane("log")
+    qtbot.waitUntil(lambda: height(bench, "log") > LOW)
+    log = cast(QDockWidget, bench.findChild(QDockWidget, "dock_log"))
+    bench.resizeDocks([log], [300], Qt.Orientation.Vertical)
+    qtbot.waitUntil(lambda: height(bench, "log") > 250)
+    given = height(bench, "log")
+    for _ in range(3):
+        bench.raise_pane("pending")
+        qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
+        bench.raise_pane("log")
+        qtbot.waitUntil(lambda: height(bench, "log") == given)
+
+
+def test_a_remembered_layout_fits_what_waits_now(bench: Workbench, qtbot: QtBot) -> None:
+    saved = bench.saved_layout()
+    assert saved is not None
+    show_pending(bench, [ROW])
+    bench.arrange(saved)
+    qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
+
+
+def shown(bench: Workbench) -> set[str]:
+    docks = [dock for dock in bench.findChildren(QDockWidget) if not dock.isHidden()]
+    return {dock.objectName().removeprefix("dock_") for dock in docks}
+
+
+def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Workbench, qtbot: QtBot) -> None:
+    everything = shown(bench)
+    bench.show_perspective("browse")
+    assert shown(bench) == {"sessions", "detail"}
+    bench.show_perspective("debug")
+    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log"}
+    bench.raise_pane("sessions")
+    assert "sessions" in shown(bench)
+    bench.reset_layout()
+    assert shown(bench) == everything
+
+
+def test_the_titles_buttons_have_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp: QApplication) -> None:
+    dock = cast(QDockWidget, bench.findChild(QDockWidget, "dock_sessions"))
+    choices: tuple[theme.Choice, ...] = ("light", "dark")
+    for choice in choices:
+        look = theme.apply(qapp, choice)
+        dock.setFloating(choice == "dark")
+        qapp.processEvents()
+        for name in ("close", "float"):
+            button = cast(QAbstractButton, dock.findChild(QAbstractButton, f"qt_dockwidget_{name}button"))
+            picture = button.grab().toImage()
+            pixels = [picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())]
+            assert look.tokens.dim in pixels, name
+
+
+def test_a_list_of_choices_fills_its_frame(bench: Workbench, qtbot: QtBot) -> None:
+    bench.raise_pane("breakpoints")
+    where = bench.breakpoints.form.when
+    where.showPopup()
+    frame = where.view().parentWidget()
+    qtbot.waitUntil(frame.isVisible)
+    assert frame.rect() == where.view().geometry()
+    where.hidePopup()
+
+
+def test_rows_of_the_panes_below_are_of_one_height(bench: Workbench) -> None:
+    show_pending(bench, [ROW])
+    bench.breakpoints.set_rows([BreakpointRow(1, "event", "error", "", True, 0, 1, "", 3, "", "error")])
+    lists = [bench.findChild(QTreeWidget, name) for name in ("pending_list", "breakpoint_list")]
+    assert [each.visualItemRect(each.topLevelItem(0)).height() for each in lists] == [22, 22]
+    hits = lists[1].headerItem().textAlignment(2)
+    assert hits == lists[1].topLevelItem(0).textAlignment(2), "as its numbers"

@@ -1,0 +1,330 @@
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from inspector_app.sessions.session_node import DatabaseInfo
+from inspector_app.sessions.session_order import ORDERS
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.state.delta import DIFFERENCE_ROLE, DeltaModel, ground
+from inspector_app.state.state_tree import StateTreeModel
+from inspector_app.widgets.value_tree import MAX_CHILDREN, ValueTreeModel
+from runtime.history.scoped_state import ScopedState
+from runtime.sessions.session import SessionKey
+from runtime.sessions.state import Change
+from runtime.storage.reading.reader import SessionSummary
+
+
+def summary(key: SessionKey, event_count: int = 3, last_update_time: float = 1000.0) -> SessionSummary:
+    """What the reader would tell of a session."""
+    return SessionSummary(key, event_count, last_update_time)
+
+
+@pytest.fixture
+def tested(qtbot):
+    """Return a function that watches a model with Qt's own tester."""
+    testers = []
+
+    def watch(model: QAbstractItemModel) -> QAbstractItemModel:
+        testers.append(QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning))
+        return model
+
+    return watch
+
+
+def tree(model: QAbstractItemModel, parent: QModelIndex | None = None) -> list[Any]:
+    """Return a model's texts as nested lists."""
+    above = parent or QModelIndex()
+    found = []
+    for row in range(model.rowCount(above)):
+        index = model.index(row, 0, above)
+        line = " | ".join(str(model.index(row, column, above).data()) for column in range(model.columnCount(above)))
+        inside = tree(model, index)
+        found.append([line, *inside] if inside else line)
+    return found
+
+
+def test_a_key_without_a_letter_is_seen(tested) -> None:
+    model = tested(StateTreeModel())
+    model.set_state(ScopedState(session={"": "empty key"}), [], "state at 3")
+    assert tree(model)[0] == ["session | 1", '"" | "empty key"']
+    delta = tested(DeltaModel())
+    delta.set_changes([Change("", None, "empty key", "added")])
+    assert delta.index(0, 0).data() == '""'
+
+
+def test_four_lanes_with_counts_and_nested_values(tested) -> None:
+    model = tested(StateTreeModel())
+    assert tree(model) == ["session | 0", "user: | 0", "app: | 0", "temp: | 0"]
+    model.set_state(ScopedState(session={"step": "PRICED", "cart": [{"sku": "PA4"}]}, user={"user:tier": "gold"}), [], "state at 3")
+    assert tree(model) == [
+        ["session | 2", ['cart | [{sku: "PA4"}]', ['[0] | {sku: "PA4"}', 'sku | "PA4"']], 'step | "PRICED"'],
+        ["user: | 1", 'user:tier | "gold"'],
+        "app: | 0",
+        "temp: | 0",
+    ]
+    assert model.headerData(0, Qt.Orientation.Horizontal) == "state at 3"
+
+
+def test_changed_cleared_unknown_and_removed_keys_say_so(tested) -> None:
+    model = tested(StateTreeModel())
+    state = ScopedState(
+        session={"total": 154.56, "new": 1, "wiped": None, "old_null": None}, app={"app:vat": 0.2}, temp={"temp:q": 5}, unknown=["app:vat"]
+    )
+    changes = [
+        Change("total", 168.0, 154.56, "changed"),
+        Change("new", None, 1, "added"),
+        Change("wiped", "x", None, "changed"),
+        Change("user:gone", 7, None, "removed"),
+        Change("temp:q", None, 5, "added"),
+    ]
+    model.set_state(state, changes)
+    assert tree(model) == [
+        ["session | 4", "new | 1", "old_null | cleared (null)", "total | 168.0 → 154.56", 'wiped | "x" → cleared (null)'],
+        ["user: | 1", "user:gone | 7 → removed"],
+        ["app: | 1", "app:vat | earlier value not recorded"],
+        ["temp: | 1", "temp:q | 5"],
+    ]
+    lane = model.index(0, 0)
+    marks = [model.node(model.index(row, 0, lane)).mark for row in range(4)]
+    assert marks == ["added", "null", "changed", "cleared"]
+
+
+def test_a_value_nobody_recorded_and_one_written_again_are_no_false_changes(tested) -> None:
+    model = tested(StateTreeModel())
+    changes = [Change("a", None, 1, "written"), Change("b", [2], [2], "changed"), Change("c", 1, True, "changed")]
+    model.set_state(ScopedState(session={"a": 1, "b": [2], "c": True}), changes)
+    nodes = model.node(model.index(0, 0)).children
+    assert [(node.text, node.mark) for node in nodes] == [("1", "changed"), ("[2]", ""), ("1 → true", "changed")]
+    delta = tested(DeltaModel())
+    delta.set_changes(changes)
+    assert [delta.index(row, 1).data() for row in range(3)] == ["not recorded", "[2]", "1"]
+    grounds = [[ground(delta.row(row), column) for column in range(3)] for row in range(len(changes))]
+    assert grounds == [["", "", "added"], ["", "", ""], ["", "removed", "added"]]
+
+
+def test_paths_can_be_pasted_into_code(tested) -> None:
+    state = {"cart": [{"it's": 1}]}
+    model = tested(StateTreeModel())
+    model.set_state(ScopedState(session=state), [])
+    node = model.node(model.index(0, 0)).children[0].children[0].children[0]
+    assert eval(node.path, {"state": state}) == 1
+
+
+def test_a_huge_container_is_shown_in_part_and_says_so(tested) -> None:
+    model = ValueTreeModel()
+    model.set_values({"rows": list(range(1_000_000))})
+    top = model.index(0, 0)
+    assert model.hasChildren(top)
+    assert model.rowCount(top) == MAX_CHILDREN + 1
+    assert model.index(MAX_CHILDREN, 1, top).data() == "999,000 more, see JSON"
+
+
+def test_delta_by_scope_with_nothing_for_what_was_not(tested) -> None:
+    model = tested(DeltaModel())
+    model.set_changes(
+        [
+            Change("temp:quote_id", None, "q-5531", "added"),
+            Change("total", 168.0, 154.56, "changed"),
+            Change("user:gone", 1, None, "removed"),
+            Change("note", "x", None, "changed"),
+        ],
+        "delta of 142",
+    )
+    shown = [[model.index(row, column).data() for column in range(3)] for row in range(model.rowCount())]
+    assert shown == [
+        ["total", "168.0", "154.56"],
+        ["note", '"x"', "null (cleared)"],
+        ["user:gone", "1", "–"],
+        ["temp:quote_id", "–", '"q-5531"'],
+    ]
+    assert model.headerData(0, Qt.Orientation.Horizontal) == "delta of 142"
+    model.set_changes([])
+    assert model.rowCount() == 0
+
+
+def key(user: str, session: str, app: str = "order_desk") -> SessionKey:
+    return SessionKey(app, user, session)
+
+
+def names(model: SessionTreeModel, parent: QModelIndex | None = None) -> list[Any]:
+    above = parent or QModelIndex()
+    found = []
+    for row in range(model.rowCount(above)):
+        index = model.index(row, 0, above)
+        node = model.node(index)
+        line = f"{node.name} {node.detail}".strip()
+        inside = names(model, index)
+        found.append([line, *inside] if inside else line)
+    return found
+
+
+@pytest.fixture
+def sessions(tested) -> SessionTreeModel:
+    model = tested(SessionTreeModel(now=lambda: 1000.0))
+    summaries = [summary(key("maria", "s-1"), 3, 880.0), summary(key("maria", "s-2"), 3, 990.0), summary(key("joão", "s-3"), 3, 0.0)]
+    model.set_database("orders", DatabaseInfo("orders.db", "v1 · live"), summaries)
+    return model
+
+
+def test_sessions_newest_first_under_user_app_and_database(sessions: SessionTreeModel) -> None:
+    sessions.set_database("old", DatabaseInfo("old.db", "v0", read_only=True), [])
+    assert names(sessions) == [
+        ["orders.db v1 · live", ["order_desk", ["joão 1", "s-3 16 min"], ["maria 2", "s-2 now", "s-1 2 min"]]],
+        "old.db v0",
+    ]
+    assert sessions.node(sessions.index(1, 0)).icon == "lock"
+    assert "read only" in sessions.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_marks_are_icons_and_words(sessions: SessionTreeModel) -> None:
+    sessions.set_marks("orders", {key("maria", "s-1"): "interrupted", key("maria", "gone"): "paused"})
+    index = sessions.index_of("orders", key("maria", "s-1"))
+    assert sessions.node(index).icon == "triangle-exclamation"
+    assert "interrupted" in index.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "interrupted" in index.data(Qt.ItemDataRole.ToolTipRole)
+    sessions.set_mark("orders", key("maria", "s-1"), None)
+    assert "interrupted" not in index.data(Qt.ItemDataRole.ToolTipRole)
+    sessions.set_mark("orders", key("maria", "s-2"), "running")
+    sessions.set_marks("orders", {})
+    assert sessions.node(sessions.index_of("orders", key("maria", "s-2"))).role == "dim"
+
+
+def test_the_filter_narrows_by_app_user_and_id(sessions: SessionTreeModel) -> None:
+    sessions.set_filter(" MARIA s-2")
+    assert names(sessions) == [["orders.db v1 · live", ["order_desk", ["maria 1", "s-2 now"]]]]
+    assert not sessions.index_of("orders", key("joão", "s-3")).isValid()
+    sessions.set_filter("nobody")
+    assert sessions.shown_sessions == 0
+    sessions.set_filter("")
+    assert sessions.shown_sessions == 3
+
+
+def test_one_session_is_updated_or_new_without_a_reset(sessions: SessionTreeModel, qtbot) -> None:
+    with qtbot.assertNotEmitted(sessions.modelReset), qtbot.waitSignal(sessions.dataChanged):
+        sessions.update_session("orders", summary(key("maria", "s-1"), 9, 1000.0))
+    assert "s-1 now" in str(names(sessions))
+    sessions.update_session("orders", summary(key("maria", "s-9"), 1, 1000.0))
+    assert sessions.shown_sessions == 4
+    sessions.update_session("no such database", summary(key("x", "y")))
+    sessions.remove_database("orders")
+    sessions.remove_database("orders")
+    assert names(sessions) == []
+
+
+def test_names_of_strangers_are_made_visible(sessions: SessionTreeModel) -> None:
+    sessions.set_database("x", DatabaseInfo("x.db"), [summary(key("u\u202e", "<img src='file:///dev/zero'>\n"))])
+    index = sessions.index_of("x", key("u\u202e", "<img src='file:///dev/zero'>\n"))
+    assert "⏎" in index.data()
+    assert "<img" not in index.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_places_inside_a_changed_value_stand_below_it(tested) -> None:
+    delta = tested(DeltaModel())
+    before, after = {"n": 1, "text": "twelve boxes", "gone": 0}, {"n": 2, "text": "twenty boxes", "new": [1]}
+    delta.set_changes([Change("cart", before, after, "changed"), Change("k", 1, 2, "changed")])
+    cells = [[delta.index(row, column).data() for column in range(3)] for row in range(delta.rowCount())]
+    assert cells[1:] == [
+        [".n", "1", "2"],
+        [".text", '"twelve boxes"', '"twenty boxes"'],
+        [".gone", "0", "–"],
+        [".new", "–", "[1]"],
+        ["k", "1", "2"],
+    ]
+    assert [delta.change(row).key for row in range(6)] == ["cart"] * 5 + ["k"]
+    assert [[ground(delta.row(row), column) for column in (1, 2)] for row in (1, 3, 4)] == [
+        ["removed", "added"],
+        ["removed", ""],
+        ["", "added"],
+    ]
+    part = delta.index(2, 2).data(DIFFERENCE_ROLE)
+    assert part.text[part.start : part.end] == "twenty", "whole words"
+
+
+def test_who_wrote_each_key(tested) -> None:
+    tree = tested(StateTreeModel())
+    state = ScopedState(session={"a": 1, "b": 2, "old": 3}, user={"user:x": 1, "user:y": 1}, app={}, temp={}, unknown=[])
+    tree.set_state(state, [], writers={"a": (132, "find_product"), "b": (0, ""), "user:x": (-2, "")})
+    written = {node.key: (node.writer, node.writer_index) for lane in range(4) for node in tree.node(tree.index(lane, 0)).children}
+    assert written == {
+        "a": ("#133 find_product", 132),
+        "b": ("#1", 0),
+        "old": ("at creation", None),
+        "user:x": ("another session", None),
+        "user:y": ("not recorded", None),
+    }
+    assert [tree.headerData(section, Qt.Orientation.Horizontal) for section in range(tree.columnCount())] == [
+        "state",
+        "value",
+        "written by",
+    ]
+
+
+@pytest.mark.parametrize("order", list(ORDERS))
+def test_sessions_that_come_change_and_go_one_by_one_end_where_a_new_tree_has_them(tested, order: str) -> None:
+    chance = random.Random(7)
+    one_by_one, anew = tested(SessionTreeModel(now=lambda: 1000.0)), SessionTreeModel(now=lambda: 1000.0)
+    one_by_one.set_order(order)
+    anew.set_order(order)
+    one_by_one.set_database("orders", DatabaseInfo("orders.db"), [])
+    there: dict[SessionKey, SessionSummary] = {}
+    for _ in range(60):
+        changed = [
+            summary(
+                SessionKey(chance.choice("ab"), chance.choice("uvw"), f"s{chance.randrange(9)}"), chance.randrange(5), chance.random() * 99
+            )
+            for _ in range(chance.randrange(3))
+        ]
+        there.update({entry.key: entry for entry in changed})
+        removed = chance.sample(sorted(there), min(len(there), chance.randrange(3)))
+        for session in removed:
+            del there[session]
+        one_by_one.update_sessions("orders", [entry for entry in changed if entry.key in there], removed)
+        anew.set_database("orders", DatabaseInfo("orders.db"), list(there.values()))
+        assert names(one_by_one) == names(anew)
+
+
+def test_what_is_gone_is_not_replaced_by_another_selection(qtbot, tested) -> None:
+    model = tested(SessionTreeModel(now=lambda: 1000.0))
+    pane = SessionsPane(model)
+    qtbot.addWidget(pane)
+    model.set_database("orders", DatabaseInfo("orders.db"), [summary(key("maria", f"s-{number}")) for number in range(3)])
+    pane.select_session("orders", key("maria", "s-1"))
+    with qtbot.assertNotEmitted(pane.session_selected):
+        model.update_sessions("orders", [summary(key("maria", "s-9"), 1, 2000.0)], [key("maria", "s-1")])
+    assert not pane.tree.currentIndex().isValid()
+    model.update_sessions("orders", [summary(key("maria", "s-1"))])
+    assert pane.tree.currentIndex().data() == "s-1"
+
+
+def test_pinned_keys_come_first_whatever_their_scope_and_also_when_they_are_not_set(tested) -> None:
+    model = tested(StateTreeModel())
+    model.set_state(ScopedState(session={"step": 1}, user={"user:tier": "gold"}), [], "state at 3", {"user:tier": (2, "desk")})
+    model.set_pinned(["user:tier", "later"])
+    assert tree(model)[0] == ["pinned | 2 | ", 'user:tier | "gold" | #3 desk', "later | not set | "]
+    model.set_state(ScopedState(session={"step": 1, "later": True}), [], "state at 9")
+    assert tree(model)[:2] == [["pinned | 2", "user:tier | not set", "later | true"], ["session | 2", "later | true", "step | 1"]]
+    model.set_pinned([])
+    assert tree(model)[0] == ["session | 2", "later | true", "step | 1"]
+
+
+def test_a_search_looks_in_keys_and_everything_inside_values(tested) -> None:
+    model = tested(StateTreeModel())
+    model.set_pinned(["step"])
+    model.set_state(ScopedState(session={"step": 1, "cart": [{"sku": "PA4-Ü"}]}, app={"app:cart_limit": 3}), [])
+    model.search("pa4-ü")
+    assert [line if isinstance(line, str) else line[0] for line in tree(model)] == [
+        "session | 1 of 2",
+        "user: | 0 of 0",
+        "app: | 0 of 1",
+        "temp: | 0 of 0",
+    ]
+    model.search("CART")
+    assert [len(line) if isinstance(line, list) else 0 for line in tree(model)] == [2, 0, 2, 0]
+    model.search("")
+    assert tree(model)[0] == ["pinned | 1", "step | 1"]

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from google.genai import types
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_list_model import EventListModel
+from runtime.events import Event
+from runtime.events.marks import RESUMED
+from tests.gui.events import changed, partial, said, turns
+
+
+@pytest.fixture
+def model(qtbot) -> EventListModel:
+    made = EventListModel()
+    made.tester = QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Warning)
+    return made
+
+
+def rows(model: EventListModel) -> list[str]:
+    return [f"{shown.kind}: {shown.summary}" for shown in map(model.stream_row, range(model.rowCount()))]
+
+
+def text(model: EventListModel, row: int, column: Column) -> str:
+    return model.data(model.index(row, column))
+
+
+def test_events_stand_under_their_invocation(model: EventListModel) -> None:
+    model.set_events(turns(6, per_invocation=4))
+    assert rows(model) == [
+        "invocation: invocation e-0",
+        *(f"event: text {number}" for number in range(4)),
+        "invocation: invocation e-1",
+        "event: text 4",
+        "event: text 5",
+    ]
+    assert [model.index_at(row) for row in range(8)] == [None, 0, 1, 2, 3, None, 4, 5]
+    assert [model.row_of_index(index) for index in range(6)] == [1, 2, 3, 4, 6, 7]
+    assert model.event_at(0) is None
+    assert model.event_at(6) is model.committed(4)
+    assert model.row_of(model.committed(5).id) == 7
+    assert model.row_of("no such id") is None
+
+
+def test_cells_of_a_row(model: EventListModel) -> None:
+    event = changed({"total": 1, "user:tier": "gold"}, author="order_desk")
+    event.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=1234)
+    model.set_events([event])
+    assert text(model, 1, Column.NUMBER) == "1"
+    assert text(model, 1, Column.AUTHOR) == "order_desk"
+    assert text(model, 1, Column.DELTA) == "Δ2"
+    assert text(model, 1, Column.TOKENS) == "1,234"
+    assert len(text(model, 1, Column.TIME)) == 8
+    assert model.total_tokens == 1234
+    model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
+    model.refresh_rows()
+    assert text(model, 1, Column.DELTA) == "Δ3"
+
+
+def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventListModel) -> None:
+    event = changed({})
+    model.set_events([event])
+    assert text(model, 1, Column.EVENT) == "no content and no change"
+    model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
+    model.refresh_rows()
+    assert text(model, 1, Column.EVENT) == "changed for this run only, in temp:"
+
+
+def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventListModel) -> None:
+    fork, left, right, joined = "fan", "fan.left", "fan.right", None
+    branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))
+    events = [said("x", branch=branch, number=number) for branch, number in branches]
+    resumed = said("again", number=15, custom_metadata={RESUMED: True})
+    model.set_events([*events, resumed, said("later", invocation="e-2", number=20)])
+    rows = [row for row in range(model.rowCount()) if not model.is_header(row)]
+    assert [text(model, row, Column.TOOK) for row in rows] == ["", "1.0 s", "3.0 s", "3.0 s", "6.0 s", "3.0 s", "", ""]
+    tooltip = model.index(rows[2], Column.TIME).data(Qt.ItemDataRole.ToolTipRole)
+    assert "3.0 s after the event that it followed" in tooltip
+
+
+def test_a_header_tells_status_count_time_and_tokens(model: EventListModel) -> None:
+    model.set_events(turns(4))
+    model.set_statuses({"e-0": "paused"})
+    assert text(model, 0, Column.EVENT) == "invocation e-0   paused   4 events   3.0 s"
+    model.set_statuses({"e-0": "finished"})
+    assert model.stream_row(0).event_kind == "finished"
+
+
+def test_a_resumed_invocation_goes_on_in_a_group_of_its_own(model: EventListModel) -> None:
+    model.set_events([said("a", invocation="x"), said("b", invocation="y"), said("c", invocation="x")])
+    assert rows(model)[4] == "invocation: invocation x continued"
+
+
+def test_appending_continues_the_last_group_and_opens_others(model: EventListModel) -> None:
+    events = turns(11, per_invocation=4)
+    model.set_events(events[:2])
+    counted = []
+    model.events_appended.connect(counted.append)
+    model.append_events(events[2:3])
+    model.append_events(events[3:])
+    whole = EventListModel()
+    whole.set_events(events)
+    assert rows(model) == rows(whole)
+    assert counted == [1, 8]
+    assert model.event_count == 11
+
+
+def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventListModel) -> None:
+    model.set_events([said("go", author="user")])
+    inserted, removed = [], []
+    model.rowsInserted.connect(lambda *_: inserted.append(1))
+    model.rowsRemoved.connect(lambda *_: removed.append(1))
+    for piece in ("Once ", "upon ", "a time"):
+        model.show_partial(partial(piece))
+    assert rows(model)[-1] == "streaming: Once upon a time"
+    assert model.event_count == 1
+    assert len(inserted) == 1
+    final = said("Once upon a time.")
+    model.append_events([final])
+    assert rows(model)[-1] == "event: Once upon a time."
+    assert (len(inserted), len(removed)) == (1, 0), "the row stays and becomes the event's"
+    assert model.row_of(final.id) == 2
+
+
+def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: EventListModel) -> None:
+    for piece in ("One", "One two", "One two three", " four"):
+        model.show_partial(partial(piece))
+    assert rows(model) == ["streaming: One two three four"]
+    grown = model.event_at(0)
+    assert grown is not None and grown.partial
+    assert grown.content.parts[0].text == "One two three four"
+
+
+def test_thought_and_text_grow_apart(model: EventListModel) -> None:
+    thought = partial("")
+    thought.content.parts = [types.Part(text="let me see", thought=True)]
+    model.append_events([thought])
+    assert rows(model) == ["streaming: let me see"]
+    model.append_events([partial("Yes")])
+    assert rows(model) == ["streaming: Yes"]
+
+
+def test_parallel_agents_stream_each_in_a_row(model: EventListModel) -> None:
+    model.set_events([said("go", author="user")])
+    model.append_events([partial("a1", author="a"), partial("b1", author="b"), partial("a2", author="a")])
+    assert rows(model)[2:] == ["streaming: a1a2", "streaming: b1"]
+    model.append_events([said("B", author="b")])
+    assert rows(model)[2:] == ["event: B", "streaming: a1a2"]
+    model.clear_partials()
+    assert rows(model)[2:] == ["event: B"]
+
+
+def test_the_waiting_row_stays_last(model: EventListModel) -> None:
+    model.set_events(turns(1))
+    model.set_waiting("waiting: held before pay", "writer")
+    model.append_events([partial("x")])
+    model.append_events([said("new", invocation="e-9")])
+    assert rows(model)[-1] == "waiting: waiting: held before pay"
+    model.set_waiting("waiting: other", "writer")
+    assert rows(model)[-1] == "waiting: waiting: other"
+    assert not model.flags(model.index(model.rowCount() - 1, 0)) & Qt.ItemFlag.ItemIsSelectable
+    model.set_waiting(None)
+    model.set_waiting(None)
+    assert rows(model)[-1] != "waiting: waiting: other"
+
+
+def test_groups_fold_in_the_model(model: EventListModel) -> None:
+    model.set_events(turns(8))
+    model.set_folded(0, True)
+    assert [model.index_at(row) for row in range(model.rowCount())] == [None, None, 4, 5, 6, 7]
+    assert model.row_of_index(2) is None
+    assert model.header_row_of_index(2) == 0
+    assert model.stream_row(0).folded
+    model.set_folded(2, True)
+    assert model.rowCount() == 6, "an event's row is no header"
+    model.append_events([said("late", invocation="e-1")])
+    model.set_folded(1, True)
+    model.append_events([said("later", invocation="e-1"), said("other", invocation="e-2")])
+    assert rows(model)[-1] == "event: other"
+    assert model.rowCount() == 4
+    model.set_folded(0, False)
+    model.set_folded(5, False)
+    assert model.rowCount() == model.event_count + 3
+    model.fold_all(True)
+    assert model.rowCount() == 3
+
+
+def test_the_held_event_is_marked_once(model: EventListModel) -> None:
+    model.set_events(turns(3))
+    for index in (0, 2):
+        model.set_held(model.committed(index).id)
+        assert [model.stream_row(row).held for row in range(1, 4)] == [number == index for number in range(3)]
+    assert "held here" in model.data(model.index(3, Column.EVENT), Qt.ItemDataRole.AccessibleTextRole)
+    model.set_held(None)
+    assert not model.stream_row(3).held
+
+
+def test_agents_get_colours_in_the_order_they_speak_and_the_user_has_its_own(model: EventListModel) -> None:
+    model.set_events([said("x", author=author) for author in ("user", "desk", "pricing", "desk")])
+    assert [model.stream_row(row).author_role for row in range(1, 5)] == ["author0", "author1", "author2", "author1"]
+    assert model.authors == ["desk", "pricing"]
+
+
+def test_tooltips_never_carry_markup(model: EventListModel) -> None:
+    model.set_events([said('<img src="file:///dev/zero">')])
+    for column in Column:
+        tip = model.data(model.index(1, column), Qt.ItemDataRole.ToolTipRole)
+        assert tip is None or "<img" not in tip
+
+
+def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventListModel) -> None:
+    chance = random.Random(7)
+    model.set_events(turns(3))
+    for step in range(120):
+        action = chance.randrange(7)
+        if action == 0:
+            model.append_events([said(f"s{step}", author=chance.choice("ab"), invocation=f"e-{chance.randrange(3)}") for _ in range(3)])
+        elif action == 1:
+            model.show_partial(partial("p", author=chance.choice("ab"), invocation=f"e-{chance.randrange(3)}"))
+        elif action in (2, 3):
+            model.set_folded(chance.randrange(max(model.rowCount(), 1)), chance.random() < 0.5)
+        elif action == 4:
+            model.set_waiting(chance.choice(["w", None]))
+        elif action == 5:
+            model.clear_partials()
+        else:
+            model.set_held(model.committed(chance.randrange(model.event_count)).id)
+        shown = [index for row in range(model.rowCount()) if (index := model.index_at(row)) is not None]
+        assert shown == sorted(shown)
+        for row in range(model.rowCount()):
+            index = model.index_at(row)
+            assert index is None or model.row_of_index(index) == row
+            model.stream_row(row)
+    model.fold_all(False)
+    events: list[Event] = [event for row in range(model.rowCount()) if (event := model.event_at(row)) and not event.partial]
+    assert events == [model.committed(index) for index in range(model.event_count)]
+
+
+def test_a_text_of_many_pieces_is_kept_whole_and_its_row_is_short(model: EventListModel) -> None:
+    pieces = [f"{number} " for number in range(3_000)]
+    for piece in pieces:
+        model.show_partial(partial(piece))
+    assert rows(model) == ["streaming: …" + "".join(pieces)[-160:]]
+    grown = model.event_at(0)
+    assert grown is not None and grown.content.parts[0].text == "".join(pieces)

@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from google.genai import types
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from inspector_app.stream import stream_table
+from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.widgets import theme
+from tests.gui.events import partial, said, turns
+
+
+@pytest.fixture
+def model(qtbot) -> EventListModel:
+    return EventListModel()
+
+
+@pytest.fixture
+def view(qtbot, model: EventListModel) -> EventStreamView:
+    made = EventStreamView(model)
+    qtbot.addWidget(made)
+    made.resize(700, 300)
+    made.show()
+    return made
+
+
+def press(qtbot, view: EventStreamView, key: Qt.Key) -> None:
+    qtbot.keyClick(view.table, key)
+
+
+def click_row(qtbot, view: EventStreamView, row: int) -> None:
+    rect = view.table.visualRect(view.table.model().index(row, Column.EVENT))
+    qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+
+
+def tail_button(view: EventStreamView) -> QPushButton:
+    return view.findChild(QPushButton, "follow_tail")
+
+
+def at_bottom(view: EventStreamView) -> bool:
+    bar = view.table.verticalScrollBar()
+    return bar.value() == bar.maximum() > 0
+
+
+def test_an_empty_stream_says_why(view: EventStreamView, model: EventListModel) -> None:
+    assert not view.table.isVisible()
+    view.set_empty_text("No events yet", "Send a message below.")
+    assert view._empty.text == ("No events yet", "Send a message below.")
+    model.set_events(turns(1))
+    assert view.table.isVisible()
+    model.set_events([])
+    assert not view.table.isVisible()
+    model.set_waiting("waiting for the model")
+    assert view.table.isVisible()
+
+
+def test_a_click_and_the_keys_select(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(30))
+    selected: list[int] = []
+    view.event_selected.connect(selected.append)
+    view.table.scrollToTop()
+    click_row(qtbot, view, 2)
+    press(qtbot, view, Qt.Key.Key_Down)
+    press(qtbot, view, Qt.Key.Key_Down)
+    press(qtbot, view, Qt.Key.Key_Down)
+    assert selected == [1, 2, 3], "a header between two invocations is no event"
+    press(qtbot, view, Qt.Key.Key_Down)
+    press(qtbot, view, Qt.Key.Key_Up)
+    press(qtbot, view, Qt.Key.Key_Up)
+    press(qtbot, view, Qt.Key.Key_End)
+    press(qtbot, view, Qt.Key.Key_Home)
+    assert selected == [1, 2, 3, 4, 3, 29, 0]
+
+
+def test_end_goes_to_the_last_event_and_not_to_the_waiting_row(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(3))
+    model.show_partial(partial("gro", invocation="e-0"))
+    model.set_waiting("waiting")
+    with qtbot.waitSignal(view.event_selected) as found:
+        press(qtbot, view, Qt.Key.Key_End)
+    assert found.args == [2]
+
+
+def test_select_event_unfolds_scrolls_and_reports_once(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(100))
+    selected: list[int] = []
+    view.event_selected.connect(selected.append)
+    model.set_folded(0, True)
+    view.select_event(2)
+    view.select_event(2)
+    assert selected == [2]
+    row = model.row_of_index(2)
+    assert row is not None
+    assert view.table.viewport().rect().contains(view.table.visualRect(model.index(row, Column.EVENT)).center())
+    view.select_event(None)
+    assert not view.table.selectionModel().hasSelection()
+
+
+def test_headers_fold_by_click_and_keys(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(8))
+    view.table.scrollToTop()
+    click_row(qtbot, view, 0)
+    assert model.rowCount() == 6
+    click_row(qtbot, view, 0)
+    assert model.rowCount() == 10
+    for key, expected in ((Qt.Key.Key_Left, 6), (Qt.Key.Key_Right, 10), (Qt.Key.Key_Return, 6), (Qt.Key.Key_Space, 10)):
+        press(qtbot, view, key)
+        assert model.rowCount() == expected
+
+
+def test_folding_away_the_selected_event_selects_no_other(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(8))
+    view.select_event(1)
+    selected: list[int] = []
+    view.event_selected.connect(selected.append)
+    view.table.scrollToTop()
+    click_row(qtbot, view, 0)
+    assert selected == []
+
+
+def test_the_tail_is_followed_until_the_user_scrolls(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(60))
+    QApplication.processEvents()
+    assert view.following and at_bottom(view)
+    model.append_events([said("more", invocation="e-14", number=61)])
+    QApplication.processEvents()
+    assert at_bottom(view)
+    with qtbot.waitSignal(view.follow_changed) as change:
+        view.table.verticalScrollBar().setValue(100)
+    assert change.args == [False]
+    model.append_events([said("more", number=62), said("more", number=63)])
+    model.append_events([said("more", number=64)])
+    QApplication.processEvents()
+    assert view.table.verticalScrollBar().value() == 100
+    button = tail_button(view)
+    assert button.isVisible()
+    assert button.text() == "3 new events ↓"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert view.following and at_bottom(view)
+    assert not button.isVisible()
+
+
+def test_scrolling_back_to_the_end_follows_again(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(60))
+    QApplication.processEvents()
+    bar = view.table.verticalScrollBar()
+    bar.setValue(10)
+    assert not view.following
+    bar.setValue(bar.maximum())
+    assert view.following
+
+
+def test_looking_at_an_older_event_lets_go_and_the_last_one_follows(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(4))
+    click_row(qtbot, view, 2)
+    assert not view.following
+    model.append_events([said("more", invocation="e-0", number=5)])
+    assert tail_button(view).isVisible()
+    press(qtbot, view, Qt.Key.Key_End)
+    assert view.following
+    assert not tail_button(view).isVisible()
+
+
+def test_another_session_begins_at_its_tail(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(60))
+    QApplication.processEvents()
+    view.table.verticalScrollBar().setValue(0)
+    model.append_events(turns(1))
+    model.set_events(turns(80))
+    QApplication.processEvents()
+    assert view.following and at_bottom(view)
+    assert not tail_button(view).isVisible()
+
+
+def test_a_row_is_copied_as_json(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(2))
+    menu = view.context_menu(1)
+    assert menu is not None
+    actions = {action.text(): action for action in menu.actions()}
+    actions["Copy as JSON"].trigger()
+    assert json.loads(QGuiApplication.clipboard().text())["id"] == model.committed(0).id
+    actions["Copy event id"].trigger()
+    assert QGuiApplication.clipboard().text() == model.committed(0).id
+    assert view.context_menu(-1) is None
+    actions["Fold all invocations"].trigger()
+    assert model.rowCount() == 1
+
+
+def test_unfolding_all_keeps_the_selection(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(8))
+    view.select_event(5)
+    menu = view.context_menu(0)
+    assert menu is not None
+    {action.text(): action for action in menu.actions()}["Unfold all invocations"].trigger()
+    assert model.index_at(view.table.currentIndex().row()) == 5
+
+
+def test_everything_is_painted_in_the_theme_in_force(qapp, view: EventStreamView, model: EventListModel) -> None:
+    hostile = said("x" * 100_000 + "\u202e\x00\ud800", author="a" * 1000)
+    model.set_events([*turns(3), hostile])
+    model.set_held(hostile.id)
+    model.show_partial(partial("grow"))
+    model.set_waiting("waiting: held", "writer")
+    model.set_statuses({"e-0": "paused"})
+    for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
+        theme.apply(qapp, choice)
+        image = view.grab().toImage()
+        assert image.pixelColor(350, 290).name() == tokens.pane
+        header = view.table.visualRect(model.index(0, Column.EVENT))
+        spot = view.table.viewport().mapTo(view, QPoint(header.right() - 5, header.center().y()))
+        assert image.pixelColor(spot).name() == tokens.raised
+
+
+def test_the_tokens_column_is_there_once_somebody_counted(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(2))
+    assert view.table.isColumnHidden(Column.TOKENS)
+    counted = said("x")
+    counted.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=7)
+    model.append_events([counted])
+    assert not view.table.isColumnHidden(Column.TOKENS)
+
+
+class Paintings(QObject):
+    """Counts how often the rows were painted."""
+
+    def __init__(self, view: EventStreamView) -> None:
+        super().__init__(view)
+        self.count = 0
+        view.table.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_rows_that_are_painted_later_are_painted(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.append_events(turns(1))
+    qtbot.waitUntil(lambda: not view.table.isHidden())
+    paintings = Paintings(view)
+    view.table.paint_later()
+    model.append_events(turns(60))
+    qtbot.waitUntil(lambda: paintings.count >= 1)
+    assert view.table.viewport().updatesEnabled()
+
+
+def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: EventListModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    model.append_events(turns(1))
+    paintings = Paintings(view)
+    view.table.paint_later()
+    qtbot.waitUntil(lambda: paintings.count >= 1)
+    monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
+    view.table.paint_later()
+    before = paintings.count
+    for _ in range(5):
+        view.table.paint_later()
+        model.append_events(turns(20))
+        QApplication.processEvents()
+    assert paintings.count == before
+    view.table._paint_timer.start(0)
+    qtbot.waitUntil(lambda: paintings.count == before + 1)
+
+
+def test_nothing_is_put_off_before_a_new_size_is_painted(
+    qtbot, view: EventStreamView, model: EventListModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.append_events(turns(1))
+    paintings = Paintings(view)
+    qtbot.waitUntil(lambda: paintings.count >= 1)
+    monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
+    view.table.paint_later()
+    before = paintings.count
+    view.table.paint_next()
+    view.table.paint_later()
+    assert view.table.viewport().updatesEnabled()
+    qtbot.waitUntil(lambda: paintings.count > before)
+    view.table.paint_later()
+    assert not view.table.viewport().updatesEnabled()
+
+
+def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with_tokens(
+    qtbot, view: EventStreamView, model: EventListModel
+) -> None:
+    model.set_events([said("hello", author="user")])
+    model.show_partial(partial("gro"))
+    assert view.table.isColumnHidden(Column.TOKENS)
+    model.append_events([said("grown", usage_metadata=types.GenerateContentResponseUsageMetadata(total_token_count=144))])
+    qtbot.waitUntil(lambda: not view.table.isColumnHidden(Column.TOKENS))
+
+
+def test_the_selected_row_stays_in_sight_when_a_card_takes_the_room(qtbot, view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(30))
+    row = model.row_of_index(25)
+    assert row is not None
+    click_row(qtbot, view, row)
+    view.resize(700, 140)
+    seen = view.table.visualRect(model.index(row, Column.EVENT))
+    assert view.table.viewport().rect().contains(seen)
+
+
+def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events(turns(3))
+    model.set_filter(lambda event: False)
+    view.show_searching(True)
+    assert "still searching" in view._nothing_found.text[0]
+    view.show_searching(False)
+    assert view._nothing_found.text[0] == "No event matches the filter"
+
+
+def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: EventListModel) -> None:
+    model.set_events([said("x", author=f"agent {number}") for number in range(7)])
+    view.resize(700, 400)
+    table = view.table
+    picture = table.viewport().grab().toImage()
+    left = table.columnViewportPosition(Column.AUTHOR)
+    last = table.visualRect(model.index(model.rowCount() - 1, Column.AUTHOR)).center().y()
+    grounds = [theme.color("pane"), theme.color("selected")]
+    assert picture.pixelColor(left + 1, last) == theme.color("author1")
+    assert all(picture.pixelColor(left + 1, last - 27 * row) in grounds for row in range(1, 7))
+
+
+def test_after_an_error_while_rows_are_painted_they_are_painted_again(
+    qtbot, view: EventStreamView, model: EventListModel, monkeypatch
+) -> None:
+    model.set_events(turns(3))
+    qtbot.waitExposed(view)
+    good = view.grab().toImage()
+
+    def fail(row: int) -> None:
+        raise LookupError(row)
+
+    monkeypatch.setattr(model, "stream_row", fail)
+    with qtbot.captureExceptions() as errors, contextlib.suppress(LookupError):
+        view.table.viewport().repaint()
+    assert {kind for kind, _, _ in errors} <= {LookupError}
+    monkeypatch.undo()
+    view.table.viewport().repaint()
+    assert view.grab().toImage() == good

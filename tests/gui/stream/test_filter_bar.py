@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QToolButton
+
+from inspector_app.stream.filter_bar import FilterBar
+
+
+@pytest.fixture
+def bar(qtbot) -> FilterBar:
+    made = FilterBar()
+    qtbot.addWidget(made)
+    made.resize(600, 40)
+    made.show()
+    return made
+
+
+def hits(bar: FilterBar) -> str:
+    label = bar.findChild(QLabel, "filter_hits")
+    return label.text() if label.isVisible() else ""
+
+
+def test_what_is_typed_is_asked_once_a_moment_later(qtbot, bar: FilterBar) -> None:
+    asked: list[str] = []
+    bar.filter_changed.connect(asked.append)
+    with qtbot.waitSignal(bar.filter_changed):
+        qtbot.keyClicks(bar.field, "pay")
+    assert asked == ["pay"]
+
+
+def test_enter_asks_at_once_then_goes_on_and_back(qtbot, bar: FilterBar) -> None:
+    said: list[str] = []
+    bar.filter_changed.connect(said.append)
+    bar.next_asked.connect(lambda: said.append("next"))
+    bar.previous_asked.connect(lambda: said.append("previous"))
+    qtbot.keyClicks(bar.field, "pay")
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert said == ["pay", "next", "previous"]
+
+
+def test_escape_takes_the_filter_away_and_then_leaves(qtbot, bar: FilterBar) -> None:
+    bar.set_text("pay")
+    with qtbot.waitSignal(bar.filter_changed) as cleared:
+        qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
+    assert cleared.args == [""]
+    with qtbot.waitSignal(bar.left):
+        qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
+
+
+def test_hits_and_progress_are_said(bar: FilterBar) -> None:
+    assert hits(bar) == ""
+    bar.show_hits(37, 142)
+    assert hits(bar) == "37 of 142"
+    assert bar.field.property("state") == "good"
+    bar.show_hits(12, 1_000_000, progress=0.4)
+    assert hits(bar) == "12 found · 40%"
+    assert bar.findChild(QToolButton, "filter_stop").isVisible()
+    bar.show_hits(None, 142)
+    assert hits(bar) == ""
+    assert bar.field.property("state") == ""
+
+
+def test_a_wrong_filter_says_why(bar: FilterBar) -> None:
+    bar.show_problem("a value is missing <b>here</b>")
+    assert bar.field.property("state") == "wrong"
+    assert "&lt;b&gt;here" in bar.field.toolTip()
+    reason = bar.findChild(QLabel, "filter_reason")
+    assert (reason.isVisible(), reason.text()) == (True, "a value is missing <b>here</b>")
+    assert hits(bar) == ""
+    bar.show_hits(1, 2)
+    assert not reason.isVisible()
+
+
+def test_earlier_filters_are_offered(qtbot, bar: FilterBar) -> None:
+    bar.set_remembered(["one", "two"])
+    bar.remember("two")
+    assert bar.remembered == ["two", "one"]
+    bar.focus()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Down)
+    assert bar.field.completer().popup().isVisible()
+
+
+def test_an_earlier_filter_that_is_taken_closes_their_list_and_escape_closes_it_first(qtbot, bar: FilterBar) -> None:
+    bar.set_remembered(["one", "two"])
+    popup = bar.field.completer().popup()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Down)
+    for _ in range(2):
+        qtbot.keyClick(popup, Qt.Key.Key_Down)
+    with qtbot.waitSignal(bar.filter_changed) as asked:
+        qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert asked.args == ["two"]
+    assert not popup.isVisible()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Down)
+    assert popup.isVisible()
+    qtbot.keyClick(popup, Qt.Key.Key_Escape)
+    assert not popup.isVisible()
+    assert bar.text == "two", "only the list is closed"

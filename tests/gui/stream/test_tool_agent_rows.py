@@ -1,0 +1,130 @@
+"""What goes on inside a call of an agent as a tool, under the event that made the call."""
+
+from __future__ import annotations
+
+import pytest
+from google.genai import types
+from PySide6.QtTest import QAbstractItemModelTester
+
+from inspector_app.stream.event_list_model import EventListModel
+from runtime.events import Event
+from tests.gui.events import partial, said
+
+
+@pytest.fixture
+def model(qtbot) -> EventListModel:
+    made = EventListModel()
+    made.tester = QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Warning)
+    return made
+
+
+def calling(*ids: str, invocation: str = "e-1") -> Event:
+    calls = [types.Part(function_call=types.FunctionCall(id=one, name=f"helper_{one}", args={})) for one in ids]
+    return Event(author="root", invocation_id=invocation, content=types.Content(role="model", parts=calls))
+
+
+def rows(model: EventListModel) -> list[str]:
+    return [f"{shown.kind[:5]} {shown.number} {shown.summary}" for shown in map(model.stream_row, range(model.rowCount()))]
+
+
+def check_places(model: EventListModel) -> None:
+    """What is asked for by row and by index is the same."""
+    for row in range(model.rowCount()):
+        index = model.index_at(row)
+        if index is not None:
+            assert model.row_of_index(index) == row
+        elif (inner := model.inner_at(row)) is not None:
+            assert model.row_of_inner(inner.id) == row and model.event_at(row) is inner
+    assert all(model.row_of_index(index) is not None for index in range(model.event_count))
+
+
+def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: EventListModel) -> None:
+    model.set_events([said("go", author="user"), calling("a", "b"), said("meanwhile", author="other")])
+    for text, call in (("b 1", "b"), ("a 1", "a"), ("b 2", "b")):
+        model.add_inner(said(text, author="helper"), (call,))
+    model.append_events([said("done", author="root"), said("next", author="user", invocation="e-2")])
+    assert [f"{row.kind}: {row.summary.partition(' inside')[0]}" for row in map(model.stream_row, range(model.rowCount()))] == [
+        "invocation: invocation e-1",
+        "event: go",
+        "event: call helper_a()   ‖   call helper_b()",
+        *("inner: 2 events", "inner event: b 1", "inner event: b 2", "inner: 1 event", "inner event: a 1"),
+        *("event: meanwhile", "event: done", "invocation: invocation e-2", "event: next"),
+    ]
+    check_places(model)
+    assert [shown.number for shown in map(model.stream_row, range(model.rowCount())) if shown.kind == "event"] == ["1", "2", "3", "4", "5"]
+
+
+def test_calls_inside_calls_are_deeper(model: EventListModel) -> None:
+    model.set_events([calling("a")])
+    inside = calling("deep")
+    model.add_inner(inside, ("a",))
+    model.add_inner(said("deepest", author="helper"), ("a", "deep"))
+    assert [model.stream_row(row).lanes for row in range(2, 5)] == [1, 1, 2]
+    check_places(model)
+
+
+def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventListModel) -> None:
+    model.set_events([calling("a")])
+    event = said("x", author="helper")
+    for _ in range(2):
+        model.add_inner(event, ("a",))
+    model.add_inner(said("y"), ("unknown",))
+    model.add_inner(said("z"), (None,))
+    assert model.rowCount() == 4
+
+
+def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel) -> None:
+    model.set_events([calling("a"), said("later"), calling("b", invocation="e-2")])
+    for number in range(3):
+        model.add_inner(said(f"a{number}", author="helper"), ("a",))
+        model.add_inner(said(f"b{number}", author="helper"), ("b",))
+    whole = rows(model)
+    assert model.is_header(0) and model.is_header(2) and not model.is_header(3)
+    model.set_folded(2, True)
+    assert len(rows(model)) == len(whole) - 3 and model.stream_row(2).folded
+    hidden = said("a3", author="helper")
+    model.add_inner(hidden, ("a",))
+    assert model.row_of_inner(hidden.id) is None and "4 events" in model.stream_row(2).summary
+    model.set_folded(0, True)
+    model.add_inner(said("a4", author="helper"), ("a",))
+    assert model.row_of_inner(hidden.id) is None
+    model.unfold_inner(hidden.id)
+    check_places(model)
+    assert model.row_of_inner(hidden.id) == 6
+    model.fold_all(True)
+    assert model.rowCount() == 2
+    model.fold_all(False)
+    check_places(model)
+
+
+def test_a_filter_shows_stored_events_only(model: EventListModel) -> None:
+    model.set_events([calling("a"), said("later")])
+    model.add_inner(said("first", author="helper"), ("a",))
+    model.set_filter(lambda event: event.author == "helper")
+    second = said("second", author="helper")
+    model.add_inner(second, ("a",))
+    model.append_events([said("stored", author="helper")])
+    assert [row[:5] for row in rows(model)] == ["invoc", "event"]
+    model.unfold_inner(second.id)
+    assert model.row_of_inner(second.id) is None
+    model.set_filter(None)
+    check_places(model)
+    assert model.row_of_inner(second.id) == 4
+
+
+def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventListModel) -> None:
+    model.set_events([calling("a")])
+    model.add_inner(partial("Once"), ("a",))
+    assert rows(model)[-1].startswith("strea")
+    model.add_inner(said("Once upon a time"), ("a",))
+    assert [row[:5] for row in rows(model)] == ["invoc", "event", "inner", "inner"]
+
+
+def test_the_held_row_is_marked(model: EventListModel) -> None:
+    model.set_events([calling("a")])
+    event = said("x", author="helper")
+    model.add_inner(event, ("a",))
+    model.set_held(event.id)
+    assert model.stream_row(3).held
+    model.set_held(None)
+    assert not model.stream_row(3).held

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector_app.support import frame_batcher as frames
+from inspector_app.support.frame_batcher import CALM_MS, LEAST_AT_ONCE, Frames
+
+
+class Clock:
+    """Time that passes only while something is shown."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    clock = Clock()
+    monkeypatch.setattr(frames, "time", clock)
+    return clock
+
+
+def shown_at_once(qtbot: QtBot, clock: Clock, each_ms: float, count: int) -> list[int]:
+    """Return how many things were in each frame, of things that all came at once and take so long each."""
+    sizes: list[int] = []
+    seen: list[object] = []
+
+    def show(things: list[object]) -> None:
+        clock.now += len(things) * each_ms / 1000
+        sizes.append(len(things))
+        seen.extend(things)
+
+    made = Frames(show)
+    for number in range(count):
+        made.add(number)
+    qtbot.waitUntil(lambda: len(seen) == count, timeout=20_000)
+    assert seen == list(range(count))
+    return sizes
+
+
+def test_a_frame_takes_as_many_as_its_time_allows(qtbot: QtBot, clock: Clock) -> None:
+    slow = shown_at_once(qtbot, clock, 0.04, 1_000)
+    quick = shown_at_once(qtbot, clock, 0.004, 2_000)
+    assert slow[-2] == pytest.approx(100, abs=5)
+    assert quick[2] > 400
+
+
+def test_a_frame_is_never_too_small_to_get_on(qtbot: QtBot, clock: Clock) -> None:
+    assert set(shown_at_once(qtbot, clock, 5.0, 10 * LEAST_AT_ONCE)[3:]) == {LEAST_AT_ONCE}
+
+
+def test_frames_follow_each_other_closely_while_more_waits(qtbot: QtBot, clock: Clock) -> None:
+    sizes: list[int] = []
+
+    def show(things: list[object]) -> None:
+        clock.now += len(things) * 0.04 / 1000
+        sizes.append(len(things))
+
+    made = Frames(show)
+    for number in range(500):
+        made.add(number)
+    rests = []
+    while made.waiting:
+        made._frame()
+        rests.append(made._between)
+    assert set(rests[:-1]) <= {2, 3, 4}
+    assert rests[-1] == CALM_MS

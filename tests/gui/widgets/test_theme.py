@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPlainTextEdit, QSpinBox, QTabBar, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.presentation.event_summary import ICONS
+from inspector_app.sessions.session_node import MARKS
+from inspector_app.widgets import theme
+
+GROUNDS = ("window", "pane", "raised", "selected", "added", "removed")
+TEXTS = ("text", "dim", "accent", "ok", "warn", "bad")
+
+
+def luminance(colour: str) -> float:
+    """WCAG's relative luminance."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT], ids=["dark", "light"])
+def test_every_text_colour_is_readable_on_every_ground(tokens: theme.Tokens) -> None:
+    grounds = [getattr(tokens, name) for name in GROUNDS]
+    texts = [*(getattr(tokens, name) for name in TEXTS), *tokens.authors]
+    too_weak = [(text, ground) for text in texts for ground in grounds if contrast(text, ground) < 4.5]
+    assert too_weak == []
+    assert contrast(tokens.on_accent, tokens.accent) >= 4.5
+
+
+@pytest.mark.parametrize("choice", ["dark", "light"])
+def test_what_an_empty_field_says_is_as_readable(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+    look = theme.apply(qapp, choice)
+    for field in (QLineEdit(), QPlainTextEdit()):
+        qtbot.addWidget(field)
+        field.show()
+        placeholder = field.palette().color(QPalette.ColorRole.PlaceholderText)
+        assert placeholder == QColor(look.tokens.dim), "not half of it, as Qt has it below a style sheet"
+
+
+def test_the_contrast_formula_is_the_known_one() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT], ids=["dark", "light"])
+def test_the_style_sheet_is_filled_completely(tokens: theme.Tokens) -> None:
+    sheet = theme.style_sheet(tokens)
+    assert "$" not in sheet
+    assert tokens.pane in sheet and tokens.accent in sheet
+
+
+def test_the_choice_is_forced_and_the_system_is_followed_live(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = theme.apply(qapp, "light")
+    assert look.tokens is theme.LIGHT
+    assert qapp.palette().window().color() == QColor(theme.LIGHT.window)
+    monkeypatch.setattr(theme, "_system_is_dark", lambda: True)
+    QGuiApplication.styleHints().colorSchemeChanged.emit(QGuiApplication.styleHints().colorScheme())
+    assert look.tokens is theme.LIGHT, "a forced theme does not follow the system"
+    assert theme.apply(qapp, "system") is look
+    assert look.dark
+    monkeypatch.setattr(theme, "_system_is_dark", lambda: False)
+    QGuiApplication.styleHints().colorSchemeChanged.emit(QGuiApplication.styleHints().colorScheme())
+    assert not look.dark
+    assert theme.color("dim") == QColor(theme.LIGHT.dim)
+
+
+def colours_in(icon: QIcon) -> set[str]:
+    image = icon.pixmap(32, 32).toImage()
+    pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+    return {pixel.name() for pixel in pixels if pixel.alpha() == 255}
+
+
+def test_an_icon_set_once_follows_the_theme(qapp: QApplication) -> None:
+    icon = theme.icon("play", "accent")
+    assert theme.DARK.accent in colours_in(icon)
+    theme.apply(qapp, "light")
+    assert theme.LIGHT.accent in colours_in(icon)
+    assert theme.DARK.accent not in colours_in(icon)
+
+
+def test_every_icon_that_is_named_exists() -> None:
+    names = {*ICONS.values(), *(icon for icon, _, _ in MARKS.values()), "hourglass-half", "key", "keyboard", "copy", "lock", "database"}
+    names |= {"cube", "user", "chevron-down", "chevron-right", "circle-arrow-right", "square-minus", "square-plus", "up-right-from-square"}
+    for name in names:
+        assert not theme.pixmap(name, "text", 16, 1.0).toImage().isNull()
+        assert colours_in(theme.icon(name))
+
+
+def test_pixmaps_are_drawn_for_the_screen(qapp: QApplication) -> None:
+    drawn = theme.pixmap("play", "ok", 14, 2.0)
+    assert (drawn.width(), drawn.deviceIndependentSize().width()) == (28, 14)
+
+
+def test_the_style_sheet_reaches_widgets(qtbot) -> None:
+    label = QLabel("warned")
+    label.setProperty("role", "warn")
+    qtbot.addWidget(label)
+    label.ensurePolished()
+    assert label.palette().windowText().color() == QColor(theme.DARK.warn)
+
+
+@pytest.mark.parametrize("choice", ["dark", "light"])
+def test_a_tick_stands_in_a_box_that_can_be_seen(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+    look = theme.apply(qapp, choice)
+    box = QCheckBox("Markdown")
+    qtbot.addWidget(box)
+    box.show()
+    for checked, colour in ((True, look.tokens.accent), (False, look.tokens.dim)):
+        box.setChecked(checked)
+        picture = box.grab().toImage()
+        height, width = picture.height(), 16
+        pixels = [picture.pixelColor(x, y).name() for x in range(width) for y in range(height)]
+        assert pixels.count(colour) > 20, "its ground, or its border"
+
+
+@pytest.mark.parametrize("choice", ["dark", "light"])
+def test_selected_text_and_a_tab_with_the_keyboard_are_seen(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+    look = theme.apply(qapp, choice)
+    part = QWidget()
+    rows = QVBoxLayout(part)
+    number, tabs = QSpinBox(), QTabBar()
+    tabs.addTab("Content")
+    rows.addWidget(number)
+    rows.addWidget(tabs)
+    qtbot.addWidget(part)
+    part.show()
+    part.activateWindow()
+    qtbot.waitUntil(part.isActiveWindow)
+    for widget, colour in ((number, look.tokens.accent), (tabs, look.tokens.selected)):
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        number.selectAll()
+        picture = widget.grab(widget.rect().adjusted(4, 4, -4, -4)).toImage()
+        pixels = [picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())]
+        assert pixels.count(colour) > 40, widget

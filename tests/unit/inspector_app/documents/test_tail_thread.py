@@ -1,0 +1,116 @@
+"""The thread rests between hints, stops resting where hints fail, and tells no more until what it told is taken."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.generated import _SCHEMA
+from inspector_app.documents import tail_thread
+from inspector_app.documents.tail_thread import TailThread, Told
+from tests.unit.storage.tail.sql_writer import SqlWriter
+
+LONG = 60.0
+"""Seconds that no test waits."""
+
+RESTING = LONG + 1
+"""Told from `LONG`, for which the thread waits until it may tell more."""
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[SqlWriter]:
+    file = tmp_path / "live.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(_SCHEMA)
+    connection.close()
+    writer = SqlWriter(file)
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter) -> Iterator[tuple[TailThread, queue.Queue[Told]]]:
+    monkeypatch.setattr(tail_thread, "MOST_WAITING", LONG)
+    found: queue.Queue[Told] = queue.Queue()
+    thread = TailThread(str(tmp_path / "live.db"), [], found.put, is_hinted=True)
+    yield thread, found
+    thread.close()
+
+
+class Waits:
+    """What the thread waits for, in place of its event: each wait is noted, a long one lasts until somebody wakes it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds: queue.Queue[float] = queue.Queue()
+        noted = self.seconds
+
+        class Noted(threading.Event):
+            def wait(self, timeout: float | None = None) -> bool:
+                noted.put(timeout or 0.0)
+                return super().wait(timeout)
+
+        monkeypatch.setattr(tail_thread.threading, "Event", Noted)
+
+    def until(self, seconds: float) -> None:
+        while self.seconds.get(timeout=LONG) != seconds:
+            pass
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
+    monkeypatch.setattr(tail_thread, "AWAKE", 0.0)
+    monkeypatch.setattr(tail_thread, "RESTING", RESTING)
+    return Waits(monkeypatch)
+
+
+def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+    thread, found = told
+    waits.until(RESTING)
+    writer.add_session("s")
+    thread.hint()
+    changes = found.get(timeout=LONG / 2).changes
+    assert [summary.key.session_id for summary in changes.changed] == ["s"]
+
+
+def test_without_hints_it_looks_all_the_time(
+    monkeypatch: pytest.MonkeyPatch, waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter
+) -> None:
+    thread, found = told
+    waits.until(RESTING)
+    monkeypatch.setattr(tail_thread, "LATE", -1.0)
+    writer.add_session("s")
+    thread._wake.set()  # as if the rest were over
+    assert found.get(timeout=LONG / 2).changes
+    thread.take()
+    writer.add_session("t")
+    assert found.get(timeout=LONG / 2).changes, "nobody said anything"
+    assert not thread._rests
+
+
+def test_a_late_hint_is_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+    thread, found = told
+    waits.until(RESTING)
+    writer.add_session("s")
+    thread._wake.set()
+    assert found.get(timeout=LONG / 2).changes
+    thread.hint()
+    waits.until(RESTING)  # it rests again
+    assert thread._rests
+
+
+def test_no_more_is_told_until_it_is_taken(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+    thread, found = told
+    waits.until(RESTING)
+    for name in ("s", "t"):
+        writer.add_session(name)
+        thread.hint()
+        waits.until(LONG)  # it has looked, and wants to tell
+    assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["s"]
+    assert found.empty()
+    thread.take()
+    assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["t"]

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector_app.engines.samples import is_bundled, samples
+
+
+def test_each_sample_has_a_folder_and_says_what_it_shows() -> None:
+    found = samples()
+    assert [sample.name for sample in found] == ["story", "orders"]
+    for sample in found:
+        assert (sample.folder / "agent.py").is_file()
+        assert sample.text.endswith(".") and "\n" not in sample.text
+        assert sample.example
+        assert is_bundled(sample.folder)
+
+
+def test_a_folder_outside_is_not_ours(tmp_path: Path) -> None:
+    assert not is_bundled(tmp_path)
+    assert not is_bundled(samples()[0].folder.parents[1])

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read
+
+RECEIPT = {
+    "type": "object",
+    "properties": {
+        "status": {"enum": ["approved", "rejected"], "type": "string"},
+        "pages": {"type": "integer", "description": "how many"},
+        "cost": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None},
+        "urgent": {"type": "boolean", "default": True},
+        "note": {"type": "string"},
+        "sent_to": {"$ref": "#/$defs/Address"},
+    },
+    "required": ["status", "pages", "sent_to"],
+    "$defs": {"Address": {"type": "object", "properties": {"street": {"type": "string"}}}},
+}
+
+
+def test_a_schema_makes_a_field_for_each_property() -> None:
+    fields = fields_of_schema(RECEIPT)
+    assert fields is not None
+    assert [(field.key, field.kind, field.required) for field in fields] == [
+        ("status", "choice", True),
+        ("pages", "whole number", True),
+        ("cost", "number", False),
+        ("urgent", "yes or no", False),
+        ("note", "text", False),
+        ("sent_to", "JSON", True),
+    ]
+    assert fields[0].choices == ("approved", "rejected") and fields[1].hint == "how many" and fields[3].value is True
+
+
+@pytest.mark.parametrize("schema", [None, {"type": "string"}, {"type": "object"}, {"properties": {str(one): {} for one in range(9)}}])
+def test_what_is_no_small_object_makes_no_fields(schema: Any) -> None:
+    assert fields_of_schema(schema) is None
+
+
+@pytest.mark.parametrize("value", [[1], "x", {}, {"deep": {}}, {"long": "x" * 201}, {"lines": "a\nb"}, {str(one): one for one in range(9)}])
+def test_a_value_that_is_no_small_flat_object_makes_no_fields(value: Any) -> None:
+    assert fields_of_value(value) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("text", "3", "3"),
+        ("secret", "s", "s"),
+        ("whole number", "3", 3),
+        ("number", "2.5", 2.5),
+        ("JSON", "[1]", [1]),
+        ("JSON", "null", None),
+    ],
+)
+def test_what_is_typed_is_read_as_the_fields_kind(kind: Any, text: str, value: Any) -> None:
+    assert read(FormField("x", kind), text) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "problem"),
+    [
+        ("text", "", "empty"),
+        ("secret", "", "empty"),
+        ("whole number", "", "empty"),
+        ("whole number", "2.5", "whole number"),
+        ("number", "true", "number"),
+        ("number", "NaN", "number"),
+        ("JSON", "{", "JSON value"),
+        ("JSON", "[" * 100_000, "JSON value"),
+    ],
+)
+def test_what_does_not_fit_is_refused(kind: Any, text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read(FormField("x", kind), text)
+
+
+def test_an_empty_text_of_a_value_stays_one() -> None:
+    fields = fields_of_value({"note": ""})
+    assert fields is not None and read(fields[0], "") == ""

@@ -1,0 +1,97 @@
+"""What a person writes in the place of a recorded answer or result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from inspector_app.presentation.result_override import AlterationError, altered_content, changed_in, text_to_alter, what_it_says
+from runtime.events.event import Event
+from runtime.forks.recording import Recording, recording_until
+
+
+def event(*parts: types.Part, author: str = "desk") -> Event:
+    return Event(author=author, invocation_id="e-1", content=types.Content(role="user" if author == "user" else "model", parts=list(parts)))
+
+
+def result(call_id: str, **response: Any) -> types.Part:
+    return types.Part(function_response=types.FunctionResponse(id=call_id, name="stock", response=response))
+
+
+def recorded(last: Event) -> tuple[list[Event], Recording]:
+    events = [event(types.Part(text="hello"), author="user"), last]
+    return events, recording_until(events, last.id)
+
+
+def test_a_result_is_written_as_its_json() -> None:
+    one = event(result("c1", left=310))
+    assert text_to_alter(one) == '{\n  "left": 310\n}'
+    content = altered_content(one, '{"left": 3}')
+    assert [part.function_response.response for part in content.parts or [] if part.function_response] == [{"left": 3}]
+    assert one.get_function_responses()[0].response == {"left": 310}, "the recorded one stays"
+
+
+def test_results_of_several_calls_by_their_ids() -> None:
+    both = event(result("c1", left=1), result("c2", left=2))
+    assert '"c2": {' in text_to_alter(both)
+    content = altered_content(both, '{"c1": {"left": 1}, "c2": {"left": 0}}')
+    assert [part.function_response.response for part in content.parts or [] if part.function_response] == [{"left": 1}, {"left": 0}]
+    with pytest.raises(AlterationError, match="each of these calls is expected: c1, c2"):
+        altered_content(both, '{"c1": {}}')
+    with pytest.raises(AlterationError, match="Each result must be a JSON object"):
+        altered_content(both, '{"c1": {}, "c2": 5}')
+
+
+def test_an_answer_is_its_text_or_its_content() -> None:
+    said = event(types.Part(text="Yes"))
+    assert text_to_alter(said) == "Yes"
+    assert altered_content(said, "No").parts == [types.Part(text="No")]
+    called = event(types.Part(text="wait"), types.Part(function_call=types.FunctionCall(id="c1", name="stock", args={"sku": "P"})))
+    again = text_to_alter(called).replace('"P"', '"Q"')
+    calls = [part.function_call for part in altered_content(called, again).parts or [] if part.function_call]
+    assert [call.args for call in calls] == [{"sku": "Q"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "It is empty"),
+        ('{"parts": 5}', "not the content of an answer"),
+        ('{"role": "model"}', "An answer has parts"),
+        ('{"parts": [', "Line 1, column"),
+        ('{"a": NaN}', "NaN is no JSON number"),
+    ],
+)
+def test_what_is_no_answer(text: str, problem: str) -> None:
+    with pytest.raises(AlterationError, match=problem):
+        altered_content(event(types.Part(text="Yes")), text)
+
+
+def test_what_is_no_result() -> None:
+    for text in ("[]", "three left"):
+        with pytest.raises(AlterationError):
+            altered_content(event(result("c1", left=310)), text)
+
+
+def test_the_fork_is_told_what_was_changed_in_it() -> None:
+    events, recording = recorded(event(result("c1", left=310)))
+    assert changed_in(events, recording).what == "rerun"
+    changed = changed_in(events, recording.altered(altered_content(events[-1], '{"left": 3}')))
+    assert (changed.what, changed.event_id) == ("result", events[-1].id)
+    assert (what_it_says(changed.before), what_it_says(changed.after)) == ({"left": 310}, {"left": 3})
+    events, recording = recorded(event(types.Part(text="Yes")))
+    changed = changed_in(events, recording.altered(altered_content(events[-1], "No")))
+    assert (changed.what, what_it_says(changed.before), what_it_says(changed.after)) == ("answer", "Yes", "No")
+
+
+@pytest.mark.parametrize("value", [None, "Hi", 5, {"parts": 5}, {"parts": [1]}, {"a": 1}])
+def test_what_is_no_content_is_told_as_it_is(value: Any) -> None:
+    assert what_it_says(value) == value
+
+
+def test_several_parts() -> None:
+    call = {"function_call": {"name": "stock", "args": {"sku": "P"}}}
+    assert what_it_says({"parts": [{"text": "a"}, {"text": "b"}]}) == "ab"
+    assert what_it_says({"parts": [{"text": "a"}, call]}) == ["a", {"stock(…)": {"sku": "P"}}]

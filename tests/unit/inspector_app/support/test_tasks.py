@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from inspector_app.support.tasks import Tasks
+
+
+@pytest.fixture
+def reports() -> list[tuple[str, BaseException]]:
+    return []
+
+
+@pytest.fixture
+def tasks(reports: list[tuple[str, BaseException]]) -> Tasks:
+    return Tasks(lambda doing, error: reports.append((doing, error)))
+
+
+async def test_a_failure_is_reported_with_what_was_being_done(tasks: Tasks, reports: list[tuple[str, BaseException]]) -> None:
+    async def fail() -> None:
+        raise OSError("disk gone")
+
+    tasks.spawn(fail(), "Opening orders.db")
+    await tasks.wait_until_idle()
+    assert [(doing, str(error)) for doing, error in reports] == [("Opening orders.db", "disk gone")]
+    assert tasks.running == frozenset()
+
+
+async def test_closing_cancels_and_waits_for_what_has_to_be_cleaned_up(tasks: Tasks, reports: list[tuple[str, BaseException]]) -> None:
+    cleaned = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append(True)
+
+    tasks.spawn(work(), "Waiting")
+    await asyncio.sleep(0)
+    assert await tasks.close(seconds=5) == frozenset()
+    assert cleaned == [True]
+    assert reports == []
+
+
+async def test_closing_does_not_wait_for_ever(tasks: Tasks) -> None:
+    release = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+
+    task = tasks.spawn(stubborn(), "Refusing")
+    await asyncio.sleep(0)
+    assert await tasks.close(seconds=0.05) == frozenset({task})
+    release.set()
+    await task

@@ -17,11 +17,12 @@ from typing import Any
 from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+from inspector_app.opening.opening_controller import sample_cards
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.crash import CrashHooks
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.parts import Parts
-from inspector_app.shell.window_controller import WindowController, sample_cards
+from inspector_app.shell.window_controller import WindowController
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings

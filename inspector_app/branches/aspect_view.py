@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
+from inspector_app.branches.view_data import Aspect
 from inspector_app.widgets import theme
 from inspector_app.widgets.text_dialog import broken_lines
 
@@ -17,22 +17,6 @@ MAX_SHOWN = 200_000
 """Characters of one value; more is for its own session's JSON tab."""
 
 MAX_MARKED_LINES = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Aspect:
-    """One thing that two events are compared in.
-
-    Attributes:
-        name: what it is.
-        left, right: as text.
-        differs: whether they are not the same.
-    """
-
-    name: str
-    left: str
-    right: str
-    differs: bool = True
 
 
 class AspectView(QWidget):

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject
 
 from inspector_app.branches.comparison_aspects import aspects_of
 from inspector_app.branches.session_picker import PickableSession, SessionPicker
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import duration, visible
 from inspector_app.shell.parts import Parts
 from inspector_app.stream.stream_controller import StreamController
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.compare.comparison import Comparison, Totals, compare
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey

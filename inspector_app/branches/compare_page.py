@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector_app.branches.aspect_view import Aspect, AspectView
+from inspector_app.branches.aspect_view import AspectView
 from inspector_app.branches.comparison import LEFT, LEFT_NUMBER, RIGHT, RIGHT_NUMBER, SIGN, ComparisonModel
+from inspector_app.branches.view_data import Aspect
 from inspector_app.widgets import theme
 from inspector_app.widgets.elided_label import ElidedLabel
 

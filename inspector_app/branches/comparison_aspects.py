@@ -8,7 +8,7 @@ from typing import Any
 
 from google.genai import types
 
-from inspector_app.branches.aspect_view import Aspect
+from inspector_app.branches.view_data import Aspect
 from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.presentation.values import clock_ms, duration
 from runtime.compare.comparison import prompt_of, state_differences

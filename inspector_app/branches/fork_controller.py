@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from inspector_app.branches.fork_text import ALTER, EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import OpenSession
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
@@ -20,7 +21,6 @@ from inspector_app.presentation.values import visible
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.support.data_folder import data_folder
-from inspector_app.workspace.cursor import SessionAddress
 from inspector_app.workspace.run import RunEnd
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event

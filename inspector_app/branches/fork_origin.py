@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from inspector_app.branches.compare_controller import CompareController
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.presentation.values import plain_tooltip
-from inspector_app.sessions.session_node import ForkInfo
 from inspector_app.shell.parts import Parts
-from inspector_app.workspace.cursor import SessionAddress
 
 
 class ForkOriginController(QObject):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inspector_app.presentation.decisions import Choice, Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.result_override import what_it_says
+from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.presentation.values import full_time, preview, visible
-from inspector_app.sessions.session_node import ForkInfo
-from inspector_app.widgets.decision_card import Choice, Fact
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.llm_agent import LlmAgent
 from runtime.artifacts.artifact_names import USER_PREFIX

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject
 from inspector_app.branches.fork_controller import ForkController
 from inspector_app.branches.rewind_text import rewind_facts, rewind_title
 from inspector_app.documents.session_document import OpenSession
+from inspector_app.presentation.decisions import Choice
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
-from inspector_app.widgets.decision_card import Choice
 from inspector_app.workspace.manual_events import HandCommits
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut

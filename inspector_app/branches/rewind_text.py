@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inspector_app.presentation.decisions import Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview, visible
-from inspector_app.widgets.decision_card import Fact
 from runtime.running.rewind_plan import RewindPlan, UndoneFile
 from runtime.sessions.state import Change
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import visible
 from inspector_app.widgets.list_below import ListBelow
-from inspector_app.workspace.cursor import SessionAddress
 
 MOST_SHOWN = 500
 ROW_HEIGHT = 24

@@ -15,11 +15,12 @@ from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import clock_ms, full_time, plain_tooltip, visible
 from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_edit_bar import StateEditBar
-from inspector_app.state.state_tree import PINNED, StateByScope
+from inspector_app.state.state_tree import StateByScope
 from inspector_app.state.state_view import NO_STATE, StateView
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
+from inspector_app.widgets.value_tree import PINNED
 from runtime.events import Event
 from runtime.sessions.state import Change, scope_of
 

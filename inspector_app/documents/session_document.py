@@ -9,9 +9,9 @@ from typing import Any
 from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.past import Past
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.sources import Source
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation
 from runtime.history.state_at import History

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from inspector_app.documents.long_session import LONG, TAIL, with_older
+from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_of
+from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.worker import Worker
-from inspector_app.workspace.cursor import MEMORY
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
@@ -347,3 +348,9 @@ class MemorySource(Source):
     async def close(self) -> None:
         """See `Source.close`."""
         await self._service.close()
+
+
+def database_info(source: Source) -> DatabaseInfo:
+    """Return how a database is shown in the list."""
+    badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
+    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)

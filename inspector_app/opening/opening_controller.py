@@ -7,14 +7,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines import embedded
 from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.opening.url_dialog import UrlDialog
+from inspector_app.opening.welcome import SampleCard
 from inspector_app.presentation.values import error_text
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
-from inspector_app.workspace.cursor import SessionAddress
 from inspector_app.workspace.messages import Message, format_traceback
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import ForeignDatabaseError, OtherDatabaseError
@@ -279,3 +280,11 @@ def _are_one_file(one: str, other: str) -> bool:
         return one == other or Path(one).samefile(other)
     except OSError:  # one of them is no file
         return False
+
+
+SAMPLE_ICONS = {"story": "book-open", "orders": "cart-shopping"}
+
+
+def sample_cards() -> list[SampleCard]:
+    """Return what the welcome page offers to begin with."""
+    return [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]

@@ -25,7 +25,7 @@ from runtime.events.kinds import (
     text_of_content,
     tokens_of,
 )
-from runtime.history.checkpoints import CALLED_WITHOUT_RESULT
+from runtime.history.turns import CALLED_WITHOUT_RESULT
 
 __all__ = [
     "ICONS",

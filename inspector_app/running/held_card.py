@@ -13,30 +13,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from inspector_app.presentation.json_text import parse_json_object
 from inspector_app.presentation.values import plain_tooltip
+from inspector_app.running.view_data import HoldWords
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.json_editor import JsonEditor
-
-
-@dataclass(frozen=True, slots=True)
-class HoldWords:
-    """What the window says about a hold.
-
-    Attributes:
-        title: of the card, such as "Held before"; subject: what stands out after it, such as "pay".
-        place: for the tool bar, such as "before tool call pay".
-        why: which command or breakpoint did it.
-        beside: what parallel branches do meanwhile; empty without any.
-        failure: what was raised; empty if nothing was.
-    """
-
-    title: str
-    subject: str
-    place: str
-    why: str
-    beside: str
-    failure: str
-
 
 CallKind = Literal["tool", "model", "failed tool", "failed model"]
 Choice = Literal["call", "result", "raise", "answer"]

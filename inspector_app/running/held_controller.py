@@ -7,8 +7,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from inspector_app.running.held_card import CallKind, Decision, HeldCard, HoldWords
+from inspector_app.running.held_card import CallKind, Decision, HeldCard
 from inspector_app.running.hold_text import words_for
+from inspector_app.running.view_data import HoldWords
 from inspector_app.workspace.run import RunController
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.hold import Hold

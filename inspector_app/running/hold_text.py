@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import ordinal, visible
-from inspector_app.running.held_card import HoldWords
+from inspector_app.running.view_data import HoldWords
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, RunningAgent

@@ -7,9 +7,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.shell.parts import Parts
-from inspector_app.workspace.cursor import SessionAddress
 from inspector_app.workspace.manual_events import HandCommits
 from runtime.agents.llm_agent import LlmAgent
 from runtime.history.invocations import PendingItem

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import ago, full_time, plain_tooltip, visible
 from inspector_app.running.pending_form import PendingForm
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.workspace.cursor import SessionAddress
 
 if TYPE_CHECKING:
     from runtime.history.invocations import PendingItem

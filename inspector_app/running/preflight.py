@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from inspector_app.presentation.decisions import Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview, visible
-from inspector_app.running.preflight_card import Preflight
-from inspector_app.widgets.decision_card import Fact
+from inspector_app.running.view_data import Preflight
 from runtime.running.resume_plan import ResumePlan, ToolRun
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from inspector_app.widgets.decision_card import Choice, DecisionCard, Fact
-
-Place = Literal["here", "copy", "backup", "in place"]
-"""Where a resumed run writes: where the session is, into a copy of its database, or in place (after a backup) though it was read only."""
+from inspector_app.presentation.decisions import Choice
+from inspector_app.running.view_data import Preflight
+from inspector_app.widgets.decision_card import DecisionCard
 
 _RESUME = {
     "here": "Resume",
@@ -20,27 +16,6 @@ _RESUME = {
     "in place": "Resume in place",
 }
 _NAMES = ("resume", "elsewhere")
-
-
-@dataclass(slots=True)
-class Preflight:
-    """What to read before *Resume* is pressed.
-
-    Attributes:
-        invocation_id: which invocation.
-        title: what is asked.
-        lines: what happens first, and what else there is to know, what matters most first.
-        warns: something is done again, lost or different.
-        blocked: why it cannot be resumed; empty if it can.
-        places: where it can be resumed, the better choice first.
-    """
-
-    invocation_id: str
-    title: str
-    lines: list[Fact] = field(default_factory=list)
-    warns: bool = False
-    blocked: str = ""
-    places: tuple[Place, ...] = ("here",)
 
 
 class PreflightCard(DecisionCard):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.documents.session_document import OpenSession
 from inspector_app.documents.sources import Source
 from inspector_app.running.preflight import preflight_of
-from inspector_app.running.preflight_card import Place, Preflight
+from inspector_app.running.view_data import Place, Preflight
 from inspector_app.shell.parts import Parts
 from inspector_app.workspace.working_copy import CopyController
 from inspector_app.workspace.write_access import TakingOverController

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from inspector_app.branches.fork_controller import ForkController
 from inspector_app.running.breakpoint_controller import BreakpointController
 from inspector_app.running.held_controller import HeldController
-from inspector_app.running.preflight_card import Preflight
 from inspector_app.running.resume_controller import ResumeController
+from inspector_app.running.view_data import Preflight
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.workspace.run import RunEnd

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.sessions.deletion_dialog import DeletionDialog
 from inspector_app.shell.parts import Parts
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.sessions.session import SessionKey
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from runtime.support.worker_threads import run_in_thread

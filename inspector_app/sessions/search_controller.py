@@ -6,13 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.presentation.values import clock, day
 from inspector_app.sessions.search_dialog import FoundEvent, SearchDialog
 from inspector_app.shell.parts import Parts
 from inspector_app.stream.stream_controller import StreamController
 from inspector_app.support.worker import Worker
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.search_index import Hit, SearchIndex, remove_stale
 

@@ -6,8 +6,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.presentation.values import visible
-from inspector_app.sessions.session_node import DatabaseInfo, ForkInfo, Summary, TreeNode
+from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import STEP, Order, in_order, matches
 from runtime.sessions.session import SessionKey
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.presentation.values import size
 from inspector_app.sessions.moving_session_rows import MovingSessionRows
 from inspector_app.sessions.session_layout import Database, Layout, News, lay_out
-from inspector_app.sessions.session_node import DatabaseInfo, ForkInfo, Summary, TreeNode
+from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS, matches
 from inspector_app.sessions.wanted_sizes import WantedSizes
 from runtime.sessions.session import SessionKey

@@ -15,12 +15,11 @@ from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.live_event_eviction import HandOver
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import OpenSession, StateAtEvent
-from inspector_app.documents.sources import Source
-from inspector_app.engines.samples import samples
+from inspector_app.documents.sources import Source, database_info
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.opening_controller import OpeningController
-from inspector_app.opening.welcome import SampleCard
 from inspector_app.presentation.values import error_text, visible
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.resume_controller import ResumeController
@@ -29,7 +28,7 @@ from inspector_app.sessions.deletion_controller import DeletionController
 from inspector_app.sessions.search_controller import SearchController
 from inspector_app.sessions.sizes_controller import SizesController
 from inspector_app.shell.parts import Parts
-from inspector_app.shell.window_status import WindowStatus, database_info, mark_of
+from inspector_app.shell.window_status import WindowStatus
 from inspector_app.state.files_controller import FilesController
 from inspector_app.state.pin_controller import PinController
 from inspector_app.state.state_edits import StateEditController
@@ -39,11 +38,11 @@ from inspector_app.stream.scroll_marks import ScrollMarks
 from inspector_app.stream.stream_controller import MANY_AT_ONCE, StreamController
 from inspector_app.stream.tool_agent_events import InnerEvents
 from inspector_app.widgets import theme
-from inspector_app.workspace.cursor import SessionAddress
 from inspector_app.workspace.live_tail import TailController
 from inspector_app.workspace.manual_events import HandCommits
 from inspector_app.workspace.messages import Message, format_traceback
 from inspector_app.workspace.run import RunEnd
+from inspector_app.workspace.session_catalog import mark_of
 from inspector_app.workspace.working_copy import CopyController
 from inspector_app.workspace.write_access import TakingOverController
 from runtime.errors.known_error import KnownError
@@ -51,8 +50,6 @@ from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
-
-SAMPLE_ICONS = {"story": "book-open", "orders": "cart-shopping"}
 
 
 class WindowController(QObject):
@@ -345,8 +342,3 @@ class WindowController(QObject):
         focus = self.window.focusWidget()
         bar = self.window.run_bar
         return focus is None or not focus.isVisible() or focus is bar or bar.isAncestorOf(focus)
-
-
-def sample_cards() -> list[SampleCard]:
-    """Return what the welcome page offers to begin with."""
-    return [SampleCard(sample.name, sample.name, sample.text, SAMPLE_ICONS.get(sample.name, "robot")) for sample in samples()]

@@ -6,16 +6,16 @@ import heapq
 
 from PySide6.QtCore import QTimer
 
-from inspector_app.documents.sources import Source
+from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.sources import Source, database_info
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.pending_pane import PendingRow
-from inspector_app.sessions.session_node import DatabaseInfo
 from inspector_app.shell.parts import Parts
 from inspector_app.widgets.actions import allow
 from inspector_app.workspace.action_availability import Action
-from inspector_app.workspace.cursor import SessionAddress
+from inspector_app.workspace.session_catalog import mark_of
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
 
@@ -250,14 +250,3 @@ class WindowStatus:
     def show_live(self, following: bool) -> None:
         """Say whether the newest event is followed."""
         self.window.status.show_live(following if self.events.event_count else None)
-
-
-def database_info(source: Source) -> DatabaseInfo:
-    """Return how a database is shown in the list."""
-    badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
-    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
-
-
-def mark_of(items: list[PendingItem]) -> str:
-    """Return the mark of a session in which these wait."""
-    return items[-1].kind if items else "finished"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.state.state_view import StateView
 from inspector_app.support.settings import Settings
-from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.cursor import Cursor
 
 
 class PinController(QObject):

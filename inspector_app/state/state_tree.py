@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject
 
 from inspector_app.presentation.values import preview
-from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
+from inspector_app.widgets.value_tree import FILES, PINNED, ValueNode, ValueTreeModel
 from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
 LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
@@ -18,13 +18,10 @@ LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "
 UNCOMMITTED = "uncommitted"
 """The `lane` of what is not committed yet; no scope."""
 
-FILES = "files"
 _BOTH_FIT = 24
 """Characters of a value before and after; of longer ones only the new one is shown: that must not be cut off, and the delta has both."""
 """The `lane` of the session's files (artifacts); no scope."""
 
-PINNED = "pinned"
-"""The `lane` of the keys that somebody wants to see first, whatever their scope."""
 
 CHANGED_SINCE = " · changed since"
 """After the writer of a key that another session has written since."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import OpenSession
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview
 from inspector_app.shell.parts import Parts
 from inspector_app.state.writers_pane import WriterRow
 from inspector_app.stream.stream_controller import StreamController
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.agents.base_agent import BaseAgent
 from runtime.history.state_at import History
 from runtime.history.writers import Reading, Write, readings_of

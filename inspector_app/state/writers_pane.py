@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import clock, full_time, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.workspace.cursor import SessionAddress
 
 _ROW = Qt.ItemDataRole.UserRole
 _EVENT = 1

@@ -10,16 +10,15 @@ from google.genai import types
 
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import InnerRun
+from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
 from inspector_app.presentation.values import clock, duration, visible
 from runtime.events import Event
 from runtime.events.marks import EDITED
 
-USER_ROLE = "author0"
 MOST_LANES = 6
 _SHOWN_OF_GROWING = 160
 _PIECES_JOINED = 1024
-_AGENT_ROLES = ("author1", "author2", "author3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,34 +178,6 @@ def inner_event_row(event: Event, depth: int, author_role: str, held: bool, auth
     """
     row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)
     return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
-
-
-class AuthorColours:
-    """Gives each agent a colour in the order they first speak; the user always has the first."""
-
-    def __init__(self) -> None:
-        self._roles: dict[str, str] = {}
-
-    @property
-    def authors(self) -> list[str]:
-        """The agents so far, in the order they first spoke."""
-        return list(self._roles)
-
-    def knows(self, author: str) -> bool:
-        """Return whether the author has a colour already."""
-        return author == "user" or author in self._roles
-
-    def role(self, author: str) -> str:
-        """Return the author's colour role."""
-        if author == "user":
-            return USER_ROLE
-        if author not in self._roles:
-            self._roles[author] = _AGENT_ROLES[len(self._roles) % len(_AGENT_ROLES)]
-        return self._roles[author]
-
-    def sign(self, author: str) -> int:
-        """Return how often the colours had been given out before this author got one."""
-        return list(self._roles).index(author) // len(_AGENT_ROLES) if author in self._roles and len(self._roles) > len(_AGENT_ROLES) else 0
 
 
 class GrowingText:

@@ -9,18 +9,10 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import InnerRun
+from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_text, cell_tooltip, row_in_words
-from inspector_app.stream.event_rows import (
-    AuthorColours,
-    GrowingText,
-    StreamRow,
-    event_row,
-    header_row,
-    inner_event_row,
-    inner_header_row,
-    unread_row,
-)
+from inspector_app.stream.event_rows import GrowingText, StreamRow, event_row, header_row, inner_event_row, inner_header_row, unread_row
 from inspector_app.stream.row_layout import EventPlaces
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import OpenSession
 from inspector_app.presentation.event_summary import is_failure
 from inspector_app.stream.event_list_model import EventListModel
@@ -16,7 +17,6 @@ from inspector_app.stream.marked_scroll_bar import MarkedScrollBar, Marks
 from inspector_app.stream.stream_controller import StreamController
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import BrowseController
-from inspector_app.workspace.cursor import SessionAddress
 from inspector_app.workspace.run import RunController
 from runtime.debugger.hold import Hold
 from runtime.errors.storage_error import StorageError

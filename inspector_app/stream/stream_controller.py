@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.documents.invocation_groups import InvocationGroups
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import OpenSession
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
@@ -18,7 +19,7 @@ from inspector_app.stream.hits import Hits
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import BrowseController
-from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE

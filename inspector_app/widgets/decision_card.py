@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from inspector_app.presentation.decisions import Choice, Fact
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
@@ -19,37 +19,6 @@ MAX_HEIGHT, MIN_HEIGHT = 200, 40
 
 _MARGIN, _MARGIN_RIGHT = 12, 8
 CANCEL = "cancel"
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One fact.
-
-    Attributes:
-        icon, role: of the theme.
-        text: a sentence.
-    """
-
-    icon: str
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One thing that can be done.
-
-    Attributes:
-        name: what `DecisionCard.chosen` carries.
-        text: on the button.
-        does: what it does, or why it cannot be done now, for the tooltip.
-        enabled: whether it can be done.
-    """
-
-    name: str
-    text: str
-    does: str = ""
-    enabled: bool = True
 
 
 class DecisionCard(QWidget):

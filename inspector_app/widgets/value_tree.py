@@ -223,3 +223,10 @@ class ValueTreeModel(QAbstractItemModel):
             return plain_tooltip(node.note)
         is_long = isinstance(node.value, str) and len(node.value) > _LONG
         return plain_tooltip(preview(node.value, 1500) + ("\n\nDouble-click, or press Enter, to open it in full." if is_long else ""))
+
+
+FILES = "files"
+
+
+PINNED = "pinned"
+"""The `lane` of the keys that somebody wants to see first, whatever their scope."""

@@ -6,14 +6,13 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
-from inspector_app.state.state_tree import FILES, PINNED
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json, as_python
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.row_menu import RowMenu
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_delegate import ValueDelegate
-from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
+from inspector_app.widgets.value_tree import FILES, PINNED, ValueNode, ValueTreeModel
 
 _LEAST_KEYS = 160
 """Pixels of the keys where nobody wrote the values: so the column seldom moves from one event to the next."""

@@ -13,11 +13,12 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.long_session import LongSession, with_older
 from inspector_app.documents.past import past_at
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed, OpenSession, StateAtEvent
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.sources import DatabaseSource, MemorySource, Source
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.scanning import Scanner, newest
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.support.frame_batcher import Frames
 from inspector_app.workspace.current_session import BrowseController
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.events.event import Event
 
 MOST_WAITING = 10_000

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed, OpenSession
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.documents.tail_thread import Following, TailThread, Told
@@ -18,7 +19,7 @@ from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.frame_batcher import Frames
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import BrowseController
-from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.file_hints import FileHints
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.run import RunController, RunEnd

@@ -12,13 +12,14 @@ from typing import Any, Literal
 from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, Obstacles, Phase
 from inspector_app.workspace.current_session import BrowseController
-from inspector_app.workspace.cursor import Cursor, SessionAddress
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.incoming_events import Arrivals, InnerEvent
 from inspector_app.workspace.loaded_agent import AgentController
 from inspector_app.workspace.messages import MessageBus
@@ -31,8 +32,8 @@ from runtime.debugger.requests import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
-from runtime.history.checkpoints import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
+from runtime.history.turns import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.sessions.session import SessionKey
 
 StepKind = Literal["over", "into", "out"]

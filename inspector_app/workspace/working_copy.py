@@ -7,11 +7,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_files import copy_files
 from inspector_app.documents.sources import Source
 from inspector_app.shell.parts import Parts
 from inspector_app.support.data_folder import data_folder
-from inspector_app.workspace.cursor import SessionAddress
 from runtime import sessions
 from runtime.sessions.session import SessionKey
 from runtime.support.worker_threads import run_in_thread

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from inspector_app.documents.sources import Source
+from inspector_app.documents.sources import Source, database_info
 from inspector_app.shell.parts import Parts
-from inspector_app.shell.window_status import WindowStatus, database_info
+from inspector_app.shell.window_status import WindowStatus
 from runtime.storage.connections.other_processes import OtherProcess, others_with_open
 from runtime.support.worker_threads import run_in_thread
 

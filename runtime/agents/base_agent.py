@@ -20,8 +20,8 @@ from runtime.errors.resume_error import ResumeError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CALLBACK
-from runtime.history.checkpoints import REPLAYED_CHECKPOINT, Checkpoints
+from runtime.events.marks import CALLBACK, REPLAYED_CHECKPOINT
+from runtime.history.checkpoints import Checkpoints
 from runtime.support.calling import first_answer
 
 logger = logging.getLogger(__name__)

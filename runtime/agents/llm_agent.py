@@ -15,7 +15,7 @@ from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
-from runtime.history.checkpoints import Turn, events_of_call, read_turn, transferred_to
+from runtime.history.turns import Turn, events_of_call, read_turn, transferred_to
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner

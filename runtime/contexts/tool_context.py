@@ -8,9 +8,9 @@ from runtime.auth.auth_credential import AuthCredential
 from runtime.auth.auth_tool import AuthConfig, as_auth_config
 from runtime.contexts.callback_context import CallbackContext
 from runtime.events.event_actions import EventActions
+from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions.state import State
 from runtime.support.json_value import as_json
-from runtime.tools.tool_confirmation import ToolConfirmation
 
 if TYPE_CHECKING:
     from runtime.contexts.invocation_context import InvocationContext

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from runtime.contexts.hooks import CallFailure
 from runtime.debugger.agent_calls import AgentCall
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.debugger import Debugger
@@ -22,7 +23,6 @@ from runtime.events.event import Event
 from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.plugins.plugin_manager import CallFailure
 from runtime.support.json_schema import misfit, parameters_schema
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from runtime.tools.tool_confirmation import ToolConfirmation
+from runtime.events.tool_confirmation import ToolConfirmation
 
 
 class EventCompaction(BaseModel):

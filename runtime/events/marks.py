@@ -44,3 +44,14 @@ TEMP_GONE = "inspector_temp_gone"
 def begins_resumed_run(event: Event) -> bool:
     """Return whether the event is the first that a resumed run committed."""
     return bool((event.custom_metadata or {}).get(RESUMED))
+
+
+REPLAYED_CHECKPOINT = "inspector_replayed_checkpoint"
+"""Mark in an event's custom_metadata: a resumed custom agent yielded, before any other work, a checkpoint that was committed already.
+
+It walked past steps that are done, so the checkpoint must not move it back when the run is resumed once more."""
+
+
+def is_replayed_checkpoint(event: Event) -> bool:
+    """Return whether the event is a checkpoint that a resumed agent walked past again."""
+    return bool(event.custom_metadata and event.custom_metadata.get(REPLAYED_CHECKPOINT))

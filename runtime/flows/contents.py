@@ -10,10 +10,10 @@ from typing import Any
 from google.genai import types
 from pydantic import BaseModel
 
-from runtime.compaction import with_summaries
 from runtime.events.event import Event
-from runtime.history.checkpoints import REQUEST_CALLS
-from runtime.running.rewind import without_rewound
+from runtime.flows.summaries import with_summaries
+from runtime.history.rewound import without_rewound
+from runtime.history.turns import REQUEST_CALLS
 from runtime.sessions.state import independent
 from runtime.support.unchecked import changed, trusted
 

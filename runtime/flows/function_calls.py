@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.auth.auth_tool import as_auth_config, read_answer
+from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.tool_context import ToolContext
 from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.history.checkpoints import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
-from runtime.plugins.plugin_manager import CallFailure, NoResult
+from runtime.events.tool_confirmation import ToolConfirmation
+from runtime.history.turns import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.sessions.state import independent
 from runtime.support.calling import first_answer
 from runtime.support.ids import new_function_call_id
@@ -28,7 +29,6 @@ from runtime.support.json_value import as_json
 from runtime.support.merge import merge
 from runtime.support.unchecked import trusted
 from runtime.tools.base_tool import BaseTool
-from runtime.tools.tool_confirmation import ToolConfirmation
 
 if TYPE_CHECKING:
     from runtime.agents.llm_agent import LlmAgent

@@ -17,7 +17,7 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
-from runtime.history.checkpoints import Turn, answer_set
+from runtime.history.turns import Turn, answer_set
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.events.event import Event
 from runtime.events.kinds import REQUEST_TOOLS
+from runtime.history.placeholders import keys_in
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-from runtime.utils.instructions_utils import keys_in
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent

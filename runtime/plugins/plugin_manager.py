@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.errors.known_error import KnownError
 from runtime.plugins.base_plugin import BasePlugin
 
 
 class PluginError(KnownError, RuntimeError):
     """A plugin's hook raised; the text names plugin and hook, the cause is chained."""
-
-
-class CallFailure(Exception):  # it carries an error, and is none itself
-    """Raised by a plugin's `before_tool_callback` to let the call fail as if the tool had raised.
-
-    Attributes:
-        error: what the agent sees.
-    """
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class NoResult(Exception):  # no error either
-    """Raised by a plugin's `before_tool_callback` to say that the call returns nothing, as a long-running tool may."""
 
 
 class PluginManager:

@@ -14,7 +14,7 @@ from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.history.checkpoints import read_checkpoints
-from runtime.running.rewind import without_rewound
+from runtime.history.rewound import without_rewound
 from runtime.running.uploads import with_saved_files
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session

@@ -15,30 +15,13 @@ from runtime.errors.not_found_error import InvocationNotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.history.explanation import explain
+from runtime.history.rewound import without_rewound
 from runtime.history.state_at import History
-from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session
 from runtime.sessions.state import same_value, scope_of
 from runtime.support.ids import new_invocation_id
 
 logger = logging.getLogger(__name__)
-
-
-def without_rewound(events: Sequence[Event]) -> EventList:
-    """Return the events that no rewind took back, the rewinds themselves left out; the same object where there was no rewind."""
-    events = events if isinstance(events, EventList) else EventList(events)
-    rewinds = events.rewinds()
-    if not rewinds:
-        return events
-    kept: list[int] = []
-    for index in range(len(events)):
-        target = rewinds.get(index)
-        if target is None:
-            kept.append(index)
-            continue
-        first = next((place for place, old in enumerate(kept) if events.invocation_id(old) == target), len(kept))
-        del kept[first:]
-    return events.choose(kept)
 
 
 def start_of(events: Sequence[Event], invocation_id: str) -> int:

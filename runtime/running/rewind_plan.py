@@ -14,8 +14,9 @@ from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.events.event import Event
 from runtime.events.kinds import REQUEST_TOOLS, TRANSFER_TOOL, text_of
 from runtime.history.invocations import Status, invocations
+from runtime.history.rewound import without_rewound
 from runtime.history.state_at import History
-from runtime.running.rewind import changed_files, restoring_delta, start_of, versions_after, without_rewound
+from runtime.running.rewind import changed_files, restoring_delta, start_of, versions_after
 from runtime.sessions.event_list import EventList
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import Change, scope_of

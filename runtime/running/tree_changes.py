@@ -18,7 +18,8 @@ from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
 from runtime.events.event import Event
 from runtime.events.marks import CALLBACK
-from runtime.history.checkpoints import SET_ANSWER_CALL, Checkpoints
+from runtime.history.checkpoints import Checkpoints
+from runtime.history.turns import SET_ANSWER_CALL
 from runtime.tools.base_tool import BaseTool
 
 _STATES: dict[type[BaseAgent], type[BaseAgentState]] = {

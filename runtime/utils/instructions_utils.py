@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from runtime.errors.known_error import KnownError
-from runtime.sessions.state import State
+from runtime.history.placeholders import _ARTIFACT, _BRACES, _SCOPED_NAME
 
 if TYPE_CHECKING:
     from runtime.contexts.readonly_context import ReadonlyContext
-
-_BRACES = re.compile(r"\{\{([^{}]*)\}\}|\{([^{}]*)\}")
-_SCOPED_NAME = re.compile(rf"(?:{State.APP_PREFIX}|{State.USER_PREFIX}|{State.TEMP_PREFIX})?[^\W\d]\w*")
-_ARTIFACT = "artifact."
 
 
 class MissingStateKeyError(KnownError, KeyError):
@@ -47,12 +42,6 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
         escaped, name = match.groups()
         parts.append("{" + escaped + "}" if escaped is not None else await _filled(name, match.group(), template, readonly_context))
     return "".join(parts) + template[end:]
-
-
-def keys_in(template: str) -> set[str]:
-    """Return the state keys that a text names, whether it needs them or not."""
-    names = (match.group(2).strip().removesuffix("?") for match in _BRACES.finditer(template) if match.group(2) is not None)
-    return {name for name in names if _SCOPED_NAME.fullmatch(name)}
 
 
 async def _filled(name: str, braces: str, template: str, context: ReadonlyContext) -> str:

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from runtime.events import Event
-from runtime.events.marks import RESUMED
-from runtime.history.checkpoints import is_replayed_checkpoint
+from runtime.events.marks import RESUMED, is_replayed_checkpoint
 from runtime.history.invocations import invocations
 from tests.agent_specs import shown
 from tests.crash import faults

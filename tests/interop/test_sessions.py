@@ -11,9 +11,9 @@ from google.genai import types
 
 from runtime.errors import StaleSessionError
 from runtime.events import Event, EventActions
+from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions import DatabaseSessionService, Session, SqliteSessionService
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.fixture_paths import copy_of
 from tests.interop.google_adk import adk_1_python, run_adk
 

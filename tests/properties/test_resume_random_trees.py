@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from runtime.agents import ToolContext
 from runtime.events import Event
-from runtime.history.checkpoints import is_replayed_checkpoint
+from runtime.events.marks import is_replayed_checkpoint
 from runtime.sessions import InMemorySessionService
 from runtime.tools import FunctionTool
 from tests import sweep

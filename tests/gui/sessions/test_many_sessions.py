@@ -9,8 +9,9 @@ import weakref
 import pytest
 from PySide6.QtCore import QModelIndex
 
+from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.sessions import moving_session_rows, session_layout, session_order, session_tree
-from inspector_app.sessions.session_node import DatabaseInfo, ForkInfo, TreeNode
+from inspector_app.sessions.session_node import TreeNode
 from inspector_app.sessions.session_order import ORDERS
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_pane import SessionsPane

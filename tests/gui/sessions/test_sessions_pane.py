@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from inspector_app.sessions.session_node import DatabaseInfo, ForkInfo
+from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.widgets import theme

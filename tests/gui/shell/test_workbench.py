@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTreeWidget
 from pytestqt.qtbot import QtBot
 
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.breakpoints_pane import BreakpointRow
 from inspector_app.running.pending_pane import PendingRow
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.workbench import Workbench
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.widgets import theme
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
 

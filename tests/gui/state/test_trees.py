@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from inspector_app.sessions.session_node import DatabaseInfo
+from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.sessions.session_order import ORDERS
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_pane import SessionsPane

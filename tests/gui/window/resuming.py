@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.running.preflight_card import Preflight
+from inspector_app.running.view_data import Preflight
 
 
 def read_preflight(inspector: Inspector, qtbot: QtBot) -> Preflight:

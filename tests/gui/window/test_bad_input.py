@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.opening import opening_controller as opening
-from inspector_app.workspace.cursor import SessionAddress
 
 
 def press_retry(page_name: str, inspector: Inspector, qtbot: QtBot) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.workspace.cursor import SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from runtime.events import Event, EventActions
 from runtime.sessions.database_session_service import DatabaseSessionService
 from runtime.sessions.session import SessionKey

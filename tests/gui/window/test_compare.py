@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.branches.aspect_view import Aspect
 from inspector_app.branches.comparison import LEFT, RIGHT
 from inspector_app.branches.session_picker import SessionPicker
+from inspector_app.branches.view_data import Aspect
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.widgets import theme
-from inspector_app.workspace.cursor import SessionAddress
 from runtime.events import Event, EventActions
 from runtime.sessions.lineage import Lineage, SessionCopy
 from runtime.sessions.session import SessionKey

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_files import files_folder, files_of
-from inspector_app.state.state_tree import FILES
-from inspector_app.workspace.cursor import SessionAddress
+from inspector_app.widgets.value_tree import FILES
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 from tests.fixture_paths import copy_of, fixtures_dir

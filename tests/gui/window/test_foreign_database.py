@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.workspace.cursor import MEMORY
+from inspector_app.documents.session_address import MEMORY
 from resources.samples.orders import script
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 

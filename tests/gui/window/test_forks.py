@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id, text_of
-from inspector_app.workspace.cursor import SessionAddress
 from resources.samples.orders.script import order_script
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent

@@ -20,7 +20,7 @@ from inspector_app.detail.request_values import NOT_RECORDED, PUT_TOGETHER, TOO_
 from inspector_app.documents import live_event_eviction as hand_over
 from inspector_app.documents.live_event_eviction import _count_of
 from inspector_app.documents.session_document import Committed
-from inspector_app.state.state_tree import FILES
+from inspector_app.widgets.value_tree import FILES
 from inspector_app.workspace import current_session as browse
 from runtime.storage.open_service import open_session_service
 from tests.gui.events import changed, said

@@ -17,10 +17,10 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.shell import message_bar
 from inspector_app.shell.message_bar import MAX_SHOWN
 from inspector_app.shell.message_row import MessageRow
-from inspector_app.workspace.cursor import SessionAddress
 from inspector_app.workspace.messages import MessageBus
 from runtime.errors import StaleSessionError, StorageError
 

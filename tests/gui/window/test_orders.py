@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.sessions.session_rows import NODE_ROLE
-from inspector_app.workspace.cursor import MEMORY, SessionAddress
 from resources.samples.orders import script
 
 ORDERS = STORY.parent / "orders"

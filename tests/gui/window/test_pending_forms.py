@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMessageBox, QPlainT
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.running.pending_form import PendingForm
 from inspector_app.running.pending_pane import PendingPane, PendingRow
 from inspector_app.running.value_form import ValueForm
 from inspector_app.support.settings import Settings
 from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
-from inspector_app.workspace.cursor import MEMORY, SessionAddress
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
 from tests.gui.window.test_debugging import results, write

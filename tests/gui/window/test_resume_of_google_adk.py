@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.running.preflight_card import Preflight
+from inspector_app.running.view_data import Preflight
 from runtime.events import Event
 from runtime.history.invocations import invocations
 from runtime.running.resume_plan import ResumePlan, plan_resume

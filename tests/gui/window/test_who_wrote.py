@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.workspace.cursor import SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from runtime.events import Event, EventActions
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase

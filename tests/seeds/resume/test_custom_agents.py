@@ -7,7 +7,7 @@ import pytest
 from runtime.apps import App, ResumabilityConfig
 from runtime.errors import ResumeError
 from runtime.events import Event
-from runtime.history.checkpoints import is_replayed_checkpoint
+from runtime.events.marks import is_replayed_checkpoint
 from runtime.history.invocations import invocations
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService, Session

@@ -12,8 +12,8 @@ from runtime.agents import LlmAgent, SequentialAgent
 from runtime.apps import App, EventsCompactionConfig, ResumabilityConfig
 from runtime.apps.base_events_summarizer import BaseEventsSummarizer, summary_event
 from runtime.apps.llm_event_summarizer import LlmEventSummarizer
-from runtime.compaction import with_summaries
 from runtime.events import Event
+from runtime.flows.summaries import with_summaries
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm, last_message_text
 from runtime.runners import Runner

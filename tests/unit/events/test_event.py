@@ -9,8 +9,8 @@ from google.genai import types
 
 from runtime.events import Event, EventActions
 from runtime.events.event_actions import EventCompaction
+from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions import DatabaseSessionService, InMemorySessionService
-from runtime.tools.tool_confirmation import ToolConfirmation
 
 PARTS: list[types.Part] = [
     types.Part(text="said"),

@@ -19,8 +19,8 @@ from runtime.forks.fork import Cut, fork_into
 from runtime.forks.recording import RecordingError, alterable, is_said, recording_until
 from runtime.forks.replay import Replay
 from runtime.forks.rerun import Rerun
-from runtime.history.checkpoints import REQUEST_CALLS
 from runtime.history.in_memory import history_in_memory
+from runtime.history.turns import REQUEST_CALLS
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.models.scripted_llm import ScriptedLlm, last_message_text

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from runtime.events import Event, EventActions
-from runtime.running.rewind import without_rewound
+from runtime.history.rewound import without_rewound
 from runtime.sessions import Session
 from runtime.sessions.event_list import EventList, StoredRow, events_of
 from runtime.sessions.session import SessionKey

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from runtime.agents.callback_context import CallbackContext
 from runtime.contexts.tool_context import ToolContext
+from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.tools import FunctionTool
-from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.unit.tools.tool_contexts import tool_context
 
 if TYPE_CHECKING:

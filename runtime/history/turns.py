@@ -1,0 +1,215 @@
+"""One turn of an LlmAgent: its calls, and which of them have an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from runtime.events.event import Event
+from runtime.events.marks import is_replayed_checkpoint, is_state_edit
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent
+
+CONFIRMATION_CALL = "adk_request_confirmation"
+
+
+CREDENTIAL_CALL = "adk_request_credential"
+
+
+REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, "adk_request_input"})
+"""Function calls that ask a person; no model ever sees them."""
+
+
+SET_ANSWER_CALL = "set_model_response"
+"""Function call by which a model that has tools gives its answer in the shape of the agent's output schema."""
+
+
+CALLED_WITHOUT_RESULT = "inspector_called_without_result"
+"""Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again."""
+
+
+def events_of_call(agent: BaseAgent, events: Iterable[Event], branch: str | None) -> list[Event]:
+    """Return what happened since an agent was called: after its ancestors' last checkpoint, on its branch, answers from outside included.
+
+    Args:
+        agent: whose call.
+        events: of one invocation, in commit order.
+        branch: the agent's.
+    """
+    above = {ancestor.name for ancestor in agent.ancestors()}
+    found: list[Event] = []
+    for event in events:
+        if is_replayed_checkpoint(event) or is_state_edit(event):
+            continue
+        if event.author in above and event.actions.agent_state is not None:
+            found.clear()
+        elif event.branch == branch or event.author == "user":
+            found.append(event)
+    return found
+
+
+def transferred_to(agent: BaseAgent, events: Sequence[Event]) -> BaseAgent | None:
+    """Return the agent that this one had handed over to, if that is where its call stood.
+
+    Args:
+        agent: who may have handed over.
+        events: of its call.
+    """
+    said = [event for event in events if event.author != "user"]
+    if not said or (said[-1].author == agent.name and not said[-1].actions.transfer_to_agent):
+        return None
+    for event in reversed(said):
+        if event.author == agent.name and event.actions.transfer_to_agent:
+            return agent.root_agent.find_agent(event.actions.transfer_to_agent)
+    return None
+
+
+@dataclass(slots=True)
+class Turn:
+    """Where an LlmAgent's turn stands.
+
+    Attributes:
+        to_run: calls without a committed result; they are executed, maybe once more.
+        answers: call id → what a person answered to the request that call made; such a call is executed again.
+        to_ask: results whose tools asked for a confirmation or credential, and the request to a person is not committed.
+        calls: what the model called last.
+        waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
+        pauses: the turn cannot go on before an answer from outside, also if everything in `to_run` returns.
+        answered: the agent's final response is committed: no model call is needed.
+        set_answer: an answer given by `set_model_response` is committed, but not yet as the agent's words; JSON text.
+    """
+
+    to_run: list[types.FunctionCall] = field(default_factory=list)
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    to_ask: list[Event] = field(default_factory=list)
+    calls: list[types.FunctionCall] = field(default_factory=list)
+    waiting: list[types.FunctionCall] = field(default_factory=list)
+    pauses: bool = False
+    answered: bool = False
+    set_answer: str | None = None
+
+
+def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
+    """Read where an agent's turn stands.
+
+    Args:
+        events: what happened since the agent was called, on its branch, answers from outside included.
+        agent_name: whose turn.
+
+    Returns:
+        The open calls of its last call event, or that it has answered.
+    """
+    turn = Turn()
+    start = _last_call_event(events, agent_name)
+    if start is None:
+        turn.answered = _has_answered(events, agent_name)
+        return turn
+    turn.calls = events[start].get_function_calls()
+    calls = {call.id: call for call in turn.calls}
+    long_running = set(events[start].long_running_tool_ids or ())
+    given: set[str | None] = set()  # ids with a result by the agent
+    from_outside: dict[str | None, dict[str, Any]] = {}
+    requests: dict[str | None, types.FunctionCall] = {}
+    for event in events[start + 1 :]:
+        given.update((event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, ()))
+        for call in event.get_function_calls():
+            if call.name in REQUEST_CALLS:
+                requests[call.id] = call
+        for response in event.get_function_responses():
+            if event.author == "user":
+                from_outside[response.id] = response.response or {}
+            else:
+                given.add(response.id)
+                turn.answers.pop(response.id or "", None)
+        if event.author == "user":
+            _collect_answers(turn.answers, requests, from_outside)
+    given.update(requested_call_id(request) for request in requests.values())  # asked, and not answered yet
+    for call_id, call in calls.items():
+        if call_id in turn.answers or (call_id not in given and call_id not in from_outside):
+            turn.to_run.append(call)
+        elif call_id in long_running and call_id not in from_outside:
+            turn.waiting.append(call)
+    turn.waiting.extend(requests.values())
+    turn.to_ask = without_request(events[start:])
+    turn.pauses = bool(turn.waiting or turn.to_ask) or any(call.id in long_running for call in turn.to_run)
+    turn.answered = not turn.to_run and not turn.pauses and _has_answered(events[start:], agent_name)
+    turn.set_answer = next(filter(None, map(answer_set, events[start + 1 :])), None)
+    return turn
+
+
+def _collect_answers(
+    answers: dict[str, dict[str, Any]], requests: dict[str | None, types.FunctionCall], given: dict[str | None, dict[str, Any]]
+) -> None:
+    """Move answers that have just come to the calls they are for."""
+    for request_id in [request_id for request_id in requests if request_id in given]:
+        request = requests.pop(request_id)
+        original = requested_call_id(request)
+        if original:
+            answers[original] = given[request_id]
+
+
+def answer_set(event: Event) -> str | None:
+    """Return the answer that a result event took, as JSON text; None if it took none."""
+    for response in event.get_function_responses():
+        if response.name == SET_ANSWER_CALL and response.response and "result" in response.response:
+            return json.dumps(response.response["result"], ensure_ascii=False)
+    return None
+
+
+def without_request(events: Iterable[Event]) -> list[Event]:
+    """Return the results whose tools asked for a confirmation or credential, and the request to a person is not committed.
+
+    A request is committed after the result that asks for it: nobody can answer before what the tool changed is committed. google-adk
+    commits it before, so a request may also be there already.
+
+    Args:
+        events: of one invocation, in commit order.
+    """
+    asking: dict[str, Event] = {}
+    made: set[str] = set()  # requests whose result is still to come
+    for event in events:
+        requested = [*event.actions.requested_tool_confirmations, *event.actions.requested_auth_configs]
+        for response in event.get_function_responses():
+            if response.id not in requested:
+                asking.pop(response.id or "", None)
+                made.discard(response.id or "")
+        for call_id in requested:
+            if call_id in made:
+                made.discard(call_id)
+            else:
+                asking[call_id] = event
+        for call in event.get_function_calls():
+            call_id = requested_call_id(call) or ""
+            if call.name in REQUEST_CALLS and asking.pop(call_id, None) is None:
+                made.add(call_id)
+    return list({event.id: event for event in asking.values()}.values())
+
+
+def requested_call_id(request: types.FunctionCall) -> str | None:
+    """Return the id of the call that a request for a confirmation or credential was made for."""
+    args = request.args or {}
+    original = args.get("originalFunctionCall") or {}
+    found = original.get("id") if isinstance(original, dict) else None
+    named = found or args.get("functionCallId")
+    return named if isinstance(named, str) else None
+
+
+def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
+    for index in range(len(events) - 1, -1, -1):
+        if events[index].author == agent_name and any(call.name not in REQUEST_CALLS for call in events[index].get_function_calls()):
+            return index
+    return None
+
+
+def _has_answered(events: Sequence[Event], agent_name: str) -> bool:
+    """Return whether the last that was said by the agent, or to it by a person, is the agent's final response.
+
+    What others said does not count: a custom agent without checkpoints that starts over repeats its own words first.
+    """
+    said = [event for event in events if event.content and event.author in (agent_name, "user")]
+    return bool(said) and said[-1].author == agent_name and said[-1].is_final_response()

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runtime.events.event import Event
-from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.connections.open_files import open_file_registry
 
 APP, USER, SESSION = "order_desk", "maria", "s-1"
 START = 1_795_000_000.0
@@ -75,7 +75,7 @@ class LiveWriter:
         self._connection = sqlite3.connect(file, timeout=30, check_same_thread=False)
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
         self._file = Path(file)
-        OPEN_FILES.add(self._file)  # as a service does: the window's readers cannot see this process's own locks
+        open_file_registry.add(self._file)  # as a service does: the window's readers cannot see this process's own locks
         # Put together from pieces: what is measured is the window, not how long JSON takes.
         self._turns = [_Turn(event_data(number)) for number in range(PER_INVOCATION)]
 
@@ -95,7 +95,7 @@ class LiveWriter:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
-        OPEN_FILES.remove(self._file)
+        open_file_registry.remove(self._file)
 
 
 class _Turn:

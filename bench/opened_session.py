@@ -16,7 +16,7 @@ from typing import Any
 from bench.generated import LiveWriter
 from bench.live_stream import LoopGaps, stream_events
 from inspector_app.documents.session_document import Committed
-from inspector_app.support.frame_batcher import Frames
+from inspector_app.support.frame_batcher import FrameBatcher
 
 SELECTIONS = 40
 ELSEWHERE_PER_SECOND = 1_000
@@ -133,7 +133,7 @@ class _Bench:
 
     async def _live(self, seconds: float) -> None:
         browse, address = self._inspector.browse, self._inspector.cursor.session
-        frames = Frames(lambda batch: browse.add_committed(address, batch), self._inspector)
+        frames = FrameBatcher(lambda batch: browse.add_committed(address, batch), self._inspector)
         writer = LiveWriter(address.database)
         self._inspector.controller.tail.close()  # as in a run of the window's own, which tells its events itself
         self._bench.stream.set_following(True)

@@ -28,13 +28,13 @@ from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme as look
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.loaded_agent import AgentController
 from inspector_app.workspace.messages import BusHandler, Message, MessageBus
-from inspector_app.workspace.run import RunController
 from runtime.debugger import watchdog
-from runtime.support.gc_freeze import made_to_stay
+from runtime.support.gc_freeze import frozen_from_gc
 
 SHUTDOWN_SECONDS = 3.0
 """How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
@@ -81,9 +81,9 @@ class Inspector(QObject):
         self.messages = messages
         self.tasks = Tasks(self.messages.error)
         self.cursor = Cursor(self)
-        self.agents = AgentController(settings, trust_all=trust, parent=self)
-        self.browse = BrowseController(self.cursor, self.tasks, self)
-        self.run = RunController(self.cursor, self.agents, self.browse, self.tasks, self.messages, self)
+        self.agents = CurrentAgent(settings, trust_all=trust, parent=self)
+        self.browse = CurrentSession(self.cursor, self.tasks, self)
+        self.run = CurrentRun(self.cursor, self.agents, self.browse, self.tasks, self.messages, self)
         with _style_sheet_put_off(app):
             events, sessions = EventListModel(self), SessionTreeModel(self)
             self.window = MainWindow(events, sessions, sample_cards())
@@ -147,7 +147,7 @@ class Inspector(QObject):
         self.controller.tail.close()
         self.controller.search.close()
         self.controller.database_page.close()
-        self.controller.other_database.close()
+        self.controller.foreign_database.close()
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
@@ -272,7 +272,7 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
     messages = MessageBus()
     hooks = CrashHooks(messages)
     hooks.install()
-    with made_to_stay():
+    with frozen_from_gc():
         inspector = Inspector(app, settings, messages, trust=trust)
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows

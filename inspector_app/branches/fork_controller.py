@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.branches.fork_text import ALTER, EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
 from inspector_app.engines.embedded import EmbeddedEngine
@@ -21,7 +21,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.support.data_folder import data_folder
-from inspector_app.workspace.run import RunEnd
+from inspector_app.workspace.current_run import RunEnd
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
@@ -36,7 +36,7 @@ from runtime.support.worker_threads import run_in_thread
 class _Asked:
     """What the card is about: an event of a session, and its run up to there if it can be made again."""
 
-    session: OpenSession
+    session: SessionDocument
     index: int
     event: Event
     recording: Recording | None
@@ -101,7 +101,7 @@ class ForkController(QObject):
         if draft is not None and draft.recording is not None:
             self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
 
-    async def _ask(self, session: OpenSession, index: int, event: Event) -> None:
+    async def _ask(self, session: SessionDocument, index: int, event: Event) -> None:
         events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
         recording, no_rerun = None, None
         try:
@@ -151,7 +151,7 @@ class ForkController(QObject):
         elif choice == ALTER:
             self._ask_for_another(asked)
 
-    async def fork(self, session: OpenSession, cut: Cut) -> None:
+    async def fork(self, session: SessionDocument, cut: Cut) -> None:
         """Make a fork and show it.
 
         Args:
@@ -198,7 +198,7 @@ class ForkController(QObject):
         self._bench.composer.clear()
         self._status.show_run()
 
-    async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool) -> None:
+    async def _fork_and_send(self, session: SessionDocument, recording: Recording, text: str, paused: bool) -> None:
         first = recording.messages[0]
         await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
         self._run.send(text, paused=paused)

@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject
 
 from inspector_app.branches.fork_controller import ForkController
 from inspector_app.branches.rewind_text import rewind_facts, rewind_title
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.decisions import Choice
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
-from inspector_app.workspace.manual_events import HandCommits
+from inspector_app.workspace.manual_events import ManualEvents
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut
 from runtime.running.rewind_plan import RewindPlan, rewind_plan
@@ -36,7 +36,7 @@ class RewindController(QObject):
     """
 
     def __init__(
-        self, parts: Parts, forks: ForkController, commits: HandCommits, status: WindowStatus, parent: QObject | None = None
+        self, parts: Parts, forks: ForkController, commits: ManualEvents, status: WindowStatus, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._bench = parts.window.workbench
@@ -70,7 +70,7 @@ class RewindController(QObject):
         if self._cursor.event_index is not None:
             self.ask(self._cursor.event_index)
 
-    async def _ask(self, session: OpenSession, invocation_id: str) -> None:
+    async def _ask(self, session: SessionDocument, invocation_id: str) -> None:
         key = session.address.key
         history = await session.source.history(key)
         try:
@@ -109,7 +109,7 @@ class RewindController(QObject):
         elif choice == REWIND:
             self._tasks.spawn(self._rewind(session, plan), "Rewinding")
 
-    async def _rewind(self, session: OpenSession, plan: RewindPlan) -> None:
+    async def _rewind(self, session: SessionDocument, plan: RewindPlan) -> None:
         engine = await self._commits.engine(session)
         await engine.rewind(session.address.key, plan.invocation_id)
         await self._browse.refresh_session(session.address)

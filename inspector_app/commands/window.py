@@ -8,7 +8,7 @@ from types import ModuleType
 
 from inspector_app.support import system_check
 from runtime.errors import KnownError
-from runtime.support.gc_freeze import made_to_stay
+from runtime.support.gc_freeze import frozen_from_gc
 
 
 def open_window(options: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def load_app(*, off_screen: bool) -> ModuleType:
         KnownError: Qt cannot work here; the text says what to install or do.
     """
     _check_machine(off_screen)
-    with made_to_stay():
+    with frozen_from_gc():
         importlib.import_module("runtime.runners")  # before Qt: PySide6 reads the source of every module that is imported after it
         return importlib.import_module("inspector_app.app")
 

@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.databases.raw_tables_controller import RawTablesController
 from inspector_app.documents.sources import DatabaseSource, Source
-from inspector_app.documents.tail_thread import Told
+from inspector_app.documents.tail_thread import TailUpdate
 from inspector_app.presentation.values import since
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.parts import Parts
-from inspector_app.workspace.live_tail import TailController
+from inspector_app.workspace.live_tail import LiveTail
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 
@@ -29,7 +29,7 @@ class DatabasePageController(QObject):
         tail: tells what changed.
     """
 
-    def __init__(self, parts: Parts, tail: TailController, parent: QObject | None = None) -> None:
+    def __init__(self, parts: Parts, tail: LiveTail, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bench = parts.window.workbench
         self._page = self._bench.database
@@ -46,10 +46,10 @@ class DatabasePageController(QObject):
         self._settling.timeout.connect(self._on_settled)
         self._connect_signals(parts.window, tail)
 
-    def _connect_signals(self, window: MainWindow, tail: TailController) -> None:
+    def _connect_signals(self, window: MainWindow, tail: LiveTail) -> None:
         bench, commands = self._bench, window.commands
         bench.sessions.row_chosen.connect(self._on_row_chosen)
-        commands.look_inside.triggered.connect(self._on_look_inside)
+        commands.inspect_database.triggered.connect(self._on_look_inside)
         commands.reload.triggered.connect(self._on_settled)
         self._page.left.connect(self._on_left)
         self._page.tables_wanted.connect(self._on_tables_wanted)
@@ -142,7 +142,7 @@ class DatabasePageController(QObject):
     def _on_tables_wanted(self) -> None:
         self._tables.show()
 
-    def _on_told(self, told: Told) -> None:
+    def _on_told(self, told: TailUpdate) -> None:
         if self._source is not None and told.target == self._source.target and told.changes and self._page.state.isVisible():
             self._settling.start()
 

@@ -13,7 +13,7 @@ from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.messages import MessageBus
 
 
-class OtherDatabaseController(QObject):
+class ForeignDatabaseController(QObject):
     """Shows its page when such a file is opened, one file at a time.
 
     Args:
@@ -30,7 +30,7 @@ class OtherDatabaseController(QObject):
         self._opening = opening
         self._tasks = tasks
         self._file: Path | None = None
-        self._page = window.other_database
+        self._page = window.foreign_database
         self._tables = RawTablesController(self._page.tables, messages, tasks, self, holds_sessions=False)
         opening.other_database_found.connect(self._on_found)
         self._page.left.connect(self._on_left)

@@ -12,7 +12,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 
 
-class OtherDatabasePage(QWidget):
+class ForeignDatabasePage(QWidget):
     """A sentence above the tables.
 
     Attributes:

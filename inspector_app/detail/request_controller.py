@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.request_values import MOST_LOOKED_THROUGH, NOT_RECORDED, PUT_TOGETHER, TOO_FAR, is_model_answer, request_values
 from inspector_app.documents.long_session import LongSession
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_session import CurrentSession
 from runtime.compare.comparison import prompt_of
 from runtime.debugger.requests import RequestRecorder
 from runtime.events.event import Event
@@ -26,7 +26,7 @@ class RequestController(QObject):
         detail: has the tab.
     """
 
-    def __init__(self, recorder: RequestRecorder, browse: BrowseController, tasks: Tasks, detail: EventDetail) -> None:
+    def __init__(self, recorder: RequestRecorder, browse: CurrentSession, tasks: Tasks, detail: EventDetail) -> None:
         super().__init__(detail)
         self._recorder = recorder
         self._browse = browse
@@ -52,7 +52,7 @@ class RequestController(QObject):
         index = session.index_of(event.id) if session is not None else None
         self._show(event, session.events.at_hand if session is not None else [], index)
 
-    async def _read_conversation(self, session: OpenSession, long: LongSession, event: Event) -> None:
+    async def _read_conversation(self, session: SessionDocument, long: LongSession, event: Event) -> None:
         since = session.events.at_hand
         first = len(session.events) - len(since)
         at_hand = session.index_of(event.id)

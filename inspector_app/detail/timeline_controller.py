@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer
 from inspector_app.detail.timeline_view import TimelineView
 from inspector_app.detail.waterfall import timeline
 from inspector_app.stream.event_list_model import EventListModel
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from runtime.events.event import Event
 
@@ -27,7 +27,7 @@ class TimelineController(QObject):
         view: what is filled.
     """
 
-    def __init__(self, cursor: Cursor, browse: BrowseController, model: EventListModel, view: TimelineView) -> None:
+    def __init__(self, cursor: Cursor, browse: CurrentSession, model: EventListModel, view: TimelineView) -> None:
         super().__init__(view)
         self._cursor = cursor
         self._browse = browse

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from inspector_app.documents.tool_agent_runs import InnerRun
+from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.event_summary import tokens_of
 from runtime.events import Event
 
@@ -32,7 +32,7 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         self._flags = bytearray()
         self._tokens = array("q")
         self._started, self._ended = array("d"), array("d")
-        self._inner: dict[int, list[InnerRun]] = {}
+        self._inner: dict[int, list[ToolAgentRun]] = {}
         self._end = end
         if unread:
             self._append("", 0, _UNREAD)
@@ -188,11 +188,11 @@ class InvocationGroup:
             self._all._flags[self._number] &= ~_FOLDED
 
     @property
-    def inner(self) -> Sequence[InnerRun]:
+    def inner(self) -> Sequence[ToolAgentRun]:
         """What goes on inside calls that its events made, in the order of these events."""
         return self._all._inner.get(self._number, ())
 
-    def insert_inner(self, number: int, run: InnerRun) -> None:
+    def insert_inner(self, number: int, run: ToolAgentRun) -> None:
         """Put what goes on inside a call among the others."""
         self._all._inner.setdefault(self._number, []).insert(number, run)
 
@@ -205,12 +205,12 @@ class InvocationGroup:
         """Return how many rows below the header the event at a place stands."""
         return 1 + place - self.first + sum(run.rows for run in self.inner if run.place < place)
 
-    def offset_of_run(self, wanted: InnerRun) -> int:
+    def offset_of_run(self, wanted: ToolAgentRun) -> int:
         """Return how many rows below the header a call's header stands."""
         before = self.inner[: next(number for number, run in enumerate(self.inner) if run is wanted)]
         return 2 + wanted.place - self.first + sum(run.rows for run in before)
 
-    def at_offset(self, offset: int) -> int | tuple[InnerRun, int]:
+    def at_offset(self, offset: int) -> int | tuple[ToolAgentRun, int]:
         """Return what stands so many rows below the header: an event's place, or a call and the number of the row in it (0: its header)."""
         place = self.first + offset - 1
         for run in self.inner:

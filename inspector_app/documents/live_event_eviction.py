@@ -8,10 +8,10 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.long_session import LongSession
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_session import CurrentSession
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
@@ -33,7 +33,7 @@ LOOKED_AHEAD = 1_000
 """Events after those that are handed over, among which what waited in them may have been answered."""
 
 
-class HandOver(QObject):
+class LiveEventEvictor(QObject):
     """Watches the session on show grow. One that is in memory only keeps its events, and so does one on a server or of the oldest layout.
 
     Args:
@@ -41,7 +41,7 @@ class HandOver(QObject):
         events: the model that shows the session.
     """
 
-    def __init__(self, browse: BrowseController, tasks: Tasks, events: EventListModel, parent: QObject | None = None) -> None:
+    def __init__(self, browse: CurrentSession, tasks: Tasks, events: EventListModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._browse = browse
         self._tasks = tasks
@@ -51,7 +51,7 @@ class HandOver(QObject):
         browse.session_loaded.connect(self._on_session_loaded)
         browse.events_added.connect(self._on_events_added)
 
-    def _on_session_loaded(self, _session: OpenSession) -> None:
+    def _on_session_loaded(self, _session: SessionDocument) -> None:
         self._next_at = 0
 
     def _on_events_added(self, _added: Sequence[Event]) -> None:
@@ -63,7 +63,7 @@ class HandOver(QObject):
             self._next_at = len(session.events) + STEP
             self._tasks.spawn(self._hand_over(session), f"Letting go of old events of session {session.address.key.session_id}")
 
-    async def _hand_over(self, session: OpenSession) -> None:
+    async def _hand_over(self, session: SessionDocument) -> None:
         long = session.long or LongSession(session.source.target, session.address.key)
         try:
             while await self._try(session, long) and len(session.events.at_hand) >= KEPT + STEP:
@@ -75,7 +75,7 @@ class HandOver(QObject):
             if session.long is not long:
                 long.close()
 
-    async def _try(self, session: OpenSession, long: LongSession) -> bool:
+    async def _try(self, session: SessionDocument, long: LongSession) -> bool:
         """Hand over the oldest events; return whether some were."""
         if session.long is None:
             await long.open_beside()
@@ -89,7 +89,7 @@ class HandOver(QObject):
         self._note(session, gone.ended, gone.left)
         return True
 
-    def _note(self, session: OpenSession, ended: Sequence[Invocation], left: set[str]) -> None:
+    def _note(self, session: SessionDocument, ended: Sequence[Invocation], left: set[str]) -> None:
         """Keep what the handed over invocations told: of finished ones how they ended, of others what waits, too.
 
         Args:

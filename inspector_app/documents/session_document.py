@@ -45,7 +45,7 @@ class StateAtEvent:
 
 
 @dataclass(slots=True)
-class OpenSession:
+class SessionDocument:
     """The session on show.
 
     Attributes:

@@ -31,7 +31,7 @@ MOST_WAITING = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
+class Subscription:
     """A wish to be told a session's events.
 
     Attributes:
@@ -46,7 +46,7 @@ class Following:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TailUpdate:
     """What one look found.
 
     Attributes:
@@ -57,7 +57,7 @@ class Told:
     """
 
     target: str
-    following: Following
+    following: Subscription
     changes: Changes
     problem: str | None
 
@@ -74,11 +74,13 @@ class TailThread:
         is_hinted: `hint` will be called when something may have changed.
     """
 
-    def __init__(self, target: str, known: Sequence[SessionSummary], tell: Callable[[Told], None], *, is_hinted: bool = False) -> None:
+    def __init__(
+        self, target: str, known: Sequence[SessionSummary], tell: Callable[[TailUpdate], None], *, is_hinted: bool = False
+    ) -> None:
         self._target = target
         self._known = known
         self._tell = tell
-        self._wish = Following(None)
+        self._wish = Subscription(None)
         self._ended = False
         self._wake = threading.Event()
         self._taken = threading.Event()
@@ -89,7 +91,7 @@ class TailThread:
         self._telling = threading.Lock()
         threading.Thread(target=self._run, name=f"tail of {target}", daemon=True).start()
 
-    def follow(self, following: Following) -> None:
+    def follow(self, following: Subscription) -> None:
         """Tell these events from now on."""
         self._wish = following
         self._awake_until = time.monotonic() + AWAKE  # what came meanwhile was hinted at before
@@ -116,7 +118,7 @@ class TailThread:
         try:
             tail = open_tail(self._target, self._known)
         except StorageError as error:
-            self._say(Told(self._target, self._wish, Changes(), str(error)))
+            self._say(TailUpdate(self._target, self._wish, Changes(), str(error)))
             return
         following, problem = self._wish, None
         try:
@@ -127,7 +129,7 @@ class TailThread:
                 changes = tail.poll()
                 now = str(tail.problem) if tail.problem is not None else None
                 if changes or now != problem:
-                    self._say(Told(self._target, following, changes, now))
+                    self._say(TailUpdate(self._target, following, changes, now))
                 problem = now
                 if changes:
                     self._judge_hints()
@@ -142,7 +144,7 @@ class TailThread:
             self._unhinted_since = now
         self._awake_until = max(self._awake_until, now + AWAKE)
 
-    def _wait(self, pause: float, following: Following) -> None:
+    def _wait(self, pause: float, following: Subscription) -> None:
         """Wait until it is time to look again: when a change is hinted at, though never sooner than `pause` after this look."""
         looked = time.monotonic()
         if self._unhinted_since is not None and looked - self._unhinted_since > LATE:
@@ -153,7 +155,7 @@ class TailThread:
             self._wake.wait(left)
             self._wake.clear()
 
-    def _say(self, told: Told) -> None:
+    def _say(self, told: TailUpdate) -> None:
         self._taken.wait(MOST_WAITING)
         self._taken.clear()
         with self._telling:

@@ -9,7 +9,7 @@ from runtime.events import Event
 
 
 @dataclass(slots=True)
-class InnerRun:
+class ToolAgentRun:
     """One call of an agent as a tool, with what the agents do that it calls so itself.
 
     Attributes:
@@ -32,29 +32,29 @@ class InnerRun:
         return 1 if self.folded else 1 + len(self.events)
 
 
-class InnerRuns:
+class ToolAgentRuns:
     """Those of the session on show."""
 
     def __init__(self) -> None:
-        self._by_call: dict[str, InnerRun] = {}
-        self._by_event: dict[str, tuple[InnerRun, int]] = {}
+        self._by_call: dict[str, ToolAgentRun] = {}
+        self._by_event: dict[str, tuple[ToolAgentRun, int]] = {}
 
-    def __iter__(self) -> Iterator[InnerRun]:
+    def __iter__(self) -> Iterator[ToolAgentRun]:
         return iter(self._by_call.values())
 
-    def of_call(self, call_id: str) -> InnerRun | None:
+    def of_call(self, call_id: str) -> ToolAgentRun | None:
         """Return what is known of a call."""
         return self._by_call.get(call_id)
 
-    def begin(self, run: InnerRun) -> None:
+    def begin(self, run: ToolAgentRun) -> None:
         """Note a call whose first event has come."""
         self._by_call[run.call_id] = run
 
-    def add(self, run: InnerRun, event: Event, depth: int) -> None:
+    def add(self, run: ToolAgentRun, event: Event, depth: int) -> None:
         """Note one more event of a call."""
         self._by_event[event.id] = run, len(run.events)
         run.events.append((event, depth))
 
-    def find(self, event_id: str) -> tuple[InnerRun, int] | None:
+    def find(self, event_id: str) -> tuple[ToolAgentRun, int] | None:
         """Return the call that an event is inside of, and its number in it."""
         return self._by_event.get(event_id)

@@ -18,7 +18,7 @@ from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.workspace.messages import Message, format_traceback
 from runtime.errors.known_error import KnownError
-from runtime.errors.storage_error import ForeignDatabaseError, OtherDatabaseError
+from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
 from runtime.storage.connections.database_url import database_url, keep_password, without_written_password
 from runtime.storage.open_service import make_database
 
@@ -230,7 +230,7 @@ class OpeningController(QObject):
             hint.hide()
 
     def _on_open_failed(self, target: str, error: Exception) -> None:
-        if "://" not in target and isinstance(error, OtherDatabaseError):
+        if "://" not in target and isinstance(error, ForeignDatabaseError):
             self._messages.warning(str(error), quiet=not self._names_several)
             self.other_database_found.emit(target, str(error))
             return
@@ -248,7 +248,7 @@ class OpeningController(QObject):
         text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target
-        no_use = isinstance(error, ForeignDatabaseError)
+        no_use = isinstance(error, NotASessionDatabaseError)
         self.window.problem.show_problem(f"{name} could not be opened", text, details, offers_another=no_use)
         self.window.show_page(self.window.problem)
         self._messages.posted.emit(Message("error", text, details, quiet=not self._names_several))

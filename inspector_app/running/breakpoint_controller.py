@@ -10,9 +10,9 @@ from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.running.breakpoints_pane import BreakpointRow
 from inspector_app.running.known_names import KnownNames, names_of, unknown_name, unknown_tool
 from inspector_app.support.settings import Settings
-from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.run import RunController
 from runtime.debugger.breakpoints import Breakpoint, Breakpoints, BreakpointsFileError, condition_for
 from runtime.debugger.hold import Report
 from runtime.events.event import Event
@@ -33,7 +33,7 @@ class BreakpointController(QObject):
     proposed = Signal(str)
 
     def __init__(
-        self, settings: Settings, agents: AgentController, run: RunController, messages: MessageBus, parent: QObject | None = None
+        self, settings: Settings, agents: CurrentAgent, run: CurrentRun, messages: MessageBus, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._settings = settings

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from inspector_app.presentation.json_text import parse_json_object
 from inspector_app.presentation.values import plain_tooltip
-from inspector_app.running.view_data import HoldWords
+from inspector_app.running.view_data import HoldText
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.json_editor import JsonEditor
@@ -130,7 +130,7 @@ class HeldCard(QWidget):
 
     def show_hold(
         self,
-        words: HoldWords,
+        words: HoldText,
         kind: CallKind | None,
         before: dict[str, Any] | None,
         misfit: Callable[[Mapping[str, Any]], str] | None = None,

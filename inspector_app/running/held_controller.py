@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 
 from inspector_app.running.held_card import CallKind, Decision, HeldCard
 from inspector_app.running.hold_text import words_for
-from inspector_app.running.view_data import HoldWords
-from inspector_app.workspace.run import RunController
+from inspector_app.running.view_data import HoldText
+from inspector_app.workspace.current_run import CurrentRun
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.hold import Hold
 
@@ -23,7 +23,7 @@ class HeldController(QObject):
         card: shows them.
     """
 
-    def __init__(self, run: RunController, card: HeldCard, parent: QObject | None = None) -> None:
+    def __init__(self, run: CurrentRun, card: HeldCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._run = run
         self._card = card
@@ -61,7 +61,7 @@ class HeldController(QObject):
         if self._run.hold is not None:
             self._card.show_beside(self._words(self._run.hold).beside)
 
-    def _words(self, hold: Hold) -> HoldWords:
+    def _words(self, hold: Hold) -> HoldText:
         met = self._run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
         return words_for(hold, met, self._run.waiting, self._run.runs_on)
 

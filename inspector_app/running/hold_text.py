@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import ordinal, visible
-from inspector_app.running.view_data import HoldWords
+from inspector_app.running.view_data import HoldText
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, RunningAgent
@@ -26,7 +26,7 @@ _WHY: dict[Reason, str] = {
 }
 
 
-def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = (), runs_on: Sequence[RunningAgent] = ()) -> HoldWords:
+def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = (), runs_on: Sequence[RunningAgent] = ()) -> HoldText:
     """Describe a hold.
 
     Args:
@@ -36,7 +36,7 @@ def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold]
         runs_on: who runs beside it now.
     """
     title, subject, place = _place(hold)
-    return HoldWords(
+    return HoldText(
         title, visible(subject), visible(place), visible(_why(hold, met)), visible(_beside(hold, waiting, runs_on)), _failure(hold)
     )
 

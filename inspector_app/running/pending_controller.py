@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.shell.parts import Parts
-from inspector_app.workspace.manual_events import HandCommits
+from inspector_app.workspace.manual_events import ManualEvents
 from runtime.agents.llm_agent import LlmAgent
 from runtime.history.invocations import PendingItem
 from runtime.tools.base_tool import BaseTool
@@ -26,7 +26,7 @@ class PendingController(QObject):
         commits: commits progress.
     """
 
-    def __init__(self, parts: Parts, resume: ResumeController, commits: HandCommits, parent: QObject | None = None) -> None:
+    def __init__(self, parts: Parts, resume: ResumeController, commits: ManualEvents, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workbench = parts.window.workbench
         self._agents = parts.agents

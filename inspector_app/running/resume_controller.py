@@ -7,13 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.sources import Source
 from inspector_app.running.preflight import preflight_of
 from inspector_app.running.view_data import Place, Preflight
 from inspector_app.shell.parts import Parts
-from inspector_app.workspace.working_copy import CopyController
-from inspector_app.workspace.write_access import TakingOverController
+from inspector_app.workspace.working_copy import WorkingCopy
+from inspector_app.workspace.write_access import WriteAccess
 from runtime.running.resume_plan import ResumePlan, plan_resume
 from runtime.support.worker_threads import run_in_thread
 
@@ -32,7 +32,7 @@ class ResumeController(QObject):
     planned = Signal(object, bool)
     outdated = Signal()
 
-    def __init__(self, parts: Parts, taking_over: TakingOverController, copying: CopyController, parent: QObject | None = None) -> None:
+    def __init__(self, parts: Parts, taking_over: WriteAccess, copying: WorkingCopy, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._agents = parts.agents
         self._browse = parts.browse
@@ -54,7 +54,7 @@ class ResumeController(QObject):
         """Work out what Resume will do, and show it; nothing runs before `accept`.
 
         Args:
-            invocation_id: which invocation; that of `RunController.resumable` if None.
+            invocation_id: which invocation; that of `CurrentRun.resumable` if None.
             paused: hold at the first event.
         """
         if self._run.blocked("resume", invocation_id) is None:
@@ -116,7 +116,7 @@ class ResumeController(QObject):
         self.outdated.emit()
 
 
-async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
+async def _temp_at(session: SessionDocument, index: int) -> Mapping[str, Any]:
     """Return the `temp:` keys after an event, as far as they were recorded and are known by now."""
     if not 0 <= index < len(session.events):
         return {}

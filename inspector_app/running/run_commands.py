@@ -13,7 +13,7 @@ from inspector_app.running.resume_controller import ResumeController
 from inspector_app.running.view_data import Preflight
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
-from inspector_app.workspace.run import RunEnd
+from inspector_app.workspace.current_run import RunEnd
 from runtime.events.kinds import kind_of
 
 

@@ -9,7 +9,7 @@ from inspector_app.presentation.decisions import Fact
 
 
 @dataclass(frozen=True, slots=True)
-class HoldWords:
+class HoldText:
     """What the window says about a hold.
 
     Attributes:

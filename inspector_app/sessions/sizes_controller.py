@@ -11,7 +11,7 @@ from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.presentation.values import size
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_session import CurrentSession
 from runtime.errors.known_error import KnownError
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
@@ -34,7 +34,7 @@ class SizesController(QObject):
         tasks, browse: of the window.
     """
 
-    def __init__(self, sessions: SessionTreeModel, tasks: Tasks, browse: BrowseController, parent: QObject | None = None) -> None:
+    def __init__(self, sessions: SessionTreeModel, tasks: Tasks, browse: CurrentSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._sessions = sessions
         self._tasks = tasks

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.branches.compare_page import ComparePage
-from inspector_app.databases.foreign_database_page import OtherDatabasePage
+from inspector_app.databases.foreign_database_page import ForeignDatabasePage
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.welcome import SampleCard, WelcomePage
@@ -33,7 +33,7 @@ class MainWindow(QMainWindow):
 
     Attributes:
         commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, other_database, workbench, compare, palette_card: its parts.
+        run_bar, message_bar, status, welcome, trust, problem, foreign_database, workbench, compare, palette_card: its parts.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto it.
@@ -64,7 +64,7 @@ class MainWindow(QMainWindow):
         self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
-        self.other_database = OtherDatabasePage()
+        self.foreign_database = ForeignDatabasePage()
         self.workbench = Workbench(events, sessions)
         self.compare = ComparePage()
         menu = self._make_menu()
@@ -73,7 +73,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self._pages = QStackedWidget()
-        for page in (self.welcome, self.trust, self.problem, self.other_database, self.workbench, self.compare):
+        for page in (self.welcome, self.trust, self.problem, self.foreign_database, self.workbench, self.compare):
             self._pages.addWidget(page)
         self.setCentralWidget(self._body())
         self.palette_card = CommandPalette(menu, self)
@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of `welcome`, `trust`, `problem`, `other_database`, `workbench` and `compare`."""
+        """Show one of `welcome`, `trust`, `problem`, `foreign_database`, `workbench` and `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
@@ -102,7 +102,7 @@ class MainWindow(QMainWindow):
         """What goes to a pane, or does something in it, whatever is selected there."""
         does = self.commands
         finding = [does.find_event, does.saved_filters, does.mark_hits, does.next_hit, does.previous_hit, does.go_to_event]
-        looking = [does.other_half, does.who_wrote, does.compare_states, does.find_in_state, does.look_inside, does.find_session]
+        looking = [does.matching_call, does.who_wrote, does.compare_states, does.find_in_state, does.inspect_database, does.find_session]
         return [*finding, *looking, does.write_message, does.answer_pending, does.next_pane, does.previous_pane, *self.workbench.go_actions]
 
     @property
@@ -188,14 +188,14 @@ class MainWindow(QMainWindow):
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit])
         find.addSeparator()
-        find.addActions([actions.go_to_event, actions.other_half])
+        find.addActions([actions.go_to_event, actions.matching_call])
         find.addSeparator()
         find.addActions([actions.find_in_state, actions.who_wrote, actions.compare_states])
         find.addSeparator()
         find.addAction(actions.condition_help)
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()
-        database.addActions([actions.find_session, actions.search_all, actions.look_inside, actions.follow_newest, actions.reload])
+        database.addActions([actions.find_session, actions.search_all, actions.inspect_database, actions.follow_newest, actions.reload])
         database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.go_actions)

@@ -9,11 +9,11 @@ from inspector_app.shell.main_window import MainWindow
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.loaded_agent import AgentController
 from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.run import RunController
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Parts:
     messages: MessageBus
     tasks: Tasks
     cursor: Cursor
-    agents: AgentController
-    browse: BrowseController
-    run: RunController
+    agents: CurrentAgent
+    browse: CurrentSession
+    run: CurrentRun
     events: EventListModel
     sessions: SessionTreeModel
     window: MainWindow

@@ -10,13 +10,13 @@ from inspector_app.branches.fork_controller import ForkController
 from inspector_app.branches.fork_origin import ForkOriginController
 from inspector_app.branches.rewind_controller import RewindController
 from inspector_app.databases.database_page_controller import DatabasePageController
-from inspector_app.databases.foreign_database_controller import OtherDatabaseController
+from inspector_app.databases.foreign_database_controller import ForeignDatabaseController
 from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.timeline_controller import TimelineController
-from inspector_app.documents.live_event_eviction import HandOver
+from inspector_app.documents.live_event_eviction import LiveEventEvictor
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import OpenSession, StateAtEvent
+from inspector_app.documents.session_document import SessionDocument, StateAtEvent
 from inspector_app.documents.sources import Source, database_info
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.opening_controller import OpeningController
@@ -36,15 +36,15 @@ from inspector_app.state.writers_controller import WritersController
 from inspector_app.stream.saved_filters_controller import SavedFilterController
 from inspector_app.stream.scroll_marks import ScrollMarks
 from inspector_app.stream.stream_controller import MANY_AT_ONCE, StreamController
-from inspector_app.stream.tool_agent_events import InnerEvents
+from inspector_app.stream.tool_agent_events import ToolAgentEvents
 from inspector_app.widgets import theme
-from inspector_app.workspace.live_tail import TailController
-from inspector_app.workspace.manual_events import HandCommits
+from inspector_app.workspace.current_run import RunEnd
+from inspector_app.workspace.live_tail import LiveTail
+from inspector_app.workspace.manual_events import ManualEvents
 from inspector_app.workspace.messages import Message, format_traceback
-from inspector_app.workspace.run import RunEnd
 from inspector_app.workspace.session_catalog import mark_of
-from inspector_app.workspace.working_copy import CopyController
-from inspector_app.workspace.write_access import TakingOverController
+from inspector_app.workspace.working_copy import WorkingCopy
+from inspector_app.workspace.write_access import WriteAccess
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
@@ -79,10 +79,10 @@ class WindowController(QObject):
         self.events = parts.events
         self.sessions = parts.sessions
         bench = self.window.workbench
-        commits = HandCommits(parts.agents, browse, run, tasks, parts.messages)
+        commits = ManualEvents(parts.agents, browse, run, tasks, parts.messages)
         self._state_edits = StateEditController(cursor, browse, commits, self)
         self._stream = StreamController(browse, cursor, tasks, parts.messages, parts.settings, self.events, bench.stream, bench.filter_bar)
-        HandOver(browse, tasks, self.events, self)
+        LiveEventEvictor(browse, tasks, self.events, self)
         ScrollMarks(browse, run, self._stream, tasks, self.events, bench.stream.table.bar)
         SavedFilterController(cursor, parts.settings, bench.filter_bar.saved)
         bench.detail.filter_asked.connect(bench.filter_bar.set_text)
@@ -94,9 +94,9 @@ class WindowController(QObject):
         self._status = WindowStatus(parts)
         self._opening = OpeningController(parts, self._status, self)
         AgentChanges(parts, self)
-        self.other_database = OtherDatabaseController(self.window, self._opening, parts.messages, tasks, self)
-        taking_over = TakingOverController(parts, self._status, self)
-        resume = ResumeController(parts, taking_over, CopyController(parts, self), self)
+        self.foreign_database = ForeignDatabaseController(self.window, self._opening, parts.messages, tasks, self)
+        taking_over = WriteAccess(parts, self._status, self)
+        resume = ResumeController(parts, taking_over, WorkingCopy(parts, self), self)
         PendingController(parts, resume, commits, self)
         forks = ForkController(parts, self._status, self)
         ForkOriginController(parts, CompareController(parts, self._stream, self), self)
@@ -105,11 +105,13 @@ class WindowController(QObject):
         self._commands = RunCommands(parts, self._status, resume, forks, self)
         self._deletion = DeletionController(parts, self)
         self.search = SearchController(parts, self._stream, self)
-        self.tail = TailController(self.window, self.events, self.sessions, parts.messages, tasks, cursor, browse, run, self)
+        self.tail = LiveTail(self.window, self.events, self.sessions, parts.messages, tasks, cursor, browse, run, self)
         self.database_page = DatabasePageController(parts, self.tail, self)
         SizesController(self.sessions, tasks, browse, self)
         self._connect_signals()
-        self._inner = InnerEvents(run, browse, cursor, self.events, bench.stream, bench.detail)  # it adds to what the stream shows by then
+        self._inner = ToolAgentEvents(
+            run, browse, cursor, self.events, bench.stream, bench.detail
+        )  # it adds to what the stream shows by then
         self._status.show_run()
 
     @property
@@ -163,7 +165,7 @@ class WindowController(QObject):
         commands.compare_states.triggered.connect(self._stream.compare_states)
         bench.timeline.event_chosen.connect(self._stream.go_to)
         bench.detail.delta.comparing_ended.connect(self._stream.end_comparing)
-        commands.other_half.triggered.connect(self._stream.go_to_other_half)
+        commands.matching_call.triggered.connect(self._stream.go_to_other_half)
         self._run.changed.connect(self._status.show_run)
         self._run.changed.connect(self._show_state_editing)
         self._run.hold_changed.connect(self._stream.settle)
@@ -254,7 +256,7 @@ class WindowController(QObject):
         self.window.setWindowTitle(f"{visible(title)}Agent Inspector")
         self._status.show_position()
 
-    def _on_session_loaded(self, session: OpenSession) -> None:
+    def _on_session_loaded(self, session: SessionDocument) -> None:
         bench = self.window.workbench
         bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
         self._stream.show(session)
@@ -314,7 +316,7 @@ class WindowController(QObject):
             f"Reading the past: {read / max(count, 1):.0%}", "The state after any event is known once every change has been read."
         )
 
-    def _on_invocations_found(self, _session: OpenSession) -> None:
+    def _on_invocations_found(self, _session: SessionDocument) -> None:
         self._status.show_session_hints()
         self._status.show_run()
 

@@ -104,7 +104,7 @@ class WindowStatus:
 
     def _blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
         """Return why something cannot be done now; None if it can. Nothing begins in a session that another database hides."""
-        if self.window.page is self.window.other_database and self._run.phase == "idle":
+        if self.window.page is self.window.foreign_database and self._run.phase == "idle":
             return "Close the database that is on show first (Esc)."
         return self._run.blocked(action, invocation_id)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.manual_events import HandCommits
+from inspector_app.workspace.manual_events import ManualEvents
 from runtime.events.event import Event
 from runtime.events.marks import is_state_edit
 
@@ -16,7 +16,7 @@ from runtime.events.marks import is_state_edit
 class StateEditController(QObject):
     """Sets state keys in the selected session, and takes such edits back."""
 
-    def __init__(self, cursor: Cursor, browse: BrowseController, commits: HandCommits, parent: QObject | None = None) -> None:
+    def __init__(self, cursor: Cursor, browse: CurrentSession, commits: ManualEvents, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cursor = cursor
         self._browse = browse

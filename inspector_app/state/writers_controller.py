@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview
 from inspector_app.shell.parts import Parts
@@ -65,7 +65,7 @@ class WritersController(QObject):
         self._name = self._name if not pane.visibleRegion().isEmpty() else ""
         pane.clear()
 
-    def _on_session_loaded(self, session: OpenSession) -> None:
+    def _on_session_loaded(self, session: SessionDocument) -> None:
         """Answer the same question for the session that is on show now."""
         if self._name:
             self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
@@ -77,7 +77,7 @@ class WritersController(QObject):
         else:
             self.ask(name)
 
-    async def _ask(self, session: OpenSession, name: str, *, again: bool = False) -> None:
+    async def _ask(self, session: SessionDocument, name: str, *, again: bool = False) -> None:
         key = session.address.key
         loaded = self._agents.loaded
         root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None

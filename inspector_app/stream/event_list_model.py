@@ -14,15 +14,15 @@ from PySide6.QtCore import QModelIndex, Signal
 
 from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.session_events import SessionEvents
-from inspector_app.documents.tool_agent_runs import InnerRun
-from inspector_app.stream.streaming_rows import GrowingRows, stream_key
+from inspector_app.documents.tool_agent_runs import ToolAgentRun
+from inspector_app.stream.streaming_rows import StreamingRows, stream_key
 from runtime.events import Event
 
 MOST_MET = 40
 """Events at a long session's end that the columns' widths are made for at once: about what a window shows."""
 
 
-class EventListModel(GrowingRows):
+class EventListModel(StreamingRows):
     """A session's events, stored or live, in commit order.
 
     An *index* is an event's place in the session, from 0; a *position* its place among those that the filter lets through; a *row* is a
@@ -293,14 +293,14 @@ class EventListModel(GrowingRows):
         if self._meet(event):
             self._columns_changed.start()
 
-    def _begin_inner(self, call_id: str) -> InnerRun | None:
+    def _begin_inner(self, call_id: str) -> ToolAgentRun | None:
         """Make the header for a call whose event is here."""
         since = self._places.events.at_hand
         first = len(self._places.events) - len(since)
         for offset in range(len(since) - 1, -1, -1):
             name = next((call.name for call in since[offset].get_function_calls() if call.id == call_id), None)
             if name is not None:
-                run = InnerRun(call_id, name, first + offset)
+                run = ToolAgentRun(call_id, name, first + offset)
                 break
         else:
             return None
@@ -315,7 +315,7 @@ class EventListModel(GrowingRows):
         self._insert_inner(run, row, lambda: group.insert_inner(number, run))
         return run
 
-    def _insert_inner(self, run: InnerRun, row: int, add: Callable[[], None]) -> None:
+    def _insert_inner(self, run: ToolAgentRun, row: int, add: Callable[[], None]) -> None:
         self.beginInsertRows(QModelIndex(), row, row)
         add()
         self._places.place_groups(self._places.group_of(run.place))

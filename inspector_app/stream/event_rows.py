@@ -9,7 +9,7 @@ from typing import Literal
 from google.genai import types
 
 from inspector_app.documents.invocation_groups import InvocationGroup
-from inspector_app.documents.tool_agent_runs import InnerRun
+from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
 from inspector_app.presentation.values import clock, duration, visible
@@ -147,7 +147,7 @@ def event_row(
     )
 
 
-def inner_header_row(run: InnerRun, author_role: str) -> StreamRow:
+def inner_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
     """Return the row above what goes on inside a call.
 
     Args:
@@ -180,7 +180,7 @@ def inner_event_row(event: Event, depth: int, author_role: str, held: bool, auth
     return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
 
 
-class GrowingText:
+class StreamingText:
     """The text of a streamed answer so far, put together from its partial events.
 
     Partials are increments (Gemini's), but one that begins with all the text before it replaces it (seed: event-loop-pattern).

@@ -280,7 +280,7 @@ class EventStreamView(QWidget):
             rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation…\tCtrl+Shift+Backspace")
             rewind.triggered.connect(self._on_rewind)
             menu.addSeparator()
-        menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
+        menu.addAction(theme.icon("square-minus", "dim"), "StateAccumulator all invocations").triggered.connect(self._on_fold_all)
         menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
         return menu
 

@@ -8,12 +8,12 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from inspector_app.documents.invocation_groups import InvocationGroup
-from inspector_app.documents.tool_agent_runs import InnerRun
+from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_text, cell_tooltip, row_in_words
-from inspector_app.stream.event_rows import GrowingText, StreamRow, event_row, header_row, inner_event_row, inner_header_row, unread_row
-from inspector_app.stream.row_layout import EventPlaces
+from inspector_app.stream.event_rows import StreamingText, StreamRow, event_row, header_row, inner_event_row, inner_header_row, unread_row
+from inspector_app.stream.row_layout import RowLayout
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
 from runtime.history.writers import are_parallel
@@ -54,9 +54,9 @@ class EventTable(QAbstractTableModel):
         self._clear()
 
     def _clear(self) -> None:
-        self._places = EventPlaces()
+        self._places = RowLayout()
         self._colours = AuthorColours()
-        self._growing: dict[tuple[str, str, str | None], GrowingText] = {}
+        self._growing: dict[tuple[str, str, str | None], StreamingText] = {}
         self._waiting: StreamRow | None = None
         self._held: str | None = None
         self._cache: dict[int, StreamRow] = {}
@@ -160,7 +160,7 @@ class EventTable(QAbstractTableModel):
                 return event.timestamp - before.timestamp
         return None
 
-    def _inner_row(self, run: InnerRun, number: int) -> StreamRow:
+    def _inner_row(self, run: ToolAgentRun, number: int) -> StreamRow:
         if number == 0:
             return inner_header_row(run, self._colours.role(run.agent))
         event, depth = run.events[number - 1]

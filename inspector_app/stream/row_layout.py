@@ -9,11 +9,11 @@ from itertools import accumulate
 
 from inspector_app.documents.invocation_groups import InvocationGroup, InvocationGroups
 from inspector_app.documents.session_events import SessionEvents
-from inspector_app.documents.tool_agent_runs import InnerRun, InnerRuns
+from inspector_app.documents.tool_agent_runs import ToolAgentRun, ToolAgentRuns
 from runtime.events import Event
 
 
-class EventPlaces:
+class RowLayout:
     """Counts rows; says nothing to anybody: that is the model's part, which calls what changes them between Qt's begin and end.
 
     An *index* is an event's place in the session, from 0; a *position* its place among those that the filter lets through; a *row* is a
@@ -31,7 +31,7 @@ class EventPlaces:
 
     def __init__(self) -> None:
         self.events = SessionEvents()
-        self.inner = InnerRuns()
+        self.inner = ToolAgentRuns()
         self.all_groups = InvocationGroups()
         self.groups = self.all_groups
         self.shown: array[int] | None = None
@@ -110,7 +110,7 @@ class EventPlaces:
         header = self.row_of_run(found[0]) if found is not None else None
         return None if found is None or header is None or found[0].folded else header + 1 + found[1]
 
-    def row_of_run(self, run: InnerRun) -> int | None:
+    def row_of_run(self, run: ToolAgentRun) -> int | None:
         """Return the row of the header of an agent called as a tool, None where it is not on show."""
         group = self.group_of(run.place)
         if self.shown is not None or self.groups[group].folded:
@@ -127,7 +127,7 @@ class EventPlaces:
         place = self.at(row)[1] if 0 <= row < self.rows else 0
         return place is None or (isinstance(place, tuple) and place[1] == 0)
 
-    def at(self, row: int) -> tuple[InvocationGroup, int | tuple[InnerRun, int] | None]:
+    def at(self, row: int) -> tuple[InvocationGroup, int | tuple[ToolAgentRun, int] | None]:
         """Return the group that a row belongs to, and what is in it: None for the header, else see `InvocationGroup.at_offset`."""
         number, offset = self.locate(row)
         group = self.groups[number]

@@ -11,14 +11,14 @@ from PySide6.QtCore import QObject, QTimer
 from inspector_app.documents.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.stream.hits import Hits
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from runtime.events.event import Event
@@ -49,7 +49,7 @@ class StreamController(QObject):
 
     def __init__(
         self,
-        browse: BrowseController,
+        browse: CurrentSession,
         cursor: Cursor,
         tasks: Tasks,
         messages: MessageBus,
@@ -92,7 +92,7 @@ class StreamController(QObject):
         stream.go_to_asked.connect(self.go_to)
         stream.compare_asked.connect(self.compare_states)
 
-    def show(self, session: OpenSession) -> None:
+    def show(self, session: SessionDocument) -> None:
         """Show another session, its last event selected, as the filter lets it through."""
         self._stop_search()
         if session.long is not None:
@@ -146,7 +146,7 @@ class StreamController(QObject):
     def _on_groups_found(self, groups: InvocationGroups) -> None:
         self._events.set_groups(groups)
 
-    def _on_invocations_found(self, session: OpenSession) -> None:
+    def _on_invocations_found(self, session: SessionDocument) -> None:
         self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
 
     # comparing the states after two events
@@ -206,7 +206,7 @@ class StreamController(QObject):
         self._show_hits()
         self._search = self._tasks.spawn(self._look_through(session, wanted), "Filtering the events")
 
-    async def _look_through(self, session: OpenSession, wanted: EventFilter) -> None:
+    async def _look_through(self, session: SessionDocument, wanted: EventFilter) -> None:
         if session.long is not None:
             async for hits, progress in session.long.filter(wanted):
                 self._progress = progress
@@ -313,7 +313,7 @@ class StreamController(QObject):
             self._find_other_half(session, index, wanted, calls=bool(event.get_function_responses())), "Finding the other half"
         )
 
-    async def _find_other_half(self, session: OpenSession, index: int, wanted: set[str], *, calls: bool) -> None:
+    async def _find_other_half(self, session: SessionDocument, index: int, wanted: set[str], *, calls: bool) -> None:
         first = len(session.events) - len(session.events.at_hand)
         places = [first + number for number, event in enumerate(session.events.at_hand) if _halves(event, calls=calls) & wanted]
         if session.long is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex
 
 from inspector_app.presentation.values import visible
-from inspector_app.stream.event_rows import GrowingText, StreamRow
+from inspector_app.stream.event_rows import StreamingText, StreamRow
 from inspector_app.stream.event_table_model import EventTable
 from runtime.events import Event
 
 
-class GrowingRows(EventTable):
+class StreamingRows(EventTable):
     """One growing row for each author and branch that streams, and one row that says what is waited for."""
 
     def show_partial(self, event: Event) -> None:
@@ -25,7 +25,7 @@ class GrowingRows(EventTable):
         row = self._places.rows + len(self._growing)
         self._colours.role(event.author)
         self.beginInsertRows(QModelIndex(), row, row)
-        growing = self._growing[key] = GrowingText()
+        growing = self._growing[key] = StreamingText()
         growing.add(event)
         self.endInsertRows()
 

@@ -7,13 +7,13 @@ from collections import deque
 from PySide6.QtCore import QObject
 
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.incoming_events import InnerEvent
-from inspector_app.workspace.run import RunController
+from inspector_app.workspace.incoming_events import ToolAgentEvent
 from runtime.debugger.hold import Hold
 from runtime.events.event import Event
 
@@ -21,7 +21,7 @@ MOST_KEPT = 10_000
 """Events that are kept, of all sessions."""
 
 
-class InnerEvents(QObject):
+class ToolAgentEvents(QObject):
     """Keeps them, and puts them into the stream of their session.
 
     Args:
@@ -33,8 +33,8 @@ class InnerEvents(QObject):
 
     def __init__(
         self,
-        run: RunController,
-        browse: BrowseController,
+        run: CurrentRun,
+        browse: CurrentSession,
         cursor: Cursor,
         events: EventListModel,
         stream: EventStreamView,
@@ -45,19 +45,19 @@ class InnerEvents(QObject):
         self._events = events
         self._stream = stream
         self._detail = detail
-        self._kept: deque[InnerEvent] = deque(maxlen=MOST_KEPT)
+        self._kept: deque[ToolAgentEvent] = deque(maxlen=MOST_KEPT)
         run.inner_arrived.connect(self._on_inner_arrived)
         run.hold_changed.connect(self._on_hold_changed)
         browse.session_loaded.connect(self._on_session_loaded)
         stream.inner_selected.connect(self._on_inner_selected)
 
-    def _on_inner_arrived(self, inner: InnerEvent) -> None:
+    def _on_inner_arrived(self, inner: ToolAgentEvent) -> None:
         if not inner.event.partial:
             self._kept.append(inner)
         if inner.address == self._cursor.session:
             self._events.add_inner(inner.event, inner.call_ids)
 
-    def _on_session_loaded(self, session: OpenSession) -> None:
+    def _on_session_loaded(self, session: SessionDocument) -> None:
         for inner in self._kept:
             if inner.address == session.address:
                 self._events.add_inner(inner.event, inner.call_ids)

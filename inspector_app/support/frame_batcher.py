@@ -22,7 +22,7 @@ REST_SHARE, LEAST_REST_MS = 0.5, 2.0
 longer rest would only let what arrived wait, for all of it has to be shown."""
 
 
-class Frames(QObject):
+class FrameBatcher(QObject):
     """Collects things and hands them on in order: at once after a pause, then every 16 ms, or up to every 100 ms where that takes long; one
     soon after the other while more wait than fit into one.
 

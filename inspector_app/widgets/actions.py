@@ -44,7 +44,7 @@ class Actions:
     start_page: QAction
     find_session: QAction
     search_all: QAction
-    look_inside: QAction
+    inspect_database: QAction
     find_event: QAction
     condition_help: QAction
     next_hit: QAction
@@ -52,7 +52,7 @@ class Actions:
     mark_hits: QAction
     saved_filters: QAction
     go_to_event: QAction
-    other_half: QAction
+    matching_call: QAction
     compare_states: QAction
     find_in_state: QAction
     write_message: QAction
@@ -120,7 +120,7 @@ def make_actions(parent: QObject) -> Actions:
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         search_all=action("search_all", "Search all sessions…", "book-open", "Ctrl+Alt+F"),
-        look_inside=action("look_inside", "User and app state, tables", "table", "Ctrl+I"),
+        inspect_database=action("inspect_database", "User and app state, tables", "table", "Ctrl+I"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
         condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
         next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),
@@ -128,7 +128,7 @@ def make_actions(parent: QObject) -> Actions:
         mark_hits=action("mark_hits", "Show all events, hits marked", "highlighter", "Ctrl+Shift+H"),
         saved_filters=action("saved_filters", "Saved filters…", "bookmark", "Ctrl+D"),
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
-        other_half=action("other_half", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
+        matching_call=action("matching_call", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         answer_pending=action("answer_pending", "Answer what waits", "hand", "Ctrl+P", "warn"),

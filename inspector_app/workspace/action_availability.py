@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Literal
 
-from inspector_app.documents.session_document import OpenSession
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.sources import Source
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.loaded_agent import AgentController
 from runtime.history.invocations import Invocation
 
 Phase = Literal["idle", "running", "paused", "stopping"]
 Action = Literal["send", "fork", "new_session", "resume", "respond", "continue", "pause", "step", "step_on", "stop"]
 
 
-class Obstacles:
+class ActionAvailability:
     """Knows what stands in the way of each action.
 
     Args:
         cursor, agents, browse: of the window.
     """
 
-    def __init__(self, cursor: Cursor, agents: AgentController, browse: BrowseController) -> None:
+    def __init__(self, cursor: Cursor, agents: CurrentAgent, browse: CurrentSession) -> None:
         self._cursor = cursor
         self._agents = agents
         self._browse = browse
@@ -85,7 +85,7 @@ class Obstacles:
         source = self.new_session_source()
         return source is None or source.writing_allowed
 
-    def _blocked_session(self, session: OpenSession, action: Action, invocation_id: str | None = None) -> str | None:
+    def _blocked_session(self, session: SessionDocument, action: Action, invocation_id: str | None = None) -> str | None:
         loaded = self._agents.loaded
         assert loaded is not None
         app_name = session.address.key.app_name

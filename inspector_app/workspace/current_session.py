@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.documents.long_session import LongSession, with_older
 from inspector_app.documents.past import past_at
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import Committed, OpenSession, StateAtEvent
+from inspector_app.documents.session_document import Committed, SessionDocument, StateAtEvent
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.sources import DatabaseSource, MemorySource, Source
 from inspector_app.support.tasks import Tasks
@@ -34,7 +34,7 @@ FREEZE_EVERY = 2_000
 """Events that arrived while running, until the garbage collector is told to leave them alone."""
 
 
-class BrowseController(QObject):
+class CurrentSession(QObject):
     """What is open, and what is on show.
 
     Attributes:
@@ -48,12 +48,12 @@ class BrowseController(QObject):
         session_changed_in_list(Source, SessionSummary): one session is new, or longer.
         pending_found(SessionAddress, list[PendingItem]): what waits for a person there (nothing, too).
         much_pending_found(Source, dict[SessionKey, list[PendingItem]]): the same for many sessions at once.
-        session_loading(SessionAddress | None), session_loaded(OpenSession), session_failed(SessionAddress, Exception): what becomes of the
-            cursor's session.
+        session_loading(SessionAddress | None), session_loaded(SessionDocument): the cursor's session is being read, or was read.
+        session_failed(SessionAddress, Exception): the cursor's session could not be read.
         events_added(list[Event]): the session on show grew.
         events_read(int, int): events of a long session are here now, from and without these places.
-        groups_found(InvocationGroups), invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more, or all,
-            is known of a long session.
+        groups_found(InvocationGroups), invocations_found(SessionDocument), past_progress(int, int), past_read(SessionDocument): more of a
+            long session was read.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
 
@@ -87,7 +87,7 @@ class BrowseController(QObject):
         self._unfrozen = 0  # events that the garbage collector was not told to leave alone yet
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
-        self.session: OpenSession | None = None
+        self.session: SessionDocument | None = None
         self._scanner = Scanner(lambda source: source.target in self._sources, self)
         self._scanner.counted.connect(self._on_counted)
         self._scanner.pending_found.connect(self.much_pending_found)
@@ -201,9 +201,9 @@ class BrowseController(QObject):
             return
         if self._cursor.session != address:
             return
-        self._show(OpenSession(address, source, SessionEvents(events, ask=self._on_pages_wanted), history, past))
+        self._show(SessionDocument(address, source, SessionEvents(events, ask=self._on_pages_wanted), history, past))
 
-    def _show(self, session: OpenSession) -> None:
+    def _show(self, session: SessionDocument) -> None:
         self.session = session
         session.take_arrived(self._arrived_while_loading)
         self._arrived_while_loading.clear()
@@ -220,11 +220,11 @@ class BrowseController(QObject):
             long.close()
             return
         self._let_go()
-        session = OpenSession(address, source, events, None, [], long, groups)
+        session = SessionDocument(address, source, events, None, [], long, groups)
         self._show(session)
         self._reading_on = self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
 
-    async def _read_on(self, session: OpenSession, long: LongSession) -> None:
+    async def _read_on(self, session: SessionDocument, long: LongSession) -> None:
         """Find out, while the session is on show already, what takes longer; broken off when another one is on show."""
         try:
             await self._read_end(session, long)
@@ -236,13 +236,13 @@ class BrowseController(QObject):
         if not long.closed and not long.is_confirmed and self._cursor.session == session.address:
             await self.load_session(session.address, assume=False)
 
-    async def _read_end(self, session: OpenSession, long: LongSession) -> None:
+    async def _read_end(self, session: SessionDocument, long: LongSession) -> None:
         session.invocations = with_older(await long.latest_invocations(), session.source.unfinished.get(session.address.key, ()))
         if self.session is session:
             self.pending_found.emit(session.address, _pending(session.invocations))
             self.invocations_found.emit(session)
 
-    async def _read_past(self, session: OpenSession, long: LongSession) -> None:
+    async def _read_past(self, session: SessionDocument, long: LongSession) -> None:
         groups = await long.groups()
         if self.session is session:
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
@@ -258,7 +258,7 @@ class BrowseController(QObject):
         if session is not None and session.long is not None:
             self._tasks.spawn(self._bring_pages(session, session.long), "Reading events")
 
-    async def _bring_pages(self, session: OpenSession, long: LongSession) -> None:
+    async def _bring_pages(self, session: SessionDocument, long: LongSession) -> None:
         while self.session is session and (wanted := session.events.next_wanted()) is not None:
             first, end = wanted
             try:
@@ -314,7 +314,7 @@ class BrowseController(QObject):
         if events:
             self.pending_found.emit(address, _pending(past))
 
-    def _refresh_long(self, session: OpenSession) -> None:
+    def _refresh_long(self, session: SessionDocument) -> None:
         """Look at what was added to a long session since it was opened."""
         since = session.events.at_hand
         if not since:
@@ -399,7 +399,7 @@ class BrowseController(QObject):
         index = self._cursor.compared_index
         return index if index is not None and self.session is not None and index < len(self.session.events) else None
 
-    async def _compute_past(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
+    async def _compute_past(self, session: SessionDocument, long: LongSession, index: int, event: Event) -> None:
         compared = self._compared
         past = await long.past_at(index, session.events, compared)
         if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:

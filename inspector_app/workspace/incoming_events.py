@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
-from inspector_app.support.frame_batcher import Frames
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.support.frame_batcher import FrameBatcher
+from inspector_app.workspace.current_session import CurrentSession
 from runtime.events.event import Event
 
 MOST_WAITING = 10_000
@@ -19,7 +19,7 @@ MOST_WAITING = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class InnerEvent:
+class ToolAgentEvent:
     """An event of an agent that runs as a tool.
 
     Attributes:
@@ -33,7 +33,7 @@ class InnerEvent:
     call_ids: tuple[str | None, ...]
 
 
-class Arrivals(QObject):
+class IncomingEvents(QObject):
     """Hands on what a run commits and streams. Committed events go to the session on show, what else there is to the signals.
 
     Attributes:
@@ -41,7 +41,7 @@ class Arrivals(QObject):
 
     Signals:
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
-        inner_arrived(InnerEvent): an agent that runs as a tool yielded an event, partial ones too.
+        inner_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
         shown: a frame's worth has been handed on.
 
     Args:
@@ -52,14 +52,14 @@ class Arrivals(QObject):
     inner_arrived = Signal(object)
     shown = Signal()
 
-    def __init__(self, browse: BrowseController, parent: QObject | None = None) -> None:
+    def __init__(self, browse: CurrentSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._browse = browse
-        self._frames = Frames(self._show, self)
+        self._frames = FrameBatcher(self._show, self)
         self._frame_shown = asyncio.Event()
         self.address: SessionAddress | None = None
 
-    def add(self, arrival: Committed | InnerEvent | Event) -> None:
+    def add(self, arrival: Committed | ToolAgentEvent | Event) -> None:
         """Take in an event that was committed, one of an agent that runs as a tool, or a partial one."""
         self._frames.add(arrival)
 
@@ -73,7 +73,7 @@ class Arrivals(QObject):
         """Hand on now what has arrived."""
         self._frames.flush()
 
-    def _show(self, arrived: Sequence[Committed | InnerEvent | Event]) -> None:
+    def _show(self, arrived: Sequence[Committed | ToolAgentEvent | Event]) -> None:
         self._frame_shown.set()
         if self.address is None:
             return
@@ -85,7 +85,7 @@ class Arrivals(QObject):
             if batch:
                 self._browse.add_committed(self.address, batch)
                 batch = []
-            if isinstance(arrival, InnerEvent):
+            if isinstance(arrival, ToolAgentEvent):
                 self.inner_arrived.emit(arrival)
             else:
                 self.partial_arrived.emit(self.address, arrival)

@@ -10,19 +10,19 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import Committed, OpenSession
+from inspector_app.documents.session_document import Committed, SessionDocument
 from inspector_app.documents.sources import DatabaseSource, Source
-from inspector_app.documents.tail_thread import Following, TailThread, Told
+from inspector_app.documents.tail_thread import Subscription, TailThread, TailUpdate
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.stream.event_list_model import EventListModel
-from inspector_app.support.frame_batcher import Frames
+from inspector_app.support.frame_batcher import FrameBatcher
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.current_run import CurrentRun, RunEnd
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.file_hints import FileHints
 from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.run import RunController, RunEnd
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
@@ -41,11 +41,11 @@ LAST_IDS = 1_000
 """Of a long session, the last events by whose ids it is known again."""
 
 
-class TailController(QObject):
+class LiveTail(QObject):
     """Has every open database watched, and the session on show followed.
 
     Signals:
-        told(Told): from a watching thread.
+        told(TailUpdate): from a watching thread.
 
     Args:
         window: whose status bar says whether somebody writes.
@@ -63,8 +63,8 @@ class TailController(QObject):
         messages: MessageBus,
         tasks: Tasks,
         cursor: Cursor,
-        browse: BrowseController,
-        run: RunController,
+        browse: CurrentSession,
+        run: CurrentRun,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -82,10 +82,10 @@ class TailController(QObject):
         self._problems: dict[str, str] = {}
         self._unread: dict[SessionAddress, float] = {}  # those that others wrote to, and when; the longest calm first
         self._deleted: set[SessionAddress] = set()
-        self._following: Following | None = None
+        self._following: Subscription | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
-        self._frames = Frames(self._on_frame, self)
+        self._frames = FrameBatcher(self._on_frame, self)
         self.told.connect(self._on_told)
         browse.database_listed.connect(self._on_database_listed)
         browse.database_counted.connect(self._on_database_counted)
@@ -131,7 +131,7 @@ class TailController(QObject):
         self._follow(None)
         self._show_mark()
 
-    def _on_session_loaded(self, session: OpenSession) -> None:
+    def _on_session_loaded(self, session: SessionDocument) -> None:
         self._follow(session)
         self._show_mark()
 
@@ -145,21 +145,21 @@ class TailController(QObject):
         if session is not None and session.address == end.address:
             self._follow(session)
 
-    def _follow(self, session: OpenSession | None) -> None:
+    def _follow(self, session: SessionDocument | None) -> None:
         for thread in self._threads.values():
-            thread.follow(Following(None))
+            thread.follow(Subscription(None))
         self._following = None
         thread_of = self._threads.get(session.address.database) if session is not None else None
         if session is None or thread_of is None:
             return
         events, count = session.events, len(session.events)
         ids = [event.id for event in events.at_hand] if session.long is None else events.last_ids(LAST_IDS)
-        self._following = Following(session.address.key, ids, count)
+        self._following = Subscription(session.address.key, ids, count)
         thread_of.follow(self._following)
 
     # what is told
 
-    def _on_told(self, told: Told) -> None:
+    def _on_told(self, told: TailUpdate) -> None:
         source = self._browse.source(told.target)
         if source is None or told.target not in self._threads:
             return
@@ -169,7 +169,7 @@ class TailController(QObject):
         if not self._frames.waiting:
             self._threads[told.target].take()
 
-    def _take_changes(self, source: Source, told: Told) -> None:
+    def _take_changes(self, source: Source, told: TailUpdate) -> None:
         changes = told.changes
         own = self._run.address
         others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
@@ -186,7 +186,7 @@ class TailController(QObject):
         self._fading.start()
         self._show_mark()
 
-    def _on_frame(self, frame: list[tuple[Following, Event]]) -> None:
+    def _on_frame(self, frame: list[tuple[Subscription, Event]]) -> None:
         """Take in events of the followed session, as many as one frame can show."""
         following, selected = self._following, self._cursor.session
         arrived = [Committed(event, {}) for wish, event in frame if wish is following]
@@ -287,7 +287,7 @@ def _lost(problem: str) -> str:
     return f"{problem} What was read of it is still shown; it is looked for again and again."
 
 
-def _timer(parent: TailController, seconds: float, work: Callable[[], None]) -> QTimer:
+def _timer(parent: LiveTail, seconds: float, work: Callable[[], None]) -> QTimer:
     timer = QTimer(parent)
     timer.setSingleShot(True)
     timer.setInterval(int(seconds * 1000))

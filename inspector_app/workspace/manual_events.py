@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from inspector_app.documents.session_document import Committed, OpenSession
+from inspector_app.documents.session_document import Committed, SessionDocument
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import BrowseController
-from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.run import RunController
 from runtime.events.event import Event
 
 
-class HandCommits:
+class ManualEvents:
     """Commits to the session on show, through the engine that runs it if one does.
 
     Args:
         agents, browse, run, tasks, messages: of the window.
     """
 
-    def __init__(self, agents: AgentController, browse: BrowseController, run: RunController, tasks: Tasks, messages: MessageBus) -> None:
+    def __init__(self, agents: CurrentAgent, browse: CurrentSession, run: CurrentRun, tasks: Tasks, messages: MessageBus) -> None:
         self._agents = agents
         self._browse = browse
         self._run = run
@@ -47,7 +47,7 @@ class HandCommits:
             return "A run is going on: stop it first (Shift+F5)."
         return self.blocked()
 
-    def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+    def commit(self, title: str, work: Callable[[EmbeddedEngine, SessionDocument], Awaitable[Event]]) -> None:
         """Commit an event, unless that is blocked.
 
         Args:
@@ -58,7 +58,9 @@ class HandCommits:
         if session is not None and self.blocked() is None:
             self._tasks.spawn(self._commit(title, session, work), title)
 
-    async def _commit(self, title: str, session: OpenSession, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+    async def _commit(
+        self, title: str, session: SessionDocument, work: Callable[[EmbeddedEngine, SessionDocument], Awaitable[Event]]
+    ) -> None:
         running = self._run.engine if self._run.address == session.address else None
         try:
             await work(running or await self.engine(session), session)
@@ -68,7 +70,7 @@ class HandCommits:
         if running is None:
             await self._browse.refresh_session(session.address)
 
-    async def engine(self, session: OpenSession) -> EmbeddedEngine:
+    async def engine(self, session: SessionDocument) -> EmbeddedEngine:
         """Return what commits into a session in which nothing runs."""
 
         def on_commit(event: Event, temp: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from runtime.sessions.session import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
 
-class CopyController(QObject):
+class WorkingCopy(QObject):
     """Copies databases that are open read only.
 
     Args:

@@ -13,7 +13,7 @@ from runtime.storage.connections.other_processes import OtherProcess, others_wit
 from runtime.support.worker_threads import run_in_thread
 
 
-class TakingOverController(QObject):
+class WriteAccess(QObject):
     """Allows writing into what others wrote; if another process has the file open, only when it is asked a second time.
 
     Args:

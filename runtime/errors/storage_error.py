@@ -9,11 +9,11 @@ class StorageError(KnownError):
     """The database could not be read or written; nothing was changed."""
 
 
-class ForeignDatabaseError(StorageError):
+class NotASessionDatabaseError(StorageError):
     """The file is not a session database that we know; the text says what it seems to be."""
 
 
-class OtherDatabaseError(ForeignDatabaseError):
+class ForeignDatabaseError(NotASessionDatabaseError):
     """It is an SQLite database that holds something else: its tables can be looked at as plain rows."""
 
 

@@ -15,7 +15,7 @@ from runtime.flows.summaries import with_summaries
 from runtime.history.rewound import without_rewound
 from runtime.history.turns import REQUEST_CALLS
 from runtime.sessions.state import independent
-from runtime.support.unchecked import changed, trusted
+from runtime.support.unchecked import construct_unchecked, copy_unchecked
 
 _CLIENT_ID = "adk-"
 
@@ -127,19 +127,19 @@ class Conversation:
 def copied(contents: Sequence[types.Content]) -> list[types.Content]:
     """Return contents whose parts may be changed without changing the session's events."""
     return [
-        changed(content, parts=[_copied_part(part) for part in content.parts] if content.parts is not None else None)
+        copy_unchecked(content, parts=[_copied_part(part) for part in content.parts] if content.parts is not None else None)
         for content in contents
     ]
 
 
 def _copied_part(part: types.Part) -> types.Part:
-    own: dict[str, Any] = {name: changed(value) for name, value in part.__dict__.items() if isinstance(value, BaseModel)}
+    own: dict[str, Any] = {name: copy_unchecked(value) for name, value in part.__dict__.items() if isinstance(value, BaseModel)}
     call, response = part.function_call, part.function_response
     if call and call.args:
-        own["function_call"] = changed(call, args=independent(call.args))
+        own["function_call"] = copy_unchecked(call, args=independent(call.args))
     if response and response.response:
-        own["function_response"] = changed(response, response=independent(response.response))
-    return changed(part, **own)
+        own["function_response"] = copy_unchecked(response, response=independent(response.response))
+    return copy_unchecked(part, **own)
 
 
 def _is_said(event: Event) -> bool:
@@ -180,11 +180,11 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
 
 
 def _content(role: str, parts: list[types.Part]) -> types.Content:
-    return trusted(types.Content, role=role, parts=parts)
+    return construct_unchecked(types.Content, role=role, parts=parts)
 
 
 def _text(text: str) -> types.Part:
-    return trusted(types.Part, text=text)
+    return construct_unchecked(types.Part, text=text)
 
 
 def _without_client_id(part: types.Part) -> types.Part:
@@ -192,12 +192,12 @@ def _without_client_id(part: types.Part) -> types.Part:
     call = part.function_call
     if not call or not (call.id or "").startswith(_CLIENT_ID):
         return part
-    return changed(part, function_call=changed(call, id=None))
+    return copy_unchecked(part, function_call=copy_unchecked(call, id=None))
 
 
 def _response_part(call: types.FunctionCall, response: types.FunctionResponse) -> types.Part:
     own_id = None if (call.id or "").startswith(_CLIENT_ID) else call.id
-    return trusted(types.Part, function_response=changed(response, id=own_id, name=call.name))
+    return construct_unchecked(types.Part, function_response=copy_unchecked(response, id=own_id, name=call.name))
 
 
 def _told(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:

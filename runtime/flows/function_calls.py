@@ -27,7 +27,7 @@ from runtime.support.calling import first_answer
 from runtime.support.ids import new_function_call_id
 from runtime.support.json_value import as_json
 from runtime.support.merge import merge
-from runtime.support.unchecked import trusted
+from runtime.support.unchecked import construct_unchecked
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -97,8 +97,10 @@ async def _run_call(
             return _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
         return None
     response = as_json(result if isinstance(result, dict) else {"result": result})
-    part = trusted(types.Part, function_response=trusted(types.FunctionResponse, id=call.id, name=call.name, response=response))
-    return _event(ctx, agent, trusted(types.Content, role="user", parts=[part]), context.actions)
+    part = construct_unchecked(
+        types.Part, function_response=construct_unchecked(types.FunctionResponse, id=call.id, name=call.name, response=response)
+    )
+    return _event(ctx, agent, construct_unchecked(types.Content, role="user", parts=[part]), context.actions)
 
 
 def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:

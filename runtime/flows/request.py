@@ -13,7 +13,7 @@ from runtime.contexts.tool_context import ToolContext
 from runtime.flows.contents import Conversation, copied
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
-from runtime.support.unchecked import changed
+from runtime.support.unchecked import copy_unchecked
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
@@ -56,7 +56,7 @@ def _conversation(agent: LlmAgent, ctx: InvocationContext) -> Conversation:
 
 
 def _config(agent: LlmAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
-    config = changed(agent.generate_content_config or _no_config())
+    config = copy_unchecked(agent.generate_content_config or _no_config())
     if ctx.run_config and ctx.run_config.response_modalities:
         config.response_modalities = list(ctx.run_config.response_modalities)
     return config

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runtime.history.folds import SharedWrite
 from runtime.history.state_at import History
+from runtime.history.state_checkpoints import SharedWrite
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import SessionKey
 

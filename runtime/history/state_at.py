@@ -13,8 +13,8 @@ from typing import Any
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.history.explanation import Explanation
-from runtime.history.folds import Fold, Folds, SharedWrite
 from runtime.history.scoped_state import ScopedState
+from runtime.history.state_checkpoints import SharedWrite, StateAccumulator, StateCheckpoints
 from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents, step_of
 from runtime.history.temp_states import TempStates, temp_part
 from runtime.sessions.state import SCOPES, Change, Scope, scope_of
@@ -66,9 +66,9 @@ class History:
         self._temp = self._read_temp(temp or {}, temp_places)
         self._unsure = frozenset(unsure)
         self._baseline = baseline
-        start = Fold(dict(baseline or {}), set() if baseline is None else {"session"})
+        start = StateAccumulator(dict(baseline or {}), set() if baseline is None else {"session"})
         known_steps = StepsOfEvents(self._events) if steps is None else LongSteps(steps, len(steps))
-        self._folds = Folds(start, known_steps, self._shared, frozenset(patched))
+        self._folds = StateCheckpoints(start, known_steps, self._shared, frozenset(patched))
         self._present = dict(present or {})
         # A session's own keys change with its events only: after the last one they are what they are now.
         self._last = len(self) - 1
@@ -209,7 +209,7 @@ class History:
         fold = self._folds.after(index)
         if index == self._last and "session" not in fold.complete:
             shared = {key: value for key, value in fold.values.items() if scope_of(key) != "session"}
-            fold = Fold({**shared, **self._own_now}, fold.complete)
+            fold = StateAccumulator({**shared, **self._own_now}, fold.complete)
         parts: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
         unknown = []
         for key, value in self._known(fold, index).items():
@@ -266,7 +266,7 @@ class History:
         """
         return {key for key, before in self._written_elsewhere.items() if before > index}
 
-    def _change(self, key: str, known: Mapping[str, Any], before: Fold, value: Any) -> Change:
+    def _change(self, key: str, known: Mapping[str, Any], before: StateAccumulator, value: Any) -> Change:
         old = known.get(key, _NOTHING)
         if old is not _NOTHING and key not in self._unsure:
             return Change(key, old, value, "changed")
@@ -280,7 +280,7 @@ class History:
             raise IndexError(index)
         return self._folds.steps.read(index, index + 1)[0]
 
-    def _known(self, fold: Fold, index: int) -> dict[str, Any]:
+    def _known(self, fold: StateAccumulator, index: int) -> dict[str, Any]:
         """Return what is folded and what was always so."""
         constant = {}
         for key, value in self._constant.items():

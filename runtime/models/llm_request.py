@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
-from runtime.support.unchecked import trusted
+from runtime.support.unchecked import construct_unchecked
 
 if TYPE_CHECKING:
     from runtime.tools.base_tool import BaseTool
@@ -66,7 +66,7 @@ class LlmRequest(BaseModel):
             if isinstance(offered, types.Tool) and offered.function_declarations is not None:
                 offered.function_declarations.extend(declarations)
                 return
-        self.config.tools.append(trusted(types.Tool, function_declarations=declarations))
+        self.config.tools.append(construct_unchecked(types.Tool, function_declarations=declarations))
 
     def set_output_schema(self, output_schema: Any) -> None:
         """Ask the model for JSON of this shape.

@@ -93,7 +93,7 @@ def rewind_plan(history: History, key: SessionKey, present: Mapping[str, Any], i
     """
     events = history.events
     start = start_of(events, invocation_id)
-    session = Session.trusted(key, dict(present), 0.0)
+    session = Session.construct_unchecked(key, dict(present), 0.0)
     session.events = EventList(events)
     delta, unknown = restoring_delta(session, history.baseline, start)
     undone = _undone(events, start)

@@ -248,7 +248,7 @@ class InMemorySessionService(BaseSessionService):
     def _copy(self, key: SessionKey, stored: _Stored, events: list[Event]) -> Session:
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
         copied = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event) if events else EventList()
-        return Session.trusted(key, independent(state), stored.last_update_time, copied)
+        return Session.construct_unchecked(key, independent(state), stored.last_update_time, copied)
 
 
 def _copy_event(row: StoredRow) -> Event:

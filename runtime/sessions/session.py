@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
 from runtime.sessions.event_list import EventList
-from runtime.support.unchecked import made_of
+from runtime.support.unchecked import construct_from_fields
 
 
 class SessionKey(NamedTuple):
@@ -51,7 +51,9 @@ class Session(BaseModel):
         return SessionKey(self.app_name, self.user_id, self.id)
 
     @classmethod
-    def trusted(cls, key: tuple[str, str, str], state: dict[str, Any], last_update_time: float, events: EventList | None = None) -> Session:
+    def construct_unchecked(
+        cls, key: tuple[str, str, str], state: dict[str, Any], last_update_time: float, events: EventList | None = None
+    ) -> Session:
         """Return a session made of values that need no validation.
 
         For session services: of listing thousands of sessions, pydantic's own way would take most of the time.
@@ -71,7 +73,7 @@ class Session(BaseModel):
             "events": EventList() if events is None else events,
             "last_update_time": last_update_time,
         }
-        return made_of(cls, fields, _FIELDS, {"_revision": None})
+        return construct_from_fields(cls, fields, _FIELDS, {"_revision": None})
 
 
 _FIELDS = set(Session.model_fields)

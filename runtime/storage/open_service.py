@@ -18,7 +18,7 @@ def open_session_service(target: str) -> BaseSessionService:
         target: a file path or an SQLAlchemy URL; a file that does not exist, or is empty, becomes a new database in google-adk's v1 layout.
 
     Raises:
-        ForeignDatabaseError: it is not a session database.
+        NotASessionDatabaseError: it is not a session database.
         StorageError: it can only be read, or not even that.
     """
     file = named_file(target)

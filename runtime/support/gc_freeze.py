@@ -21,7 +21,7 @@ def collection_paused() -> Iterator[None]:
 
 
 @contextmanager
-def made_to_stay() -> Iterator[None]:
+def frozen_from_gc() -> Iterator[None]:
     """Make what stays until the process ends, such as modules and the window: no collection looks at it now or later."""
     with collection_paused():
         yield

@@ -18,27 +18,27 @@ _slots = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydant
 _set_fields, _set_names, _set_extra, _set_private = (BaseModel.__dict__[slot].__set__ for slot in _slots)
 
 
-def trusted(cls: type[Model], **values: Any) -> Model:
+def construct_unchecked(cls: type[Model], **values: Any) -> Model:
     """Return what `cls(**values)` would, in a fifth of the time.
 
     Args:
         cls: a class without private attributes that takes only known fields.
         **values: fields; those with a default factory must be among them.
     """
-    return made_of(cls, {**_defaults(cls), **values}, set(values))
+    return construct_from_fields(cls, {**_defaults(cls), **values}, set(values))
 
 
-def changed(model: Model, **values: Any) -> Model:
+def copy_unchecked(model: Model, **values: Any) -> Model:
     """Return what `model.model_copy(update=values)` would, in half of the time.
 
     Args:
         model: of a class with neither unknown fields nor private attributes.
         **values: fields to set otherwise.
     """
-    return made_of(type(model), {**model.__dict__, **values}, {*model.model_fields_set, *values})
+    return construct_from_fields(type(model), {**model.__dict__, **values}, {*model.model_fields_set, *values})
 
 
-def made_of(cls: type[Model], fields: dict[str, Any], names: set[str], private: dict[str, Any] | None = None) -> Model:
+def construct_from_fields(cls: type[Model], fields: dict[str, Any], names: set[str], private: dict[str, Any] | None = None) -> Model:
     """Return an object of all its fields.
 
     Args:

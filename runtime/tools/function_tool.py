@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.support.calling import is_async
-from runtime.support.unchecked import changed
+from runtime.support.unchecked import copy_unchecked
 from runtime.support.worker_threads import run_in_thread
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
@@ -47,7 +47,9 @@ class FunctionTool(BaseTool):
             declaration = _cached_declaration.__wrapped__(self.func, self.name, self.description)
         # A copy that may be changed, as far down as the list of parameters; a deep one at every turn costs 40 µs.
         parameters = declaration.parameters
-        return changed(declaration, parameters=parameters and changed(parameters, properties=dict(parameters.properties or {})))
+        return copy_unchecked(
+            declaration, parameters=parameters and copy_unchecked(parameters, properties=dict(parameters.properties or {}))
+        )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Call the function; see `BaseTool.run_async`.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError, KnownError, StorageError
+from runtime.errors import KnownError, NotASessionDatabaseError, StorageError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session import SessionKey
@@ -154,7 +154,7 @@ def test_databases_of_others_are_named_as_what_they_seem_to_be(name: str, tmp_pa
     connection.executescript(tables)
     connection.close()
     before = file.read_bytes()
-    with pytest.raises(ForeignDatabaseError, match=word):
+    with pytest.raises(NotASessionDatabaseError, match=word):
         StoredDatabase.open(str(file))
     assert file.read_bytes() == before
 

@@ -107,7 +107,7 @@ def _common(one: list[Any], other: list[Any]) -> bool:
     return one[:length] == other[:length]
 
 
-class InnerEvents(BasePlugin):
+class ToolAgentEvents(BasePlugin):
     """Notes what agents do that run as tools."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class DebuggerMachine(RuleBasedStateMachine):
         self.journal: list[tuple[str, str]] = []
         self.edited = self.was_stopped = False
         self.system_events: list[str] = []
-        inner = InnerEvents()
+        inner = ToolAgentEvents()
         plain = runner_for(build(spec, [], itertools.count()), resumable=resumable, plugins=[inner])
         self.fails = False
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from runtime.errors.storage_error import ConnectionLostError, ForeignDatabaseError, StorageError
+from runtime.errors.storage_error import ConnectionLostError, NotASessionDatabaseError, StorageError
 
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "another process has kept {name} locked for too long. Close it, or try again.",
@@ -45,7 +45,7 @@ def storage_error(error: Exception, name: str) -> StorageError:
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
         if code & 0xFF == sqlite3.SQLITE_NOTADB:
-            return ForeignDatabaseError(f"{name} is no SQLite database, or it is encrypted.")
+            return NotASessionDatabaseError(f"{name} is no SQLite database, or it is encrypted.")
         sentence = _SENTENCES.get(code & 0xFF)
         if sentence:
             return StorageError(_sentence(sentence.format(name=name)))

@@ -31,7 +31,7 @@ class OpenFiles:
             self._counts[file.resolve()] -= 1
 
     @contextmanager
-    def kept_out(self, file: Path) -> Iterator[bool]:
+    def exclusive(self, file: Path) -> Iterator[bool]:
         """Keep connections to `file` from being opened; give whether none is open, so that the file may be opened by hand meanwhile."""
         with self._lock:
             yield self._counts[file.resolve()] == 0
@@ -41,4 +41,4 @@ class OpenFiles:
             return self._counts[file.resolve()] > 0
 
 
-OPEN_FILES = OpenFiles()
+open_file_registry = OpenFiles()

@@ -28,7 +28,7 @@ from urllib.parse import quote
 
 from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_errors import storage_error
-from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.wal_copy import CLOCK_TICK, WalCopy
 
 T = TypeVar("T")
@@ -140,12 +140,12 @@ class SqliteFile:
         if connection is not None:
             connection.close()
             if self._opened_as == "in use":
-                OPEN_FILES.remove(self.file)
+                open_file_registry.remove(self.file)
         self._opened_as = None
 
     def _look(self) -> tuple[Way, object]:
         """Return how the file may be read now, and what must stay the same for what was read to be true."""
-        with OPEN_FILES.kept_out(self.file) as is_free:
+        with open_file_registry.exclusive(self.file) as is_free:
             if not is_free:
                 return "in use", ()
             companions = [companion for suffix in _COMPANIONS if _counts(companion := self.file.with_name(self.file.name + suffix))]
@@ -187,13 +187,13 @@ class SqliteFile:
             uri = f"file:{quote(str(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
         if way == "in use":
-            OPEN_FILES.add(self.file)
+            open_file_registry.add(self.file)
         self._connection, self._opened_as = connection, key
         self._harden(connection)
         return connection
 
     def _watched_copy(self) -> Path | None:
-        with OPEN_FILES.kept_out(self.file) as is_free:
+        with open_file_registry.exclusive(self.file) as is_free:
             try:
                 copy = self._wal_copy.bring_up_to_date() if is_free else None
             except FileNotFoundError:
@@ -215,7 +215,7 @@ class SqliteFile:
             self._copy.cleanup()
         self._copy = tempfile.TemporaryDirectory(prefix="agent-inspector-")
         copy = Path(self._copy.name) / "copy.db"
-        with OPEN_FILES.kept_out(self.file) as is_free:
+        with open_file_registry.exclusive(self.file) as is_free:
             if not is_free:
                 raise sqlite3.OperationalError("it has been opened meanwhile")
             shutil.copyfile(self.file, copy)

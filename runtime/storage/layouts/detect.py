@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from runtime.errors.storage_error import ForeignDatabaseError, OtherDatabaseError
+from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS
 
@@ -99,21 +99,21 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
         name: what to call the database in an error.
 
     Raises:
-        OtherDatabaseError: it is no session database.
-        ForeignDatabaseError: it has no tables.
+        ForeignDatabaseError: it is no session database.
+        NotASessionDatabaseError: it has no tables.
     """
     if not tables:
-        raise ForeignDatabaseError(f"{name} is an empty database: it has no tables, so no sessions.")
+        raise NotASessionDatabaseError(f"{name} is an empty database: it has no tables, so no sessions.")
     for table, seems in _SEEMS_TO_BE.items():
         if table in tables and "events" not in tables:
-            raise OtherDatabaseError(f"{name} is no session database: it seems to be {seems}.")
+            raise ForeignDatabaseError(f"{name} is no session database: it seems to be {seems}.")
     for table, columns in _NEEDED.items():
         missing = columns - set(tables.get(table, ()))
         if table not in tables:
             found = ", ".join(sorted(tables)[:8])
-            raise OtherDatabaseError(f"{name} is no session database: it has no table {table} (its tables: {found}).")
+            raise ForeignDatabaseError(f"{name} is no session database: it has no table {table} (its tables: {found}).")
         if missing:
-            raise OtherDatabaseError(f"{name} is no session database: its table {table} has no column {', '.join(sorted(missing))}.")
+            raise ForeignDatabaseError(f"{name} is no session database: its table {table} has no column {', '.join(sorted(missing))}.")
     events = tables["events"]
     kind = _kind(events, name)
     unknown = _unknown_columns(kind, tables)
@@ -133,7 +133,7 @@ def _kind(events: Mapping[str, str], name: str) -> LayoutKind:
         return "sqlite" if events["timestamp"].upper() == "REAL" else "v1"
     if {"actions", "author"} <= set(events):
         return "v0"
-    raise OtherDatabaseError(f"{name} is no session database: its table events has neither event_data nor actions.")
+    raise ForeignDatabaseError(f"{name} is no session database: its table events has neither event_data nor actions.")
 
 
 def _note(kind: LayoutKind, tables: Mapping[str, Mapping[str, str]], version: str | None) -> str | None:

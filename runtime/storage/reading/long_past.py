@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
-from runtime.history.folds import SharedWrite
 from runtime.history.state_at import History
+from runtime.history.state_checkpoints import SharedWrite
 from runtime.sessions.lineage import read_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of

@@ -7,8 +7,8 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.history.explanation import explain
-from runtime.history.folds import SharedWrite
 from runtime.history.state_at import History
+from runtime.history.state_checkpoints import SharedWrite
 from runtime.sessions.lineage import Lineage, read_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope, scope_of

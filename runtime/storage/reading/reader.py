@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.errors.storage_error import ForeignDatabaseError, StorageError
+from runtime.errors.storage_error import NotASessionDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, pending_items
 from runtime.history.state_at import History
@@ -19,7 +19,7 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.file_kind import not_sqlite
-from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import epoch, read_state
 from runtime.storage.layouts.decode import decode_sqlite, decode_v1
@@ -81,7 +81,7 @@ class StoredDatabase:
             target: a file path or an SQLAlchemy URL.
 
         Raises:
-            ForeignDatabaseError: it is not a session database; the text says what it seems to be.
+            NotASessionDatabaseError: it is not a session database; the text says what it seems to be.
             StorageError: it cannot be read.
         """
         file = named_file(target)
@@ -96,13 +96,13 @@ class StoredDatabase:
     @classmethod
     def _open_file(cls, path: Path) -> StoredDatabase:
         if path.is_dir():
-            raise ForeignDatabaseError(f"{path} is a folder, not a database.")
+            raise NotASessionDatabaseError(f"{path} is a folder, not a database.")
         if path.exists() and not path.is_file():
-            raise ForeignDatabaseError(f"{path} is no ordinary file, so no database.")
+            raise NotASessionDatabaseError(f"{path} is no ordinary file, so no database.")
         if path.exists() and path.stat().st_size == 0:
-            raise ForeignDatabaseError(f"{path} is an empty file: it holds no sessions.")
+            raise NotASessionDatabaseError(f"{path} is an empty file: it holds no sessions.")
         if path.exists() and (kind := _not_sqlite(path)):
-            raise ForeignDatabaseError(f"{path} {kind}; it holds no sessions that could be read.")
+            raise NotASessionDatabaseError(f"{path} {kind}; it holds no sessions that could be read.")
         file = SqliteFile(path)
         try:
             return cls(file, file.read(lambda connection: _layout(connection, str(path))))
@@ -335,7 +335,7 @@ def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] |
 
 
 def _not_sqlite(path: Path) -> str | None:
-    with OPEN_FILES.kept_out(path) as is_free:
+    with open_file_registry.exclusive(path) as is_free:
         try:
             return not_sqlite(path) if is_free else None
         except OSError:  # said where it is opened

@@ -75,7 +75,7 @@ def convert(old: str, new: str) -> Conversion:
 
     Raises:
         StorageError: `new` exists or cannot be written, `old` cannot be read, or is of a version that this program does not know.
-        ForeignDatabaseError: `old` is not a session database.
+        NotASessionDatabaseError: `old` is not a session database.
     """
     target = named_file(new)
     if target is None:

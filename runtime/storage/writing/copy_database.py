@@ -25,7 +25,7 @@ def copy_database(target: str, new: Path) -> None:
 
     Raises:
         StorageError: `new` exists or cannot be written, or the original cannot be read.
-        ForeignDatabaseError: it is not a session database.
+        NotASessionDatabaseError: it is not a session database.
     """
     original = named_file(target)
     if original is None:

@@ -19,7 +19,7 @@ from runtime.errors.storage_error import ConnectionLostError, StorageError
 from runtime.storage.connections.backup import back_up
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
-from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.storage.layouts.commit_record import Run, record_all_shared, record_events_of_others
@@ -232,7 +232,7 @@ class Database:
                 connection.close()
         self._engine.dispose()
         if self.file and connection is not None:
-            OPEN_FILES.remove(self.file)
+            open_file_registry.remove(self.file)
 
     def _connect(self, *, create: bool) -> Connection | None:
         if self._connection is not None and self.file and self._was_replaced(self.file):
@@ -243,7 +243,7 @@ class Database:
             self._connection = self._engine.connect()
             self._was_connected = True
             if self.file:
-                OPEN_FILES.add(self.file)
+                open_file_registry.add(self.file)
         return self._connection
 
     def _was_replaced(self, file: Path) -> bool:
@@ -267,7 +267,7 @@ class Database:
 
     def _let_go_of_old_file(self, file: Path) -> None:
         self._disconnect()
-        OPEN_FILES.remove(file)
+        open_file_registry.remove(file)
         self._found, self._writable, self._seen_version = None, False, None
         self._replacements += 1
 

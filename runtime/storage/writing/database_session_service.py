@@ -155,7 +155,7 @@ class DatabaseSessionService(BaseSessionService):
         return self._new_session(key, parts["session"], user, app, now)
 
     def _new_session(self, key: SessionKey, state: dict[str, Any], user: dict[str, Any], app: dict[str, Any], now: int) -> Session:
-        session = Session.trusted(key, merge_scopes(state, user, app), to_epoch(now))
+        session = Session.construct_unchecked(key, merge_scopes(state, user, app), to_epoch(now))
         at = self._database.time_value(now)
         session._revision = revision_of(self._database, (at, at, None))
         return session
@@ -197,7 +197,7 @@ class DatabaseSessionService(BaseSessionService):
         if row is None:
             return None
         state = read_state(run("session_state", **key._asdict()).fetchone()[0])
-        session = Session.trusted(key, merge_scopes(state, *shared_states(run, key)), read_epoch(row[1]))
+        session = Session.construct_unchecked(key, merge_scopes(state, *shared_states(run, key)), read_epoch(row[1]))
         session._revision = revision_of(self._database, row)
         return session, row[2]
 
@@ -246,7 +246,7 @@ class DatabaseSessionService(BaseSessionService):
                 state = read_state(text)
                 if shared[user]:
                     state.update(independent(shared[user]))
-                sessions.append(Session.trusted((app_name, user, session_id), state, read_epoch(updated)))
+                sessions.append(Session.construct_unchecked((app_name, user, session_id), state, read_epoch(updated)))
             return sessions
 
     def _delete(self, key: SessionKey) -> None:

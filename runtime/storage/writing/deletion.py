@@ -17,7 +17,7 @@ from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session import SessionKey
 from runtime.storage.connections.backup import free_name
 from runtime.storage.connections.database_errors import storage_error
-from runtime.storage.connections.open_files import OPEN_FILES
+from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import parts
@@ -102,7 +102,7 @@ def put_back(file: Path, copy: Path) -> int:
     """
     if not copy.is_file():
         raise StorageError(f"There is no file {copy}.")
-    OPEN_FILES.add(file)
+    open_file_registry.add(file)
     try:
         with closing(sqlite3.connect(file, isolation_level=None, timeout=_BUSY_SECONDS)) as database:
             database.execute("ATTACH ? AS copy", (str(copy),))
@@ -116,7 +116,7 @@ def put_back(file: Path, copy: Path) -> int:
     except sqlite3.Error as error:
         raise storage_error(error, str(file)) from error
     finally:
-        OPEN_FILES.remove(file)
+        open_file_registry.remove(file)
     return count
 
 

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.support import frame_batcher as frames
-from inspector_app.support.frame_batcher import CALM_MS, LEAST_AT_ONCE, Frames
+from inspector_app.support.frame_batcher import CALM_MS, LEAST_AT_ONCE, FrameBatcher
 
 
 class Clock:
@@ -36,7 +36,7 @@ def shown_at_once(qtbot: QtBot, clock: Clock, each_ms: float, count: int) -> lis
         sizes.append(len(things))
         seen.extend(things)
 
-    made = Frames(show)
+    made = FrameBatcher(show)
     for number in range(count):
         made.add(number)
     qtbot.waitUntil(lambda: len(seen) == count, timeout=20_000)
@@ -62,7 +62,7 @@ def test_frames_follow_each_other_closely_while_more_waits(qtbot: QtBot, clock: 
         clock.now += len(things) * 0.04 / 1000
         sizes.append(len(things))
 
-    made = Frames(show)
+    made = FrameBatcher(show)
     for number in range(500):
         made.add(number)
     rests = []

@@ -12,7 +12,7 @@ import sys
 
 from inspector_app import app
 from inspector_app.app import Inspector
-from inspector_app.workspace.run import RunEnd
+from inspector_app.workspace.current_run import RunEnd
 
 AGENT, SEED, STOPS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 LONGEST = 0.3

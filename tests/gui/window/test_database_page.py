@@ -84,7 +84,7 @@ def test_the_state_of_an_app_and_of_a_user(page: DatabasePage, inspector: Inspec
 
 def test_state_is_looked_at_without_a_session(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
     inspector.cursor.select_session(None)
-    inspector.window.commands.look_inside.trigger()
+    inspector.window.commands.inspect_database.trigger()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert page.state.title.startswith('App "')
     qtbot.keyClick(page.state.scopes, Qt.Key.Key_Escape)

@@ -116,10 +116,10 @@ def test_a_filter_that_is_wrong_shows_everything_and_says_why(shown: Inspector) 
 def test_from_a_call_to_its_response_and_back(shown: Inspector, qtbot: QtBot) -> None:
     shown.window.workbench.stream.select_event(1_003)
     idle(shown, qtbot)
-    shown.window.commands.other_half.trigger()
+    shown.window.commands.matching_call.trigger()
     idle(shown, qtbot)
     assert shown.cursor.event_index == 1_004
-    shown.window.commands.other_half.trigger()
+    shown.window.commands.matching_call.trigger()
     idle(shown, qtbot)
     assert shown.cursor.event_index == 1_003
 

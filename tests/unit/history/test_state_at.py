@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from runtime.events import Event, EventActions
-from runtime.history.folds import SOMEBODY_ELSE, SharedWrite
 from runtime.history.state_at import History
+from runtime.history.state_checkpoints import SOMEBODY_ELSE, SharedWrite
 from runtime.history.steps import StepsOfEvents
 from runtime.sessions.state import Change
 

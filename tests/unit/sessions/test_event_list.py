@@ -189,7 +189,7 @@ class TestInASession:
 
     def test_a_session_made_without_validation_is_as_any_other(self) -> None:
         plain = Session(id="s", app_name="a", user_id="u", state={"k": [1]}, events=[], last_update_time=2.0)
-        trusted = Session.trusted(SessionKey("a", "u", "s"), {"k": [1]}, 2.0)
+        trusted = Session.construct_unchecked(SessionKey("a", "u", "s"), {"k": [1]}, 2.0)
         assert trusted == plain
         assert trusted.model_fields_set == plain.model_fields_set
         assert trusted.model_dump_json() == plain.model_dump_json()

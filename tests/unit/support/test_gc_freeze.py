@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from runtime.support.gc_freeze import collection_paused, made_to_stay
+from runtime.support.gc_freeze import collection_paused, frozen_from_gc
 
 
 def test_nothing_is_collected_meanwhile_and_then_again() -> None:
@@ -19,13 +19,13 @@ def test_nothing_is_collected_meanwhile_and_then_again() -> None:
 
 
 def test_collection_goes_on_after_a_failure() -> None:
-    with pytest.raises(ValueError), made_to_stay():
+    with pytest.raises(ValueError), frozen_from_gc():
         raise ValueError
     assert gc.isenabled()
 
 
 def test_what_is_made_to_stay_is_not_looked_at_again() -> None:
-    with made_to_stay():
+    with frozen_from_gc():
         lasting = [[number] for number in range(1_000)]
     try:
         assert gc.isenabled()

@@ -8,7 +8,7 @@ import pytest
 from google.genai import types
 
 from runtime.sessions.session import Session, SessionKey
-from runtime.support.unchecked import changed, trusted
+from runtime.support.unchecked import construct_unchecked, copy_unchecked
 
 CALL = types.FunctionCall(id="adk-1", name="look_up", args={"item": "paper"})
 
@@ -23,7 +23,7 @@ CALL = types.FunctionCall(id="adk-1", name="look_up", args={"item": "paper"})
     ],
 )
 def test_what_is_trusted_is_as_what_was_checked(cls: Any, values: dict[str, Any]) -> None:
-    made, checked = trusted(cls, **values), cls(**values)
+    made, checked = construct_unchecked(cls, **values), cls(**values)
     assert made == checked
     assert made.model_fields_set == checked.model_fields_set
     assert made.model_dump_json() == checked.model_dump_json()
@@ -31,7 +31,7 @@ def test_what_is_trusted_is_as_what_was_checked(cls: Any, values: dict[str, Any]
 
 
 def test_a_changed_copy_leaves_the_original_alone() -> None:
-    copy = changed(CALL, id=None)
+    copy = copy_unchecked(CALL, id=None)
     assert copy == CALL.model_copy(update={"id": None})
     assert copy.model_dump_json(exclude_unset=True) == CALL.model_copy(update={"id": None}).model_dump_json(exclude_unset=True)
     copy.name = "another"
@@ -40,7 +40,7 @@ def test_a_changed_copy_leaves_the_original_alone() -> None:
 
 
 def test_private_attributes_can_be_read_and_set() -> None:
-    session = Session.trusted(SessionKey("a", "u", "s"), {}, 0.0)
+    session = Session.construct_unchecked(SessionKey("a", "u", "s"), {}, 0.0)
     assert session._revision is None
     session._revision = 1
     assert session._revision == 1

@@ -12,7 +12,7 @@ import pytest
 
 from bench.generated import _SCHEMA
 from inspector_app.documents import tail_thread
-from inspector_app.documents.tail_thread import TailThread, Told
+from inspector_app.documents.tail_thread import TailThread, TailUpdate
 from tests.unit.storage.tail.sql_writer import SqlWriter
 
 LONG = 60.0
@@ -34,9 +34,9 @@ def writer(tmp_path: Path) -> Iterator[SqlWriter]:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter) -> Iterator[tuple[TailThread, queue.Queue[Told]]]:
+def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter) -> Iterator[tuple[TailThread, queue.Queue[TailUpdate]]]:
     monkeypatch.setattr(tail_thread, "MOST_WAITING", LONG)
-    found: queue.Queue[Told] = queue.Queue()
+    found: queue.Queue[TailUpdate] = queue.Queue()
     thread = TailThread(str(tmp_path / "live.db"), [], found.put, is_hinted=True)
     yield thread, found
     thread.close()
@@ -68,7 +68,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
     return Waits(monkeypatch)
 
 
-def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
     thread, found = told
     waits.until(RESTING)
     writer.add_session("s")
@@ -78,7 +78,7 @@ def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[
 
 
 def test_without_hints_it_looks_all_the_time(
-    monkeypatch: pytest.MonkeyPatch, waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter
+    monkeypatch: pytest.MonkeyPatch, waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter
 ) -> None:
     thread, found = told
     waits.until(RESTING)
@@ -92,7 +92,7 @@ def test_without_hints_it_looks_all_the_time(
     assert not thread._rests
 
 
-def test_a_late_hint_is_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+def test_a_late_hint_is_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
     thread, found = told
     waits.until(RESTING)
     writer.add_session("s")
@@ -103,7 +103,7 @@ def test_a_late_hint_is_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue
     assert thread._rests
 
 
-def test_no_more_is_told_until_it_is_taken(waits: Waits, told: tuple[TailThread, queue.Queue[Told]], writer: SqlWriter) -> None:
+def test_no_more_is_told_until_it_is_taken(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
     thread, found = told
     waits.until(RESTING)
     for name in ("s", "t"):

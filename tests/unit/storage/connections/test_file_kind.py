@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError
+from runtime.errors import NotASessionDatabaseError
 from runtime.storage.reading.reader import StoredDatabase
 
 CONTENTS = {
@@ -34,7 +34,7 @@ CONTENTS = {
 def test_what_it_is(tmp_path: Path, said: str) -> None:
     file = tmp_path / "some.db"
     file.write_bytes(CONTENTS[said])
-    with pytest.raises(ForeignDatabaseError, match=said) as raised:
+    with pytest.raises(NotASessionDatabaseError, match=said) as raised:
         StoredDatabase.open(str(file))
     assert str(file) in str(raised.value)
 
@@ -44,5 +44,5 @@ def test_another_sqlite_database_is_named_with_its_tables(tmp_path: Path) -> Non
     connection = sqlite3.connect(file)
     connection.executescript("CREATE TABLE customers (id); CREATE TABLE orders (id);")
     connection.close()
-    with pytest.raises(ForeignDatabaseError, match="its tables: customers, orders"):
+    with pytest.raises(NotASessionDatabaseError, match="its tables: customers, orders"):
         StoredDatabase.open(str(file))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError, StorageError
+from runtime.errors import NotASessionDatabaseError, StorageError
 from runtime.events import Event
 from runtime.sessions.database_session_service import DatabaseSessionService
 from runtime.sessions.session import SessionKey
@@ -177,7 +177,7 @@ def test_views_in_the_place_of_tables_are_refused(tmp_path: Path, trap: str) -> 
     connection.execute(trap)
     connection.commit()
     connection.close()
-    with pytest.raises(ForeignDatabaseError, match="no table sessions"):
+    with pytest.raises(NotASessionDatabaseError, match="no table sessions"):
         StoredDatabase.open(str(file))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError, SessionNotFoundError, StorageError
+from runtime.errors import NotASessionDatabaseError, SessionNotFoundError, StorageError
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events import Event, EventActions
 from runtime.sessions.session import SessionKey
@@ -136,16 +136,16 @@ def test_other_peoples_tables_are_refused_by_name(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE recipes(name)")
     connection.commit()
     connection.close()
-    with pytest.raises(ForeignDatabaseError, match="recipes"):
+    with pytest.raises(NotASessionDatabaseError, match="recipes"):
         StoredDatabase.open(str(file))
-    with pytest.raises(ForeignDatabaseError, match="recipes"):
+    with pytest.raises(NotASessionDatabaseError, match="recipes"):
         open_session_service(str(file))
 
 
 def test_what_is_not_there_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="no file"):
         StoredDatabase.open(str(tmp_path / "x.db"))
-    with pytest.raises(ForeignDatabaseError, match="folder"):
+    with pytest.raises(NotASessionDatabaseError, match="folder"):
         StoredDatabase.open(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
 

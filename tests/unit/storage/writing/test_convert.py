@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError, StorageError
+from runtime.errors import NotASessionDatabaseError, StorageError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, SessionKey, SqliteSessionService
 from runtime.storage.reading.reader import StoredDatabase
@@ -112,7 +112,7 @@ def test_what_stands_in_the_way(tmp_path: Path) -> None:
         convert(str(old), str(tmp_path / "nowhere" / "new.db"))
     with pytest.raises(StorageError, match="no file"):
         convert(str(tmp_path / "nothing.db"), str(tmp_path / "x.db"))
-    with pytest.raises(ForeignDatabaseError):
+    with pytest.raises(NotASessionDatabaseError):
         convert(str(tmp_path), str(tmp_path / "x.db"))
     assert sorted(path.name for path in tmp_path.iterdir()) == [old.name, "new.db"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runtime.errors import ForeignDatabaseError, SessionNotFoundError, StaleSessionError, StorageError, UnstorableValueError
+from runtime.errors import NotASessionDatabaseError, SessionNotFoundError, StaleSessionError, StorageError, UnstorableValueError
 from runtime.errors.storage_error import ConnectionLostError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, Session, SessionKey
@@ -96,7 +96,7 @@ async def test_it_is_opened_by_what_opens_everything(url: str) -> None:
 
 async def test_other_tables_of_the_database_are_left_alone(url: str) -> None:
     server().run("CREATE TABLE recipes (name text)", url)
-    with pytest.raises(ForeignDatabaseError, match="no tables"):
+    with pytest.raises(NotASessionDatabaseError, match="no tables"):
         StoredDatabase.open(url)
     async with DatabaseSessionService(url) as service:
         await new_session(service)

@@ -37,7 +37,7 @@ class SharedWrite:
 
 
 @dataclass(slots=True)
-class Fold:
+class StateAccumulator:
     """A state on its way through history.
 
     Attributes:
@@ -50,9 +50,9 @@ class Fold:
     complete: set[Scope]
     writers: dict[str, int] = field(default_factory=dict)
 
-    def copy(self) -> Fold:
+    def copy(self) -> StateAccumulator:
         """Return a fold that can be taken further by itself."""
-        return Fold(dict(self.values), set(self.complete), dict(self.writers))
+        return StateAccumulator(dict(self.values), set(self.complete), dict(self.writers))
 
     def apply(self, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
         """Take in one write; `temp:` keys are not part of it.
@@ -89,7 +89,7 @@ class Fold:
             self.apply(write.delta, SOMEBODY_ELSE if write.before >= 0 else None, patched)
 
 
-class Folds:
+class StateCheckpoints:
     """The state after each event: some are remembered, the others are folded from the one before them when they are asked for.
 
     Args:
@@ -104,7 +104,7 @@ class Folds:
     """
 
     def __init__(
-        self, start: Fold, steps: StepsOfEvents | LongSteps, shared: Mapping[int, list[SharedWrite]], patched: frozenset[str]
+        self, start: StateAccumulator, steps: StepsOfEvents | LongSteps, shared: Mapping[int, list[SharedWrite]], patched: frozenset[str]
     ) -> None:
         self.steps = steps
         self.patched = patched
@@ -119,7 +119,7 @@ class Folds:
         """How many steps the remembered states cover."""
         return min((len(self._remembered) - 1) * self._stride, len(self.steps))
 
-    def after(self, index: int) -> Fold:
+    def after(self, index: int) -> StateAccumulator:
         """Return the state after an event; it is not to be changed.
 
         Args:
@@ -160,7 +160,7 @@ class Folds:
             self._remembered = self._remembered[::2]
             self._stride *= 2
 
-    def _advance(self, start: Fold, begin: int, end: int, take: Callable[[Mapping[str, Any]], None] | None) -> Fold:
+    def _advance(self, start: StateAccumulator, begin: int, end: int, take: Callable[[Mapping[str, Any]], None] | None) -> StateAccumulator:
         """Return the state after event `end`, from the one after event `begin`."""
         if begin == end:
             return start

@@ -17,11 +17,11 @@ from inspector_app.documents.session_document import Committed
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.action_availability import Action, Obstacles, Phase
-from inspector_app.workspace.current_session import BrowseController
+from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.incoming_events import Arrivals, InnerEvent
-from inspector_app.workspace.loaded_agent import AgentController
+from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEvent
 from inspector_app.workspace.messages import MessageBus
 from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.calls import ToolCall
@@ -60,7 +60,7 @@ class RunEnd:
     committed: bool
 
 
-class RunController(QObject):
+class CurrentRun(QObject):
     """One run at a time, under the debugger.
 
     Attributes:
@@ -76,7 +76,7 @@ class RunController(QObject):
         changed: something that `blocked` depends on is different now.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
-        inner_arrived(InnerEvent): an agent that runs as a tool yielded an event, partial ones too.
+        inner_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
         reported(Report): a logpoint, or what else the debugger has to tell.
         hold_changed(Hold | None): the agent is held somewhere else, or let go.
         beside_changed: other branches run beside the held one, or wait in line, than before.
@@ -94,8 +94,8 @@ class RunController(QObject):
     def __init__(
         self,
         cursor: Cursor,
-        agents: AgentController,
-        browse: BrowseController,
+        agents: CurrentAgent,
+        browse: CurrentSession,
         tasks: Tasks,
         messages: MessageBus,
         parent: QObject | None = None,
@@ -106,7 +106,7 @@ class RunController(QObject):
         self._browse = browse
         self._tasks = tasks
         self._messages = messages
-        self._obstacles = Obstacles(cursor, agents, browse)
+        self._obstacles = ActionAvailability(cursor, agents, browse)
         self._debugger: Debugger | None = None
         self._engine: EmbeddedEngine | None = None
         self._told_hold: Hold | None = None
@@ -119,7 +119,7 @@ class RunController(QObject):
         self._stopped = False
         self._is_over = False
         self._end: RunEnd | None = None
-        self._arrivals = Arrivals(browse, self)
+        self._arrivals = IncomingEvents(browse, self)
         self._arrivals.partial_arrived.connect(self.partial_arrived)
         self._arrivals.inner_arrived.connect(self.inner_arrived)
         self._arrivals.shown.connect(self._on_arrivals_shown)
@@ -169,11 +169,11 @@ class RunController(QObject):
         return self._engine if self.phase != "idle" else None
 
     def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
-        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See `Obstacles.to`."""
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See `ActionAvailability.to`."""
         return self._obstacles.to(action, self.phase, invocation_id)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
-        """Return the invocation that Resume would go on with; see `Obstacles.resumable`."""
+        """Return the invocation that Resume would go on with; see `ActionAvailability.resumable`."""
         return self._obstacles.resumable(invocation_id)
 
     def send(self, text: str, *, paused: bool = False) -> None:
@@ -316,7 +316,7 @@ class RunController(QObject):
             breakpoints=self.breakpoints,
             on_change=self._on_debugger_changed,
             on_report=self.reported.emit,
-            on_inner_event=lambda event, call_ids: self._arrivals.add(InnerEvent(address, event, call_ids)),
+            on_inner_event=lambda event, call_ids: self._arrivals.add(ToolAgentEvent(address, event, call_ids)),
         )
 
     async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:

@@ -204,7 +204,7 @@ def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, 
     bench.stream.select_event(403)
     idle(growing, qtbot)
     for other in (404, 403):
-        growing.window.commands.other_half.trigger()
+        growing.window.commands.matching_call.trigger()
         idle(growing, qtbot)
         assert growing.cursor.event_index == other
 

@@ -43,7 +43,7 @@ def test_its_tables_are_shown_below_a_sentence_and_nothing_is_changed(
 ) -> None:
     before = hashes(file.parent)
     opened(file)
-    page = inspector.window.other_database
+    page = inspector.window.foreign_database
     assert inspector.window.page is page
     assert page.text.startswith(f"{file} is no session database: its table sessions has no column app_name, ")
     names = page.tables.tables
@@ -61,7 +61,7 @@ def test_it_is_read_again_and_what_was_open_stays(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db, file)
-    page = inspector.window.other_database
+    page = inspector.window.foreign_database
     assert inspector.window.page is page
     with sqlite3.connect(file) as connection:
         connection.execute("INSERT INTO birds VALUES ('owl', 480)")
@@ -84,11 +84,11 @@ def test_the_bars_say_nothing_of_a_session_that_it_hides(story: Inspector, file:
     seen = {name: window.findChild(QLabel, f"status_{name}") for name in ("database", "session", "position", "tokens")}
     assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
     opened(file)
-    assert window.page is window.other_database
+    assert window.page is window.foreign_database
     assert window.run_bar.state_text == window.status.text("run") == "idle"
     assert not any(label.isVisible() for label in seen.values())
     assert not window.commands.resume.isEnabled() and not window.run_bar.button(window.commands.resume.objectName()).property("primary")
-    qtbot.keyClick(window.other_database.tables.tables, Qt.Key.Key_Escape)
+    qtbot.keyClick(window.foreign_database.tables.tables, Qt.Key.Key_Escape)
     assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
     assert window.commands.resume.isEnabled()
 
@@ -104,7 +104,7 @@ def test_sessions_that_are_there_on_reload_are_shown(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(file)
-    assert inspector.window.page is inspector.window.other_database
+    assert inspector.window.page is inspector.window.foreign_database
     file.with_name(f"{file.name}-wal").unlink()
     file.write_bytes(story_db.read_bytes())
     inspector.window.commands.reload.trigger()

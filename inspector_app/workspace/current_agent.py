@@ -16,7 +16,7 @@ _SKIPPED_FOLDERS = {"__pycache__", ".git", ".venv", "venv", "node_modules", ".ad
 _MAX_LISTED = 1_000
 
 
-class AgentController(QObject):
+class CurrentAgent(QObject):
     """The one agent that is loaded, and how it got there.
 
     Attributes:

@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, QTimer, Sig
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.opening.opening_controller import sample_cards
+from inspector_app.presentation.message import Message
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.crash import CrashHooks
 from inspector_app.shell.main_window import MainWindow
@@ -32,7 +33,7 @@ from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import BusHandler, Message, MessageBus
+from inspector_app.workspace.messages import BusHandler, MessageBus
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
 

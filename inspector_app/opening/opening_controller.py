@@ -13,10 +13,11 @@ from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.opening.url_dialog import UrlDialog
 from inspector_app.opening.welcome import SampleCard
+from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import error_text
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
-from inspector_app.workspace.messages import Message, format_traceback
+from inspector_app.workspace.messages import format_traceback
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
 from runtime.storage.connections.database_url import database_url, keep_password, without_written_password

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
-from inspector_app.workspace.messages import Message
 
 MAX_KEPT = 2_000
 _ICONS = {"info": ("circle-info", "dim"), "warning": ("triangle-exclamation", "warn"), "error": ("circle-xmark", "bad")}

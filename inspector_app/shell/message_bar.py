@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from inspector_app.presentation.message import Message
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.shell.message_row import MessageRow
-from inspector_app.workspace.messages import Message
 
 MAX_SHOWN = 3
 """Of those that stay, and of those that go by themselves; older ones are in the log."""

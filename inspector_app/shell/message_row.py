@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
+from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.text_dialog import broken_lines
-from inspector_app.workspace.messages import Message
 
 MAX_DETAILS = 100_000
 LONGEST = 500

@@ -20,6 +20,7 @@ from inspector_app.documents.session_document import SessionDocument, StateAtEve
 from inspector_app.documents.sources import Source, database_info
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.opening_controller import OpeningController
+from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import error_text, visible
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.resume_controller import ResumeController
@@ -41,7 +42,7 @@ from inspector_app.widgets import theme
 from inspector_app.workspace.current_run import RunEnd
 from inspector_app.workspace.live_tail import LiveTail
 from inspector_app.workspace.manual_events import ManualEvents
-from inspector_app.workspace.messages import Message, format_traceback
+from inspector_app.workspace.messages import format_traceback
 from inspector_app.workspace.session_catalog import mark_of
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess

@@ -1,66 +1,41 @@
-"""Everything the user is told goes through one bus: the message bar shows what matters now, the log keeps all of it."""
+"""The message bus: the message bar shows what needs attention now, the log pane keeps everything."""
 
 from __future__ import annotations
 
 import logging
-import time
 import traceback
-from dataclasses import dataclass, field
-from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.presentation.message import Message, Severity
 from inspector_app.presentation.values import error_text
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StaleSessionError
 
-Severity = Literal["info", "warning", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One thing the user is told.
-
-    Attributes:
-        severity: how much it matters.
-        text: a plain sentence, and what to do about it.
-        details: what an expert wants to copy, such as a traceback.
-        quiet: only for the log; the bar does not show it.
-        offers_reload: reading the session again is what helps.
-        time: epoch seconds.
-    """
-
-    severity: Severity
-    text: str
-    details: str | None = None
-    quiet: bool = False
-    offers_reload: bool = False
-    time: float = field(default_factory=time.time)
-
 
 class MessageBus(QObject):
-    """Where messages are posted, from any thread.
+    """Collects messages for the user; any thread may post.
 
     Signals:
-        posted(Message): something was said.
+        posted(Message): a message was posted.
     """
 
     posted = Signal(object)
 
     def info(self, text: str, *, quiet: bool = False) -> None:
-        """Say that something happened."""
+        """Post a message that needs no attention."""
         self.posted.emit(Message("info", text, quiet=quiet))
 
     def warning(self, text: str, *, details: str | None = None, quiet: bool = False) -> None:
-        """Say that something needs attention."""
+        """Post a warning."""
         self.posted.emit(Message("warning", text, details, quiet=quiet))
 
     def error(self, doing: str, error: BaseException) -> None:
         """Report a failure.
 
         Args:
-            doing: what was tried, such as "Opening orders.db"; begins the sentence where the error is not the world's own.
-            error: what went wrong. The text of a `KnownError` is shown as it stands; anything else comes with its traceback.
+            doing: the failed action, such as "Opening orders.db"; starts the sentence unless the error is a `KnownError`.
+            error: the failure. A `KnownError` is shown by its text alone; any other error is shown with its traceback.
         """
         if isinstance(error, KnownError):
             stale = isinstance(error, StaleSessionError)
@@ -70,19 +45,19 @@ class MessageBus(QObject):
 
 
 def format_traceback(error: BaseException) -> str:
-    """Return the traceback as Python prints it."""
+    """Return the traceback of `error` as Python prints it."""
     return "".join(traceback.format_exception(error))
 
 
 class BusHandler(logging.Handler):
-    """Shows what the log says: warnings of the runtime and of agents reach the log pane, and errors the bar too."""
+    """Forwards log records to the bus: all of them to the log pane, errors to the message bar too."""
 
     def __init__(self, bus: MessageBus, level: int = logging.INFO) -> None:
         super().__init__(level)
         self._bus = bus
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Post the record; a bus that is gone already (at exit) is not an error."""
+        """Post the record; ignore a bus that Qt has already deleted (at exit)."""
         severity: Severity = "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "info"
         details = format_traceback(record.exc_info[1]) if record.exc_info and record.exc_info[1] else None
         try:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from inspector_app.presentation.message import Message
 from inspector_app.shell.crash import CrashHooks
-from inspector_app.workspace.messages import Message, MessageBus
+from inspector_app.workspace.messages import MessageBus
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QListView, QPushButton, QWidget
 
 from inspector_app import app
 from inspector_app.app import Inspector
-from inspector_app.workspace.messages import Message
+from inspector_app.presentation.message import Message
 from runtime.support.worker_threads import run_in_thread
 
 

@@ -1,0 +1,30 @@
+"""A message for the user, as data."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message for the user.
+
+    Attributes:
+        severity: decides colour, icon, and how long the message bar shows it.
+        text: what happened, and what to do about it.
+        details: text for a bug report, such as a traceback.
+        quiet: shown in the log pane only.
+        offers_reload: reading the session again is the remedy.
+        time: epoch seconds.
+    """
+
+    severity: Severity
+    text: str
+    details: str | None = None
+    quiet: bool = False
+    offers_reload: bool = False
+    time: float = field(default_factory=time.time)

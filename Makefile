@@ -13,7 +13,7 @@ export INSPECTOR_ADK_1_PYTHON ?= $(CURDIR)/$(ADK_1)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test soak bench clean
+.PHONY: run test check lint fmt soak bench clean
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
@@ -27,12 +27,27 @@ EACH := -n logical --maxprocesses 4 --dist loadfile
 test: export QT_QPA_PLATFORM = offscreen
 test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.support.system_check
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest $(EACH) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
+	$(BIN)/python -m pytest $(EACH) --ignore-glob='tests/unit/[!i]*'
+
+# Style, types, import contracts and words: what needs no test run.
+lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest $(EACH) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
-	$(BIN)/python -m pytest $(EACH) --ignore-glob='tests/unit/[!i]*'
+	$(BIN)/python -m tests.architecture.prose
+
+# What ruff can mend by itself.
+fmt: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Before each commit, within a minute: lint, and the tests of what changed since `main`.
+check: export QT_QPA_PLATFORM = offscreen
+check: lint
+	$(BIN)/python -m pytest -q $(EACH) $$($(BIN)/python -m tests.of_changes)
 
 # The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts.
 soak: export QT_QPA_PLATFORM = offscreen

@@ -1,8 +1,8 @@
-"""Rule V: a file that draws does not know what it draws comes from.
+"""Rule V: a file that draws does not know where its data comes from.
 
-A file *draws* if it imports `QtWidgets`, `QtGui` or `QModelIndex`. A file *knows* if it imports an owner (`workspace`), an engine, `support`,
-a part of `documents` that is not plain data, or a part of `runtime` that runs, stores or debugs. A file that draws neither knows nor imports
-a file that does. The two builders of the window (`BUILDERS`) are exempt: joining both sides is their purpose.
+A file *draws* if it imports `QtWidgets`, `QtGui` or `QModelIndex`. A file *knows* if it imports an owner (`workspace`), an engine,
+`support`, a part of `documents` that is not plain data, or a part of `runtime` that runs, stores or debugs. A file that draws neither
+knows nor imports a file that does. The two builders of the window (`BUILDERS`) are exempt: joining both sides is their purpose.
 """
 
 from __future__ import annotations

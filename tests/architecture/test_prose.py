@@ -1,0 +1,37 @@
+"""The check of the project's prose finds what it is made for, and nothing in plain English."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture.prose import files, violations
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The file stands beside the database.",
+        "Whoever reads it sees the same.",
+        "The session on show grows.",
+        "It is read anew.",
+        "What is gone is not read.",
+        "The run goes on afterwards.",
+    ],
+)
+def test_dialect_is_found(text: str) -> None:
+    assert len(list(violations("README.md", text))) == 1
+
+
+def test_plain_english_is_left_alone() -> None:
+    text = "The file is beside the database. The run continues. She is told nothing."
+    assert [line.split(": ")[1] for line in violations("README.md", text)] == ["'is told'"]
+
+
+def test_python_is_searched_in_comments_strings_and_names_only() -> None:
+    source = 'whatever = 1  # plain\n\n\ndef test_what_waits_is_shown():\n    """Return whatever was given."""\n'
+    assert [line.split(":")[1] for line in violations("a.py", source)] == ["4", "5"]
+
+
+def test_the_projects_own_files_are_searched() -> None:
+    names = {path.name for path in files()}
+    assert {"README.md", "runners.py", "stream_controller.py"} <= names

@@ -50,11 +50,11 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
     thread.start()
     try:
         while True:
-            wanted.put(True)
             try:
+                wanted.put(True)
                 item = items.get()
-            except BaseException:  # Ctrl-C: the agent is at work, and may be for long
-                with suppress(RuntimeError):  # it has just ended
+            except BaseException:  # Ctrl-C: the agent may work for long, so cancel it
+                with suppress(RuntimeError):  # the loop has just ended
                     pumping.get()()
                 raise
             if item is _END:

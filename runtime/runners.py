@@ -160,7 +160,7 @@ class Runner(SessionEdits):
 
         (Seed: runtime-event-loop, "El Bucle de Eventos - Funcionamiento interno".)
         """
-        instead = await self.plugin_manager.ask("before_run_callback", invocation_context=ctx)
+        instead = await self.plugin_manager.run_hook("before_run_callback", invocation_context=ctx)
         if instead is not None:
             event = Event(invocation_id=ctx.invocation_id, author="model", content=instead)
             await self._commit(ctx, event)
@@ -187,7 +187,7 @@ class Runner(SessionEdits):
         if ctx.run_config and ctx.run_config.custom_metadata:
             event.custom_metadata = {**ctx.run_config.custom_metadata, **(event.custom_metadata or {})}
         if self.plugin_manager.plugins:
-            changed = await self.plugin_manager.ask("on_event_callback", invocation_context=ctx, event=event)
+            changed = await self.plugin_manager.run_hook("on_event_callback", invocation_context=ctx, event=event)
             event = event if changed is None else changed
         if not event.partial:
             await self._commit(ctx, event)
@@ -219,7 +219,7 @@ class Runner(SessionEdits):
 
     async def _finish(self, ctx: InvocationContext) -> None:
         """Do what follows an agent's last event."""
-        await self.plugin_manager.ask("after_run_callback", invocation_context=ctx)
+        await self.plugin_manager.run_hook("after_run_callback", invocation_context=ctx)
         if self.feed_memory == "invocation":
             await remember_session(self.memory_service, ctx.session)
         config = self.app.events_compaction_config if self.app else None
@@ -269,7 +269,7 @@ class Runner(SessionEdits):
 
     async def _commit_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> None:
         """Commit the user's message as the invocation's first event, or as the answer to one of its calls."""
-        changed = await self.plugin_manager.ask("on_user_message_callback", invocation_context=ctx, user_message=message)
+        changed = await self.plugin_manager.run_hook("on_user_message_callback", invocation_context=ctx, user_message=message)
         event = await message_event(ctx, message if changed is None else changed, state_delta)
         await self._commit(ctx, event)
         ctx.user_content = event.content

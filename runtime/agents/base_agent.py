@@ -279,7 +279,7 @@ class BaseAgent(BaseModel):
         if callbacks is None and not ctx.plugin_manager.plugins:
             return None
         context = CallbackContext(ctx)
-        content = await ctx.plugin_manager.ask(hook, agent=self, callback_context=context)
+        content = await ctx.plugin_manager.run_hook(hook, agent=self, callback_context=context)
         if content is None:
             content = await first_answer(callbacks, callback_context=context)
         if content is not None and hook == "before_agent_callback":

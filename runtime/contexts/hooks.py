@@ -1,10 +1,38 @@
-"""What callbacks, tools and instructions need from plugins."""
+"""What a context needs from an app's plugins."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
 
-class CallFailure(Exception):  # it carries an error, and is none itself
-    """Raised by a plugin's `before_tool_callback` to let the call fail as if the tool had raised.
+
+@runtime_checkable  # pydantic checks a context's field with isinstance
+class Hooks(Protocol):
+    """The plugins of a run, as contexts, agents and flows see them; `PluginManager` is one."""
+
+    @property
+    def plugins(self) -> Sequence[Any]:
+        """The plugins, in the order in which their hooks run."""
+
+    async def run_hook(self, hook: str, **arguments: Any) -> Any:
+        """Call a hook of every plugin until one returns a value; see `PluginManager.run_hook`."""
+
+
+class NoHooks:
+    """Hooks of a run without plugins."""
+
+    plugins: Sequence[Any] = ()
+
+    async def run_hook(self, hook: str, **arguments: Any) -> Any:
+        """Return None."""
+        return None
+
+
+NO_HOOKS = NoHooks()
+
+
+class CallFailure(Exception):  # carries an error and is not one itself
+    """Raised by a plugin's `before_tool_callback` to make the call fail as if the tool had raised.
 
     Attributes:
         error: what the agent sees.
@@ -15,5 +43,5 @@ class CallFailure(Exception):  # it carries an error, and is none itself
         self.error = error
 
 
-class NoResult(Exception):  # no error either
-    """Raised by a plugin's `before_tool_callback` to say that the call returns nothing, as a long-running tool may."""
+class NoResult(Exception):  # not an error either
+    """Raised by a plugin's `before_tool_callback` when the call returns nothing, as a long-running tool may."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
+from runtime.contexts.hooks import NO_HOOKS, Hooks
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.history.checkpoints import Checkpoints
-from runtime.plugins.plugin_manager import PluginManager
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
@@ -106,7 +106,7 @@ class InvocationContext(BaseModel):
         user_content: the message that began the invocation.
         run_config: settings of this run.
         branch: path of parallel agents that leads here.
-        plugin_manager: the app's plugins.
+        plugin_manager: the hooks of the app's plugins.
         resumability_config: whether checkpoints are kept.
         agent_states: agent name → its checkpoint.
         end_of_agents: agent name → whether it finished.
@@ -125,7 +125,7 @@ class InvocationContext(BaseModel):
     user_content: types.Content | None = None
     run_config: RunConfig | None = None
     branch: str | None = None
-    plugin_manager: PluginManager = Field(default_factory=PluginManager)
+    plugin_manager: Hooks = Field(default_factory=lambda: NO_HOOKS)
     resumability_config: Any | None = None
     agent_states: dict[str, dict[str, Any]] = Field(default_factory=dict)
     end_of_agents: dict[str, bool] = Field(default_factory=dict)
@@ -264,7 +264,7 @@ class InvocationContext(BaseModel):
             context, call_id = context.shared.outer
             call_ids.insert(0, call_id)
         hook = "on_inner_event_callback"
-        await context.plugin_manager.ask(hook, invocation_context=context, event=event, call_ids=tuple(call_ids))
+        await context.plugin_manager.run_hook(hook, invocation_context=context, event=event, call_ids=tuple(call_ids))
 
     def resumed_checkpoints(self) -> Checkpoints | None:
         """Return what a resumed run began with, if this is the running agent's first call in it; a later call begins anew."""

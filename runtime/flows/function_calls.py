@@ -127,7 +127,7 @@ async def _result(
     failure: Exception | None = None
     result = None
     try:
-        result = await ctx.plugin_manager.ask("before_tool_callback", **hooks)
+        result = await ctx.plugin_manager.run_hook("before_tool_callback", **hooks)
     except CallFailure as wanted:
         failure = wanted.error
     except NoResult:
@@ -143,7 +143,7 @@ async def _result(
             result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
             if result is None:
                 raise
-    changed = await ctx.plugin_manager.ask("after_tool_callback", **hooks, result=result)
+    changed = await ctx.plugin_manager.run_hook("after_tool_callback", **hooks, result=result)
     if changed is None:
         changed = await first_answer(agent.after_tool_callback, **named, tool_response=result)
     return result if changed is None else changed
@@ -163,7 +163,7 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
 async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:
     """Return what a plugin or the agent gives in place of a failed tool's result; None if nobody does."""
     try:
-        result = await ctx.plugin_manager.ask("on_tool_error_callback", **hooks)
+        result = await ctx.plugin_manager.run_hook("on_tool_error_callback", **hooks)
     except CallFailure as wanted:
         raise wanted.error from hooks["error"]
     return await first_answer(agent.on_tool_error_callback, **named) if result is None else result

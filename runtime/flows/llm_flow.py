@@ -152,7 +152,7 @@ class LlmFlow:
         instead = None
         if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
             context = CallbackContext(ctx, event_actions=actions)
-            instead = await ctx.plugin_manager.ask("before_model_callback", callback_context=context, llm_request=request)
+            instead = await ctx.plugin_manager.run_hook("before_model_callback", callback_context=context, llm_request=request)
             if instead is None:
                 instead = await first_answer(agent.before_model_callback, callback_context=context, llm_request=request)
         if instead is not None:
@@ -167,7 +167,7 @@ class LlmFlow:
         except Exception as error:
             context = CallbackContext(ctx, event_actions=actions)
             hooks = {"callback_context": context, "llm_request": request, "error": error}
-            instead = await ctx.plugin_manager.ask("on_model_error_callback", **hooks)
+            instead = await ctx.plugin_manager.run_hook("on_model_error_callback", **hooks)
             if instead is None:
                 instead = await first_answer(agent.on_model_error_callback, **hooks)
             if instead is None:
@@ -178,7 +178,7 @@ class LlmFlow:
         if self._agent.after_model_callback is None and not ctx.plugin_manager.plugins:
             return response
         context = CallbackContext(ctx, event_actions=actions)
-        instead = await ctx.plugin_manager.ask("after_model_callback", callback_context=context, llm_response=response)
+        instead = await ctx.plugin_manager.run_hook("after_model_callback", callback_context=context, llm_response=response)
         if instead is None:
             instead = await first_answer(self._agent.after_model_callback, callback_context=context, llm_response=response)
         return response if instead is None else instead

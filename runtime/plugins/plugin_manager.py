@@ -1,4 +1,4 @@
-"""Asks an app's plugins, in order, until one answers."""
+"""Runs the hooks of an app's plugins, in order, until one returns a value."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PluginManager:
         """Return the plugin of that name, or None."""
         return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
 
-    async def ask(self, hook: str, **arguments: Any) -> Any:
+    async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Call a hook of every plugin that takes it, until one returns something.
 
         Args:

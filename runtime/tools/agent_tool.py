@@ -92,7 +92,7 @@ class AgentTool(BaseTool):
         return Runner(
             app_name=outer.app_name,
             agent=self.agent,
-            plugins=outer.plugin_manager.plugins if self.include_plugins else None,
+            plugins=list(outer.plugin_manager.plugins) if self.include_plugins else None,
             session_service=InMemorySessionService(),
             artifact_service=ForwardingArtifactService(tool_context) if outer.artifact_service is not None else None,
             memory_service=outer.memory_service,

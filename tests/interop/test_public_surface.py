@@ -39,7 +39,7 @@ DIFFERENCES = {
     r"\.(config_type|from_config)$": "agents from YAML files are no part of the seeds",
     r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "inner workings",
     r"\.apply_thinking_config$": "inner workings",
-    r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "how flows ask plugins is ours: `ask`; a hook that closes is not cut off",
+    r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "how flows ask plugins is ours: `run_hook`; a hook that closes is not cut off",
     r"plugin_close_timeout ": "a plugin's `close` is not cut off",
     r"^BaseSessionService\.flush$": "nothing is buffered",
     r"^\w+SessionService\.flush$": "nothing is buffered",

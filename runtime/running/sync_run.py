@@ -14,6 +14,7 @@ from runtime.events.event import Event
 from runtime.support.worker_threads import run_in_thread
 
 _END = object()
+_SIGNAL_CHECK = 0.5  # seconds; Python misses a signal that arrives just before a lock blocks, and notices it only at the next wake-up
 
 
 def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
@@ -52,7 +53,7 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
         while True:
             try:
                 wanted.put(True)
-                item = items.get()
+                item = _wait_for(items)
             except BaseException:  # Ctrl-C: the agent may work for long, so cancel it
                 with suppress(RuntimeError):  # the loop has just ended
                     pumping.get()()
@@ -65,3 +66,10 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
     finally:
         wanted.put(False)
         thread.join()
+
+
+def _wait_for(items: queue.SimpleQueue[Any]) -> Any:
+    """Return the next item; Ctrl-C interrupts the wait within `_SIGNAL_CHECK` seconds."""
+    while True:
+        with suppress(queue.Empty):
+            return items.get(timeout=_SIGNAL_CHECK)

@@ -139,7 +139,8 @@ class LlmAgent(BaseAgent):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         turn = self._turn_so_far(ctx)
-        handed_over_to = transferred_to(self, self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
+        target = transferred_to(self.name, self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
+        handed_over_to = self.root_agent.find_agent(target) if target is not None else None
         if handed_over_to is not None:
             async with aclosing(handed_over_to.run_async(ctx)) as events:
                 async for event in events:

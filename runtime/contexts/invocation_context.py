@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,14 +16,11 @@ from runtime.contexts.hooks import NO_HOOKS, Hooks
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
+from runtime.history.agent_tree import AgentTree
 from runtime.history.checkpoints import Checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
-
-if TYPE_CHECKING:
-    from runtime.agents.base_agent import BaseAgent, BaseAgentState
-    from runtime.flows.contents import Conversation
 
 
 class LlmCallsLimitExceededError(KnownError):
@@ -59,7 +56,7 @@ class Shared:
         resumed: the checkpoints this run began with; None in a fresh invocation.
         has_resumed_mark: False until a resumed run has committed its first event.
         calls: agent name → how often it was called in this run.
-        conversations: agent name and branch → the session as that agent's model sees it.
+        conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows what the values are.
         inner_calls: branch, agent, tool and arguments → how often that call was made, in the run of an agent that is a tool.
         committing: held while an event is committed: a person may edit the state while agents on other branches run on.
     """
@@ -72,7 +69,7 @@ class Shared:
     resumed: Checkpoints | None = None
     has_resumed_mark: bool = True
     calls: Counter[str] = field(default_factory=Counter)
-    conversations: dict[Any, Conversation] = field(default_factory=dict)
+    conversations: dict[Any, Any] = field(default_factory=dict)
     inner_calls: Counter[Any] = field(default_factory=Counter)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -167,7 +164,7 @@ class InvocationContext(BaseModel):
         """The user's id."""
         return self.session.user_id
 
-    def for_agent(self, agent: BaseAgent) -> InvocationContext:
+    def for_agent(self, agent: AgentTree) -> InvocationContext:
         """Return the context that `agent` runs in, called from this one."""
         return self.model_copy(update={"agent": agent, "depth": self.depth + 1, "_open_runs": []})
 
@@ -187,7 +184,7 @@ class InvocationContext(BaseModel):
             if not run.ag_running:  # type: ignore[attr-defined]  # typeshed knows generators' attributes only by their concrete type
                 await run.aclose()
 
-    def set_agent_state(self, agent_name: str, *, agent_state: BaseAgentState | None = None, end_of_agent: bool = False) -> None:
+    def set_agent_state(self, agent_name: str, *, agent_state: BaseModel | None = None, end_of_agent: bool = False) -> None:
         """Set an agent's checkpoint; with neither keyword, forget it.
 
         Args:

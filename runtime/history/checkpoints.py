@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.events.event import Event
 from runtime.events.marks import CALLBACK, is_replayed_checkpoint
-
-if TYPE_CHECKING:
-    from runtime.agents.base_agent import BaseAgent
+from runtime.history.agent_tree import AgentTree
 
 
 @dataclass(slots=True)
@@ -45,7 +43,7 @@ class Checkpoints:
         self.called_back.pop(agent_name, None)
 
 
-def read_checkpoints(events: Iterable[Event], root: BaseAgent | None) -> Checkpoints:
+def read_checkpoints(events: Iterable[Event], root: AgentTree | None) -> Checkpoints:
     """Read how far each agent is from the committed events of one invocation.
 
     Args:
@@ -58,7 +56,7 @@ def read_checkpoints(events: Iterable[Event], root: BaseAgent | None) -> Checkpo
     return found
 
 
-def _read_event(found: Checkpoints, event: Event, root: BaseAgent | None) -> None:
+def _read_event(found: Checkpoints, event: Event, root: AgentTree | None) -> None:
     name, actions = event.author, event.actions
     if name == "user" or is_replayed_checkpoint(event):
         return

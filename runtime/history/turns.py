@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.genai import types
 
 from runtime.events.event import Event
 from runtime.events.marks import is_replayed_checkpoint, is_state_edit
-
-if TYPE_CHECKING:
-    from runtime.agents.base_agent import BaseAgent
+from runtime.history.agent_tree import AgentTree
 
 CONFIRMATION_CALL = "adk_request_confirmation"
 
@@ -33,7 +31,7 @@ CALLED_WITHOUT_RESULT = "inspector_called_without_result"
 """Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again."""
 
 
-def events_of_call(agent: BaseAgent, events: Iterable[Event], branch: str | None) -> list[Event]:
+def events_of_call(agent: AgentTree, events: Iterable[Event], branch: str | None) -> list[Event]:
     """Return what happened since an agent was called: after its ancestors' last checkpoint, on its branch, answers from outside included.
 
     Args:
@@ -53,19 +51,19 @@ def events_of_call(agent: BaseAgent, events: Iterable[Event], branch: str | None
     return found
 
 
-def transferred_to(agent: BaseAgent, events: Sequence[Event]) -> BaseAgent | None:
-    """Return the agent that this one had handed over to, if that is where its call stood.
+def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
+    """Return the name of the agent that this one last transferred to, if its own turn has not continued since.
 
     Args:
-        agent: who may have handed over.
+        agent_name: the agent that may have transferred.
         events: of its call.
     """
     said = [event for event in events if event.author != "user"]
-    if not said or (said[-1].author == agent.name and not said[-1].actions.transfer_to_agent):
+    if not said or (said[-1].author == agent_name and not said[-1].actions.transfer_to_agent):
         return None
     for event in reversed(said):
-        if event.author == agent.name and event.actions.transfer_to_agent:
-            return agent.root_agent.find_agent(event.actions.transfer_to_agent)
+        if event.author == agent_name and event.actions.transfer_to_agent:
+            return event.actions.transfer_to_agent
     return None
 
 

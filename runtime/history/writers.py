@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.events.event import Event
 from runtime.events.kinds import REQUEST_TOOLS
+from runtime.history.agent_tree import AgentTree
 from runtime.history.placeholders import keys_in
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
-
-if TYPE_CHECKING:
-    from runtime.agents.base_agent import BaseAgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def are_parallel(branch: str | None, other: str | None) -> bool:
     return not (branch.startswith(other + ".") or other.startswith(branch + "."))
 
 
-def reading_agents(root: BaseAgent, name: str) -> dict[str, bool]:
+def reading_agents(root: AgentTree, name: str) -> dict[str, bool]:
     """Return the agents whose instruction may read a state key: whether it names the key, or a function makes it (which cannot be seen).
 
     Args:
@@ -157,7 +155,7 @@ def reading_agents(root: BaseAgent, name: str) -> dict[str, bool]:
     return found
 
 
-def readings_of(history: History, root: BaseAgent, name: str, writes: Sequence[Write]) -> list[Reading]:
+def readings_of(history: History, root: AgentTree, name: str, writes: Sequence[Write]) -> list[Reading]:
     """Return the model calls of a session whose instruction the key was filled into, in order.
 
     Args:

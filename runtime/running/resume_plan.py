@@ -176,7 +176,8 @@ class _Walk:
 
     def _visit_llm_agent(self, agent: LlmAgent, branch: str | None) -> None:
         events = events_of_call(agent, self._events, branch)
-        target = transferred_to(agent, events)
+        name = transferred_to(agent.name, events)
+        target = agent.root_agent.find_agent(name) if name is not None else None
         if target is not None and not self._found.ended.get(target.name):
             self.visit(target, branch)
             return

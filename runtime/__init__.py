@@ -1,4 +1,4 @@
-"""The agent runtime: agents yield events, the Runner commits each one and only then lets the agent go on.
+"""The agent runtime: agents yield events, and the Runner commits each event before its agent continues.
 
 The public names are google-adk's, with `google.adk` replaced by `runtime`.
 """

@@ -1,4 +1,4 @@
-"""Credentials that tools ask for."""
+"""Credentials requested by tools."""
 
 from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes, HttpAuth, HttpCredentials, OAuth2Auth
 from runtime.auth.auth_tool import AuthConfig

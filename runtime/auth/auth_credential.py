@@ -1,4 +1,4 @@
-"""Credentials, in google-adk's form."""
+"""Credentials in google-adk's format."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pydantic.alias_generators import to_camel
 
 
 class _Json(BaseModel):
-    """Fields are camelCase in JSON; unknown ones of newer versions are kept, secrets are not shown by `repr`."""
+    """Base class: camelCase in JSON, keeps unknown fields of newer versions, hides secrets in `repr`."""
 
     model_config = ConfigDict(extra="allow", alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
 
 
 class AuthCredentialTypes(StrEnum):
-    """What kind of credential it is."""
+    """The kinds of credentials."""
 
     API_KEY = "apiKey"
     HTTP = "http"
@@ -26,7 +26,7 @@ class AuthCredentialTypes(StrEnum):
 
 
 class HttpCredentials(_Json):
-    """A name and password, or a token."""
+    """A user name and password, or a token."""
 
     username: str | None = None
     password: str | None = Field(default=None, repr=False)
@@ -34,11 +34,11 @@ class HttpCredentials(_Json):
 
 
 class HttpAuth(_Json):
-    """What goes into the Authorization header.
+    """The content of an Authorization header.
 
     Attributes:
         scheme: such as `basic` or `bearer`.
-        credentials: what follows it.
+        credentials: the credentials for the scheme.
     """
 
     scheme: str
@@ -46,13 +46,13 @@ class HttpAuth(_Json):
 
 
 class OAuth2Auth(_Json):
-    """A client, and what the person's consent gave it.
+    """An OAuth2 client and the result of the user's consent.
 
     Attributes:
-        client_id, client_secret, redirect_uri: the client's. The secret never leaves the process: requests are made without it.
-        auth_uri, state: where the person consents.
-        auth_response_uri, auth_code: what came back.
-        access_token, refresh_token, expires_at, expires_in: what it was exchanged for; times in seconds.
+        client_id, client_secret, redirect_uri: the client. The secret stays in the process: credential requests leave it out.
+        auth_uri, state: the address where the user consents.
+        auth_response_uri, auth_code: the answer to the consent.
+        access_token, refresh_token, expires_at, expires_in: the tokens; times in seconds.
     """
 
     client_id: str | None = None
@@ -72,12 +72,12 @@ class AuthCredential(_Json):
     """A credential of one kind.
 
     Attributes:
-        auth_type: which of the others is filled in.
-        resource_ref: names a credential that is kept elsewhere.
+        auth_type: the kind, which decides which other field is set.
+        resource_ref: the name of a credential kept elsewhere.
         api_key: a key.
         http: for the Authorization header.
         oauth2: OAuth2 and OpenID Connect.
-        service_account: as the provider wrote it.
+        service_account: in the provider's own format.
     """
 
     auth_type: AuthCredentialTypes

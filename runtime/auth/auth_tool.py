@@ -1,4 +1,4 @@
-"""What a tool asks for when it needs a credential."""
+"""Credential requests of tools."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from runtime.auth.auth_credential import AuthCredential, _Json
 
 
 class AuthConfig(_Json):
-    """A credential that is asked for, and the answer (SEMANTICS.md 7).
+    """A request for a credential, and its answer.
 
     Attributes:
-        auth_scheme: how the service wants to be authenticated at, an OpenAPI security scheme: its JSON object, or a pydantic model of it.
-        raw_auth_credential: what the application has: a client, for instance.
-        exchanged_auth_credential: what can be used; the answer fills it in.
-        credential_key: names the credential; the same for the same scheme and raw credential if it is left out.
+        auth_scheme: the service's OpenAPI security scheme, as a JSON object or a pydantic model of it.
+        raw_auth_credential: the credential that the application has, such as an OAuth2 client.
+        exchanged_auth_credential: the usable credential; filled in by the answer.
+        credential_key: the credential's name; if left out, derived from the scheme and the raw credential.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="allow", hide_input_in_errors=True)
@@ -44,7 +44,7 @@ class AuthConfig(_Json):
         return self
 
     def without_secrets(self) -> AuthConfig:
-        """Return a copy that a person may see and a session may keep."""
+        """Return a copy without client secrets, which may be shown and stored."""
         copy = self.model_copy(deep=True)
         for credential in (copy.raw_auth_credential, copy.exchanged_auth_credential):
             if credential and credential.oauth2:
@@ -52,15 +52,18 @@ class AuthConfig(_Json):
         return copy
 
     def is_answered_by(self, answer: AuthConfig) -> bool:
-        """Return whether the answer is for this request: by its name, or, as google-adk names credentials otherwise, by its scheme."""
+        """Return whether the answer belongs to this request.
+
+        Schemes are compared too, as google-adk derives other credential keys.
+        """
         return self.credential_key == answer.credential_key or self.auth_scheme == answer.auth_scheme
 
 
 def as_auth_config(value: Any) -> AuthConfig:
-    """Return a request for a credential, whoever made it.
+    """Convert a credential request to an `AuthConfig`.
 
     Args:
-        value: an AuthConfig, google-adk's, or the JSON object of one.
+        value: an `AuthConfig` of this package or of google-adk, or its JSON object.
 
     Raises:
         ValueError: it has no `auth_scheme`.
@@ -73,7 +76,7 @@ def as_auth_config(value: Any) -> AuthConfig:
 
 
 def read_answer(answer: dict[str, Any] | None) -> AuthConfig | None:
-    """Return what a person answered to a request for a credential; None if the answer is to something else."""
+    """Return the answer to a credential request; None if `answer` is not one."""
     if not answer or not (answer.get("authScheme") or answer.get("auth_scheme")):
         return None
     return AuthConfig.model_validate(answer)

@@ -1,4 +1,4 @@
-"""Running code that a model wrote: only where the model does it itself."""
+"""Execution of code written by models, on the model's side only."""
 
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.code_executors.built_in_code_executor import BuiltInCodeExecutor

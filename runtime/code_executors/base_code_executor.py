@@ -1,4 +1,4 @@
-"""What an LlmAgent's `code_executor` is."""
+"""The base class of an LlmAgent's `code_executor`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class BaseCodeExecutor(BaseModel):
-    """Lets a model run code. None here runs it on this machine; an agent that needs that has a tool for it."""
+    """Lets a model run code. No executor here runs it on this machine; use a tool for that."""
 
     def process_llm_request(self, llm_request: LlmRequest) -> None:
-        """Put what the model needs to know into a request, which is changed in place."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what a request needs.")
+        """Prepare a request for code execution; the request is changed in place."""
+        raise NotImplementedError(f"{type(self).__name__} must implement process_llm_request().")

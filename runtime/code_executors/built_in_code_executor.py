@@ -1,4 +1,4 @@
-"""Gemini's own code execution."""
+"""Gemini's built-in code execution."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class BuiltInCodeExecutor(BaseCodeExecutor):
-    """Lets a Gemini model run the code it writes, where it runs itself: code and results are parts of its answer."""
+    """Lets a Gemini model run its code on its own server; code and results are parts of the answer."""
 
     def process_llm_request(self, llm_request: LlmRequest) -> None:
-        """Offer code execution; see `BaseCodeExecutor.process_llm_request`."""
+        """Enable code execution; see `BaseCodeExecutor.process_llm_request`."""
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(code_execution=types.ToolCodeExecution())]

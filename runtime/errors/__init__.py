@@ -1,8 +1,8 @@
-"""Errors, split by whose fault they are.
+"""The runtime's error classes.
 
-`KnownError` is the world's: a file that is not a database, a session that does not exist, a value that cannot be stored.
-Its text is written for the person who reads it and says what to do. `BugError` is ours: it should never be seen.
-Errors that google-adk raises as `ValueError` are `ValueError`s here too.
+A `KnownError` has a cause outside the runtime: a file that is not a database, a session that does not exist, a value that
+cannot be stored. Its message is shown to the user and says what to do. A `BugError` is a defect of the runtime itself.
+Errors that google-adk raises as `ValueError` are also `ValueError`s here.
 """
 
 from runtime.errors.already_exists_error import AlreadyExistsError

@@ -1,16 +1,16 @@
-"""An agent's code that wants to end the program."""
+"""Agent code that calls `sys.exit()`."""
 
 from __future__ import annotations
 
 
 class AgentExitError(RuntimeError):
-    """Code of an agent called `sys.exit()`, or something that does, such as argparse. Its run fails; the program goes on.
+    """Raised in place of a `SystemExit` from agent code, such as a tool that uses argparse. The run fails; the program continues.
 
-    A `SystemExit` that reaches an event loop ends it, and with it a debugger or server that runs other things, too.
+    A `SystemExit` that reached the event loop would stop it, and with it the debugger or server that hosts the run.
 
     Args:
-        whose: who called it, at the beginning of a sentence.
-        cause: what was raised.
+        whose: the code that called it, as the message's subject.
+        cause: the `SystemExit`.
     """
 
     def __init__(self, whose: str, cause: SystemExit) -> None:

@@ -1,4 +1,4 @@
-"""A thing to be created is there already."""
+"""The error for creating something that already exists."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from runtime.errors.known_error import KnownError
 class AlreadyExistsError(KnownError):
     """Raised by `create_session` when the session id is taken."""
 
-    def __init__(self, message: str = "It exists already.") -> None:
+    def __init__(self, message: str = "It already exists.") -> None:
         super().__init__(message)
         self.message = message

@@ -1,4 +1,4 @@
-"""A name or argument that cannot be used as it is."""
+"""The error for an invalid name or argument."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runtime.errors.known_error import KnownError
 
 
 class InputValidationError(KnownError, ValueError):
-    """What was passed in is refused before anything was done; the text says why (a `ValueError` too, as in google-adk)."""
+    """Raised before anything is changed; the message says why the input is invalid. Also a `ValueError`, as in google-adk."""
 
     def __init__(self, message: str = "This input cannot be used.") -> None:
         super().__init__(message)

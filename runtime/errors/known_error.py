@@ -1,11 +1,11 @@
-"""The two roots of our error tree."""
+"""The two base classes of the runtime's errors."""
 
 from __future__ import annotations
 
 
 class KnownError(Exception):
-    """Something outside our code is not as it must be; the text tells a person what and what to do."""
+    """An error with a cause outside the runtime; the message tells the user what happened and what to do."""
 
 
 class BugError(Exception):
-    """Our own code broke one of its promises. Never the user's fault."""
+    """A defect of the runtime: one of its own guarantees was broken."""

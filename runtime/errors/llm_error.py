@@ -1,4 +1,4 @@
-"""What can go wrong between us and a language model."""
+"""Errors of language models."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from runtime.errors.not_found_error import NotFoundError
 
 
 class LlmError(KnownError):
-    """A language model gave no answer; the text says why.
+    """Raised when a language model gives no answer; the message says why.
 
     Attributes:
-        status_code: the server's HTTP status, if there was one.
-        error_code: a short word for it, such as `RESOURCE_EXHAUSTED`.
+        status_code: the server's HTTP status, if any.
+        error_code: a short code, such as `RESOURCE_EXHAUSTED`.
     """
 
     def __init__(self, message: str, *, status_code: int | None = None, error_code: str | None = None) -> None:
@@ -21,4 +21,4 @@ class LlmError(KnownError):
 
 
 class UnknownLlmError(NotFoundError, ValueError):
-    """No class serves a language model of this name (a `ValueError` too, as in google-adk)."""
+    """Raised when no registered class supports a model name. Also a `ValueError`, as in google-adk."""

@@ -1,4 +1,4 @@
-"""A thing that was asked for is not there."""
+"""Errors for requests of something that does not exist."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from runtime.errors.known_error import KnownError
 
 
 class NotFoundError(KnownError):
-    """What was asked for does not exist."""
+    """Raised when the requested object does not exist."""
 
 
 class InvocationNotFoundError(NotFoundError, ValueError):
-    """The session has no such invocation, or it was taken back (a `ValueError` too, as in google-adk)."""
+    """Raised when the session has no such invocation, or it was rewound. Also a `ValueError`, as in google-adk."""
 
 
 class SessionNotFoundError(NotFoundError, ValueError):
-    """The session does not exist (a `ValueError` too, as in google-adk)."""
+    """Raised when the session does not exist. Also a `ValueError`, as in google-adk."""

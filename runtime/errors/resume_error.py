@@ -1,4 +1,4 @@
-"""An invocation cannot be run or resumed as it was asked for."""
+"""The error for an invocation that cannot be run or resumed as requested."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from runtime.errors.known_error import KnownError
 
 
 class ResumeError(KnownError, ValueError):
-    """The invocation cannot be resumed; the text says why (a `ValueError` too, as in google-adk)."""
+    """Raised when an invocation cannot be resumed; the message says why. Also a `ValueError`, as in google-adk."""

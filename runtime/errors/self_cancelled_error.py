@@ -1,4 +1,4 @@
-"""An agent's code that ended in a cancellation nobody asked for."""
+"""Agent code that raises `CancelledError` although its run is not being cancelled."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 
 
 class SelfCancelledError(RuntimeError):
-    """Code of an agent raised `asyncio.CancelledError` though nobody cancels its run, such as by awaiting a task that was cancelled.
+    """Raised in place of an `asyncio.CancelledError` from agent code whose run is not being cancelled.
 
-    Let go on, it would look as if somebody had stopped the run, and nobody would be told that it failed.
+    Awaiting a cancelled task raises one. Propagated as it is, it would look like a stopped run and the failure would go unreported.
 
     Args:
-        whose: who raised it, at the beginning of a sentence.
+        whose: the code that raised it, as the message's subject.
     """
 
     def __init__(self, whose: str) -> None:
@@ -19,6 +19,6 @@ class SelfCancelledError(RuntimeError):
 
 
 def is_being_cancelled() -> bool:
-    """Return whether somebody has asked for the present task to be cancelled."""
+    """Return whether the current task is being cancelled."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

@@ -1,4 +1,4 @@
-"""What can go wrong between us and a database."""
+"""Errors of session databases."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from runtime.errors.known_error import KnownError
 
 
 class StorageError(KnownError):
-    """The database could not be read or written; nothing was changed."""
+    """Raised when the database cannot be read or written; nothing was changed."""
 
 
 class NotASessionDatabaseError(StorageError):
-    """The file is not a session database that we know; the text says what it seems to be."""
+    """Raised when the file is not a known session database; the message says what it seems to be."""
 
 
 class ForeignDatabaseError(NotASessionDatabaseError):
-    """It is an SQLite database that holds something else: its tables can be looked at as plain rows."""
+    """Raised for an SQLite database without sessions; its tables can still be shown as plain rows."""
 
 
 class StaleSessionError(StorageError, ValueError):
-    """Another writer appended to the session since it was loaded (a `ValueError` too, as in google-adk)."""
+    """Raised when another writer appended to the session after it was loaded. Also a `ValueError`, as in google-adk."""
 
 
 class ConnectionLostError(StorageError):
-    """The server cannot be reached just now; whether the last commit was made has to be looked up."""
+    """Raised when the server cannot be reached; the caller must check whether the last commit took effect."""

@@ -1,4 +1,4 @@
-"""A state value that would not survive a round trip through storage."""
+"""The error for values that storage cannot represent."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from runtime.errors.known_error import KnownError
 
 
 class UnstorableValueError(KnownError, ValueError):
-    """A value was refused before anything was committed.
+    """Raised before anything is committed, for a value that would not survive a round trip through storage.
 
     Attributes:
-        path: where the value stands, such as `state['cart'][0]['price']`.
+        path: the value's place, such as `state['cart'][0]['price']`.
     """
 
     def __init__(self, path: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Events and what they do."""
+"""Events and their actions."""
 
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions, EventCompaction

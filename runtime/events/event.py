@@ -1,4 +1,4 @@
-"""The message that agents, Runner and user pass to each other."""
+"""The unit of a session's history."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from runtime.support.ids import new_uuid
 
 
 class Event(LlmResponse):
-    """One atomic occurrence of an invocation (seed: runtime-event-loop, "Event").
+    """One atomic occurrence in an invocation.
 
     Attributes:
-        invocation_id: the invocation it belongs to; the Runner fills it in where it is empty.
+        invocation_id: the invocation it belongs to; the Runner fills it in if empty.
         author: `user`, or the name of the agent that yielded it.
-        actions: what it does besides its content.
-        long_running_tool_ids: ids of this event's function calls whose tools answer later.
-        branch: `parallel.child` path of the agent; siblings do not see each other's events.
+        actions: its side effects.
+        long_running_tool_ids: ids of this event's calls to long-running tools.
+        branch: the agent's path below parallel agents, such as `parallel.child`; siblings do not see each other's events.
         id: unique within the session.
         timestamp: epoch seconds.
     """
@@ -38,14 +38,13 @@ class Event(LlmResponse):
         return new_uuid()
 
     def has_trailing_code_execution_result(self) -> bool:
-        """Return whether the content ends in the result of executed code."""
+        """Return whether the content ends with the result of executed code."""
         return bool(self.content and self.content.parts and self.content.parts[-1].code_execution_result is not None)
 
     def is_final_response(self) -> bool:
-        """Return whether this is something to show the user as an agent's answer.
+        """Return whether the event is an agent's answer to show to the user.
 
-        As google-adk decides it, except that events which only change state or artifacts, and escalations, are not final (seed: events,
-        "State/Artifact Update Only" and "Loop Escalation Signal").
+        Follows google-adk, except that escalations and events that only change state or artifacts are not final.
         """
         actions = self.actions
         if actions.skip_summarization or self.long_running_tool_ids:

@@ -1,4 +1,4 @@
-"""What an event does besides saying something."""
+"""The side effects of events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runtime.events.tool_confirmation import ToolConfirmation
 
 
 class EventCompaction(BaseModel):
-    """A summary that stands in for the events between two times.
+    """A summary that replaces the events of a time span in requests to models.
 
     Attributes:
         start_timestamp: epoch seconds of the first event it covers.
@@ -28,22 +28,22 @@ class EventCompaction(BaseModel):
 
 
 class EventActions(BaseModel):
-    """The side effects an event carries; the Runner commits them together with the event (seed: events, "Processing Flow").
+    """An event's side effects, which the Runner commits together with the event.
 
-    Unknown fields of newer writers are kept, so that they survive a round trip.
+    Unknown fields written by newer versions survive a round trip.
 
     Attributes:
-        skip_summarization: the model need not be called again after this function response.
-        state_delta: keys to set, with their scope prefix; `None` is stored as null (a delta cannot remove a key).
-        artifact_delta: file name → version saved.
-        transfer_to_agent: the agent that goes on from here.
-        escalate: the enclosing loop ends.
-        requested_auth_configs: function call id → the credential it asks for.
-        requested_tool_confirmations: function call id → the confirmation it asks for.
-        compaction: this event is a summary of older ones.
-        end_of_agent: the author finished its work in this invocation (seed: resume).
-        agent_state: the author's checkpoint (seed: resume).
-        rewind_before_invocation_id: everything from this invocation on was taken back.
+        skip_summarization: the model is not called again after this function response.
+        state_delta: keys to set, with their scope prefix; `None` is stored as null, as a delta cannot remove a key.
+        artifact_delta: file name → saved version.
+        transfer_to_agent: the agent that takes over.
+        escalate: ends the enclosing loop.
+        requested_auth_configs: function call id → the requested credential.
+        requested_tool_confirmations: function call id → the requested confirmation.
+        compaction: the summary of older events.
+        end_of_agent: the author has finished its work in this invocation.
+        agent_state: the author's checkpoint.
+        rewind_before_invocation_id: the first invocation that was rewound; all later ones were too.
     """
 
     model_config = ConfigDict(

@@ -1,4 +1,4 @@
-"""What kind of event an event is: the one classification, for the window, filters and breakpoints. Pure."""
+"""The classification of events that the window, filters and breakpoints share."""
 
 from __future__ import annotations
 
@@ -37,12 +37,9 @@ REQUEST_TOOLS = frozenset({CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL})
 
 
 def kind_of(event: Event) -> Kind:
-    """Return an event's kind.
+    """Return the kind of an event, committed or partial.
 
-    What stops or redirects the flow comes before what is said, and what is said before what only changes state.
-
-    Args:
-        event: committed or partial.
+    An event that fits several kinds gets the first of: stops or redirects the flow, has text, only changes state.
     """
     if event.error_code or event.error_message:
         return "error"
@@ -66,24 +63,24 @@ def kind_of(event: Event) -> Kind:
 
 
 def asks_a_person(event: Event, response: types.FunctionResponse) -> bool:
-    """Return whether a tool's response is only the placeholder of a question to a person."""
+    """Return whether a function response is the placeholder of a confirmation or credential request."""
     return response.id in event.actions.requested_tool_confirmations or response.id in event.actions.requested_auth_configs
 
 
 def text_of(event: Event, *, thoughts: bool = False) -> str:
-    """Return the event's text parts joined: what was said, or (with `thoughts`) what was only thought."""
+    """Return the event's text parts joined, or its thoughts if `thoughts` is true."""
     return text_of_content(event.content, thoughts=thoughts)
 
 
 def text_of_content(content: types.Content | None, *, thoughts: bool = False) -> str:
-    """Return a content's text parts joined: what was said, or (with `thoughts`) what was only thought."""
+    """Return a content's text parts joined, or its thoughts if `thoughts` is true."""
     if content is None or not content.parts:
         return ""
     return "".join(part.text for part in content.parts if part.text and bool(part.thought) == thoughts)
 
 
 def tokens_of(event: Event) -> int:
-    """Return the tokens that the model counted for this event, prompt included; 0 where it counted none."""
+    """Return the event's token count as reported by the model, prompt included; 0 if it reported none."""
     usage = event.usage_metadata
     if usage is None:
         return 0
@@ -107,7 +104,7 @@ def _kind_of_responses(event: Event, responses: list[types.FunctionResponse]) ->
 
 
 def _kind_of_said(event: Event, parts: list[types.Part]) -> Kind | None:
-    """Return the kind of an event whose content is not a call; None where it says nothing."""
+    """Return the kind of an event without calls and responses; None if it has no text, file or code."""
     said = thought = False
     for part in parts:
         if part.executable_code is not None or part.code_execution_result is not None:
@@ -137,7 +134,7 @@ def _kind_of_speech(event: Event) -> Kind:
 
 
 def _kind_of_actions(event: Event) -> Kind:
-    """Return the kind of an event without content: by what it does."""
+    """Return the kind of an event without content, from its actions."""
     actions = event.actions
     if actions.transfer_to_agent:
         return "transfer"

@@ -1,4 +1,4 @@
-"""A confirmation that a tool asks for."""
+"""The confirmation of a tool call."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pydantic.alias_generators import to_camel
 
 
 class ToolConfirmation(BaseModel):
-    """What a tool asks a person, and the answer.
+    """A tool's request for confirmation, and the user's answer.
 
     Attributes:
         hint: the question.
-        confirmed: the answer; False until one is given.
-        payload: what the person may fill in, any JSON value.
+        confirmed: the answer; False until it is given.
+        payload: data for the user to fill in, any JSON value.
     """
 
     model_config = ConfigDict(extra="allow", alias_generator=to_camel, populate_by_name=True)

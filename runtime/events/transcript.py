@@ -1,4 +1,4 @@
-"""Events as lines of text, for people who try an agent out."""
+"""Events as lines of text, for trying an agent out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from runtime.events.event import Event
 
 
 def transcript(event: Event, *, verbose: bool) -> list[str]:
-    """Return what an event says.
+    """Return an event as lines of text.
 
     Args:
-        event: partial ones say nothing: the whole answer follows.
-        verbose: function calls, their results, files and thoughts too.
+        event: a partial event gives no lines, as the complete answer follows.
+        verbose: include function calls, their results, files and thoughts.
     """
     if event.partial:
         return []

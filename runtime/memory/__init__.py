@@ -1,4 +1,4 @@
-"""What agents remember of a user beyond one session."""
+"""Memory of a user across sessions."""
 
 from __future__ import annotations
 

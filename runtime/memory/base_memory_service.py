@@ -1,4 +1,4 @@
-"""What every memory service promises."""
+"""The base class of memory services."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from runtime.sessions.session import Session
 
 
 class SearchMemoryResponse(BaseModel):
-    """What a search found.
+    """The result of a memory search.
 
     Attributes:
-        memories: the best first.
+        memories: the found entries, best first.
     """
 
     memories: list[MemoryEntry] = Field(default_factory=list)
 
 
 class BaseMemoryService(abc.ABC):
-    """Remembers what was said in a user's sessions, and finds it again."""
+    """Stores the content of a user's sessions and searches it."""
 
     @abc.abstractmethod
     async def add_session_to_memory(self, session: Session) -> None:
-        """Remember a session as it is now; adding it again replaces what was remembered of it.
+        """Store a session; replaces what was stored of it before.
 
         Args:
-            session: with its events.
+            session: the session with its events.
         """
 
     @abc.abstractmethod
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return what is remembered of a user that fits a question.
+        """Return a user's memories that match a query.
 
         Args:
-            app_name, user_id: whose memory.
-            query: what to look for.
+            app_name, user_id: the user to search.
+            query: the text to search for.
         """
 
     async def add_events_to_memory(
@@ -51,14 +51,14 @@ class BaseMemoryService(abc.ABC):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember some more events of a session.
+        """Store additional events of a session.
 
         Args:
-            app_name, user_id, session_id: where they happened.
-            events: the new ones only.
-            custom_metadata: what the service may want to know.
+            app_name, user_id, session_id: the session.
+            events: the new events only.
+            custom_metadata: additional data for the service.
 
         Raises:
-            NotImplementedError: this service takes whole sessions only.
+            NotImplementedError: this service accepts whole sessions only.
         """
-        raise NotImplementedError(f"{type(self).__name__} remembers whole sessions only: call add_session_to_memory(session).")
+        raise NotImplementedError(f"{type(self).__name__} accepts whole sessions only: call add_session_to_memory(session).")

@@ -1,4 +1,4 @@
-"""Telling a memory service what happened, without ever failing the run."""
+"""Passing events and sessions to a memory service; its failures never fail the run."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ logger = logging.getLogger(__name__)
 
 
 async def remember_event(service: Any, session: Session, event: Event) -> None:
-    """Tell a memory service of an event that was just committed; a failure is logged.
+    """Pass a committed event to a memory service; a failure is logged.
 
     Args:
-        service: remembers.
-        session: with the event.
+        service: the memory service.
+        session: the session, which contains the event.
         event: the event.
     """
-    add_events = getattr(service, "add_events_to_memory", None)  # services written for older versions of google-adk have none
+    add_events = getattr(service, "add_events_to_memory", None)  # missing in services written for older versions of google-adk
     if add_events is None:
         await remember_session(service, session)
         return
     try:
         await add_events(app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=[event])
-    except NotImplementedError:  # it takes whole sessions only
+    except NotImplementedError:  # accepts whole sessions only
         await remember_session(service, session)
     except Exception as error:
         _report(session, error)
 
 
 async def remember_session(service: Any, session: Session) -> None:
-    """Tell a memory service of a session as it is now; a failure is logged.
+    """Pass a whole session to a memory service; a failure is logged.
 
     Args:
-        service: remembers.
-        session: with its events.
+        service: the memory service.
+        session: the session with its events.
     """
     try:
         await service.add_session_to_memory(session)
@@ -45,4 +45,4 @@ async def remember_session(service: Any, session: Session) -> None:
 
 
 def _report(session: Session, error: Exception) -> None:
-    logger.error("The memory service did not take in session %s: %s: %s", session.id, type(error).__name__, error, exc_info=error)
+    logger.error("The memory service could not store session %s: %s: %s", session.id, type(error).__name__, error, exc_info=error)

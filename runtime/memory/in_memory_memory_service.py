@@ -1,4 +1,4 @@
-"""Memory that lives as long as the process and compares words."""
+"""A memory service that keeps its data in the process and matches words."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryRe
 from runtime.memory.memory_entry import MemoryEntry
 from runtime.sessions.session import Session
 
-MOST_FOUND = 10
-"""A model gets all that is found: almost any two sentences share a word."""
+MOST_FOUND = 10  # memories per search: all are sent to the model, and almost any two sentences share a word
 
 
 class InMemoryMemoryService(BaseMemoryService):
-    """Remembers what was said and finds it by its words, for tests and samples; safe to use from several threads."""
+    """Searches memories by their words; for tests and samples. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,7 +38,7 @@ class InMemoryMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """See `BaseMemoryService.add_events_to_memory`; an event that is remembered already is left as it was."""
+        """See `BaseMemoryService.add_events_to_memory`; events that are already stored are kept unchanged."""
         said = _said(events)
         with self._lock:
             known = self._sessions.setdefault((app_name, user_id), {}).setdefault(session_id, {})
@@ -47,7 +46,7 @@ class InMemoryMemoryService(BaseMemoryService):
                 known.setdefault(event_id, one)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return what shares most words with the query, at most ten memories; see `BaseMemoryService.search_memory`."""
+        """Return the ten memories that share the most words with the query; see `BaseMemoryService.search_memory`."""
         wanted = _words(query)
         with self._lock:
             said = [one for session in self._sessions.get((app_name, user_id), {}).values() for one in session.values()]
@@ -57,7 +56,7 @@ class InMemoryMemoryService(BaseMemoryService):
 
 
 class _Said:
-    """An event's words, ready to be searched."""
+    """An event's words, prepared for searching."""
 
     def __init__(self, event: Event) -> None:
         assert event.content is not None  # _said
@@ -71,7 +70,7 @@ class _Said:
         self._words = _words(self._text)
 
     def mentions(self, word: str) -> bool:
-        # Languages without spaces have no words to compare: there a part will do.
+        # Scripts without spaces have no words to compare, so a substring matches there.
         return word in self._words or (not word.isascii() and word in self._text)
 
 
@@ -84,6 +83,6 @@ def _plain(text: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words; Latin words in the midst of another script count as words of their own."""
+    """Return the words of a text; Latin words inside another script are separate words."""
     words = set(re.findall(r"\w+", _plain(text)))
     return words | {part for word in words if not word.isascii() for part in re.findall(r"[a-z0-9_]+", word)}

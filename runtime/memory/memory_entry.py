@@ -1,4 +1,4 @@
-"""One thing that is remembered."""
+"""The entry of a memory service."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field
 
 
 class MemoryEntry(BaseModel):
-    """One thing that is remembered.
+    """One memory.
 
     Attributes:
-        content: what was said.
-        custom_metadata: anything the service keeps with it.
-        id: names it, if the service names them.
-        author: who said it.
-        timestamp: when, ISO 8601; models read it.
+        content: the remembered content.
+        custom_metadata: additional data kept by the service.
+        id: the entry's id, if the service assigns one.
+        author: the author of the content.
+        timestamp: ISO 8601 text, as models read it.
     """
 
     content: types.Content
@@ -27,5 +27,5 @@ class MemoryEntry(BaseModel):
 
     @property
     def text(self) -> str:
-        """The texts of the content, thoughts left out."""
+        """The text of the content, without thoughts."""
         return " ".join(part.text for part in self.content.parts or [] if part.text and not part.thought)

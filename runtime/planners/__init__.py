@@ -1,4 +1,4 @@
-"""How an agent's model thinks before it answers."""
+"""Planners: how a model plans before it answers."""
 
 from runtime.planners.base_planner import BasePlanner
 from runtime.planners.built_in_planner import BuiltInPlanner

@@ -1,4 +1,4 @@
-"""What a planner does."""
+"""The base class of planners."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 class BasePlanner(abc.ABC):
-    """Tells the model how to plan, and reads what it planned."""
+    """Tells a model how to plan, and processes the plans in its answers."""
 
     @abc.abstractmethod
     def build_planning_instruction(self, readonly_context: ReadonlyContext, llm_request: LlmRequest) -> str | None:
-        """Return what to add to the system instruction, if anything.
+        """Return the text to append to the system instruction, if any.
 
         Args:
             readonly_context: the invocation.
-            llm_request: about to be sent; may be changed.
+            llm_request: the request to be sent; may be changed in place.
         """
 
     @abc.abstractmethod
     def process_planning_response(self, callback_context: CallbackContext, response_parts: list[types.Part]) -> list[types.Part] | None:
-        """Return the parts of an answer as they are to be kept; None leaves them as they are.
+        """Return the parts that replace the answer's; None keeps the answer unchanged.
 
         Args:
-            callback_context: the invocation; its writes go with the answer.
-            response_parts: of a whole answer.
+            callback_context: the invocation; writes are committed with the answer.
+            response_parts: the parts of a complete answer.
         """

@@ -1,4 +1,4 @@
-"""The model's own way of thinking."""
+"""The model's built-in thinking."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class BuiltInPlanner(BasePlanner):
-    """Lets a model that can think do so; its thoughts are parts of its answers.
+    """Enables a model's built-in thinking; the thoughts are parts of its answers.
 
     Attributes:
-        thinking_config: how much it thinks, and whether it tells.
+        thinking_config: how much the model thinks, and whether thoughts are included.
     """
 
     def __init__(self, *, thinking_config: types.ThinkingConfig) -> None:
         self.thinking_config = thinking_config
 
     def build_planning_instruction(self, readonly_context: ReadonlyContext, llm_request: LlmRequest) -> str | None:
-        """Put the thinking configuration into the request; see `BasePlanner`."""
+        """Set the request's thinking configuration; see `BasePlanner`."""
         llm_request.config.thinking_config = self.thinking_config
         return None
 
     def process_planning_response(self, callback_context: CallbackContext, response_parts: list[types.Part]) -> list[types.Part] | None:
-        """Leave the answer as it is; see `BasePlanner`."""
+        """Keep the answer unchanged; see `BasePlanner`."""
         return None

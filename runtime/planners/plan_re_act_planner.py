@@ -1,4 +1,4 @@
-"""Plan, act, reason: for models that do not think by themselves."""
+"""Plan, act, reason: for models without built-in thinking."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _INSTRUCTION = f"""Answer in these steps, each under its mark:
 
 
 class PlanReActPlanner(BasePlanner):
-    """Makes the model plan in writing; what stands before its final answer is kept as thoughts."""
+    """Makes the model write down its plan; the text before the final answer is kept as thoughts."""
 
     def build_planning_instruction(self, readonly_context: ReadonlyContext, llm_request: LlmRequest) -> str | None:
-        """Return how to plan; see `BasePlanner`. Earlier plans are sent as plain text: models are not sent their thoughts otherwise."""
+        """Return the planning instruction; see `BasePlanner`. Earlier plans become plain text, as thoughts are not sent to models."""
         llm_request.contents = [
             content.model_copy(update={"parts": [part.model_copy(update={"thought": None}) for part in content.parts or []]})
             if any(part.thought for part in content.parts or [])
@@ -38,7 +38,7 @@ class PlanReActPlanner(BasePlanner):
         return _INSTRUCTION
 
     def process_planning_response(self, callback_context: CallbackContext, response_parts: list[types.Part]) -> list[types.Part] | None:
-        """Return the answer with its plans marked as thoughts; after the first function call only calls are kept. See `BasePlanner`."""
+        """Mark plans as thoughts and drop all but calls after the first function call; see `BasePlanner`."""
         kept: list[types.Part] = []
         for part in response_parts:
             if part.function_call:
@@ -49,7 +49,7 @@ class PlanReActPlanner(BasePlanner):
 
 
 def _split(part: types.Part) -> list[types.Part]:
-    """Return a text as thought and final answer."""
+    """Split a text part into thought and final answer."""
     if not part.text or part.thought:
         return [part]
     before, mark, after = part.text.rpartition(FINAL_ANSWER)

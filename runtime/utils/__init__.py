@@ -1,1 +1,1 @@
-"""google-adk's import path for helpers that agents call."""
+"""Helpers for agents, at google-adk's import path."""

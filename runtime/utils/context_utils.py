@@ -1,4 +1,4 @@
-"""What custom agents put round the runs of other agents, under google-adk's name."""
+"""`contextlib.aclosing` under google-adk's name, for custom agents that iterate over the runs of other agents."""
 
 from contextlib import aclosing as Aclosing
 

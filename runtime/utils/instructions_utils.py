@@ -1,4 +1,4 @@
-"""Filling state into instructions (seed: session-state, "Usando Plantillas {key}")."""
+"""State placeholders in instructions."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ if TYPE_CHECKING:
 
 
 class MissingStateKeyError(KnownError, KeyError):
-    """An instruction names a state key, or an artifact, that does not exist."""
+    """Raised when an instruction refers to a state key or artifact that does not exist."""
 
     def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would show the text in quotes
+        return str(self.args[0])  # KeyError would quote the text
 
 
 async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:
-    """Fill state and artifacts into a text.
+    """Replace the placeholders in a text.
 
-    `{key}` becomes the state's value (None becomes nothing), `{key?}` too, or nothing if there is no such key, `{artifact.name}` the text
-    of that artifact. `{{x}}` is how to write `{x}` itself. Braces round anything that is not a name, such as JSON, are left alone.
+    `{key}` is replaced by the state's value, None by nothing. `{key?}` is replaced by nothing if the key does not exist.
+    `{artifact.name}` is replaced by the artifact's text. `{{x}}` gives a literal `{x}`. Braces around anything else, such as JSON,
+    are left unchanged.
 
     Args:
         template: the text.
-        readonly_context: gives state and artifacts.
+        readonly_context: provides state and artifacts.
 
     Returns:
-        The text with everything filled in.
+        The text with all placeholders replaced.
 
     Raises:
-        MissingStateKeyError: a key or artifact without `?` does not exist; names it, the agent and the instruction.
+        MissingStateKeyError: a key or artifact without `?` does not exist; the message names it, the agent and the instruction.
     """
     parts: list[str] = []
     end = 0
@@ -72,7 +73,7 @@ def _state_text(key: str, state: Any) -> str | None:
 async def _artifact_text(filename: str, context: ReadonlyContext) -> str | None:
     invocation = context._invocation_context
     if invocation.artifact_service is None:
-        raise MissingStateKeyError(f"An instruction names the artifact {filename!r}, but the Runner has no artifact service.")
+        raise MissingStateKeyError(f"An instruction refers to the artifact {filename!r}, but the Runner has no artifact service.")
     session = invocation.session
     part = await invocation.artifact_service.load_artifact(
         app_name=session.app_name, user_id=session.user_id, session_id=session.id, filename=filename

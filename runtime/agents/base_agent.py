@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from enum import Enum
 from typing import Any, TypeVar, cast
@@ -22,11 +22,10 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import CALLBACK, REPLAYED_CHECKPOINT
 from runtime.history.checkpoints import Checkpoints
-from runtime.support.calling import first_answer
+from runtime.support.calling import Callbacks, first_answer
 
 logger = logging.getLogger(__name__)
 
-Callbacks = Callable[..., Any] | list[Callable[..., Any]] | None
 BeforeAgentCallback = Callbacks
 AfterAgentCallback = Callbacks
 

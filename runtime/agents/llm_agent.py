@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from runtime.agents.base_agent import BaseAgent, Callbacks
+from runtime.agents.base_agent import BaseAgent
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
@@ -19,7 +19,7 @@ from runtime.history.turns import Turn, events_of_call, read_turn, transferred_t
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
-from runtime.support.calling import call
+from runtime.support.calling import Callbacks, call
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool

@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.genai import types
 
@@ -21,6 +21,7 @@ from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_can
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.tool_confirmation import ToolConfirmation
+from runtime.flows.turn_agent import TurnAgent
 from runtime.history.turns import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.sessions.state import independent
 from runtime.support.calling import first_answer
@@ -30,12 +31,9 @@ from runtime.support.merge import merge
 from runtime.support.unchecked import construct_unchecked
 from runtime.tools.base_tool import BaseTool
 
-if TYPE_CHECKING:
-    from runtime.agents.llm_agent import LlmAgent
-
 
 async def run_calls(
-    agent: LlmAgent,
+    agent: TurnAgent,
     ctx: InvocationContext,
     calls: Sequence[types.FunctionCall],
     tools: dict[str, BaseTool],
@@ -84,7 +82,7 @@ async def _when_done(run: Callable[[], Awaitable[Event | None]]) -> AsyncGenerat
 
 
 async def _run_call(
-    agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
+    agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
 ) -> Event | None:
     """Run one call and return its result; None from a long-running tool that has none yet."""
     answer = _unwrapped(answer)
@@ -112,7 +110,7 @@ def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 async def _result(
-    agent: LlmAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], context: ToolContext
+    agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], context: ToolContext
 ) -> Any:
     """Call the tool with all hooks round it."""
     tool = tools.get(call.name or "")
@@ -160,7 +158,7 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
         raise SelfCancelledError(f"The tool {tool.name!r}") from error
 
 
-async def _after_error(agent: LlmAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:
+async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:
     """Return what a plugin or the agent gives in place of a failed tool's result; None if nobody does."""
     try:
         result = await ctx.plugin_manager.run_hook("on_tool_error_callback", **hooks)
@@ -199,7 +197,7 @@ def _request_part(name: str, args: dict[str, Any]) -> types.Part:
     return types.Part(function_call=types.FunctionCall(id=new_function_call_id(), name=name, args=args))
 
 
-def _event(ctx: InvocationContext, agent: LlmAgent, content: types.Content | None, actions: EventActions, **more: Any) -> Event:
+def _event(ctx: InvocationContext, agent: TurnAgent, content: types.Content | None, actions: EventActions, **more: Any) -> Event:
     return Event(invocation_id=ctx.invocation_id, author=agent.name, branch=ctx.branch, content=content, actions=actions, **more)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.genai import types
 
@@ -17,6 +17,7 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
+from runtime.flows.turn_agent import TurnAgent
 from runtime.history.turns import Turn, answer_set
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
@@ -24,9 +25,6 @@ from runtime.models.llm_response import LlmResponse
 from runtime.support.calling import first_answer
 from runtime.support.ids import inner_function_call_id, new_function_call_id
 from runtime.tools.base_tool import BaseTool
-
-if TYPE_CHECKING:
-    from runtime.agents.llm_agent import LlmAgent
 
 
 class LlmFlow:
@@ -36,7 +34,7 @@ class LlmFlow:
         agent: whose.
     """
 
-    def __init__(self, agent: LlmAgent) -> None:
+    def __init__(self, agent: TurnAgent) -> None:
         self._agent = agent
 
     async def run(self, ctx: InvocationContext, turn: Turn | None) -> AsyncGenerator[Event, None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.genai import types
 
@@ -11,18 +11,16 @@ from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.contexts.tool_context import ToolContext
 from runtime.flows.contents import Conversation, copied
+from runtime.flows.turn_agent import TurnAgent
+from runtime.history.agent_tree import AgentTree
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.support.unchecked import copy_unchecked
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
-if TYPE_CHECKING:
-    from runtime.agents.base_agent import BaseAgent
-    from runtime.agents.llm_agent import LlmAgent
 
-
-async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
+async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
     """Put together one model call: instructions, conversation, tools and configuration.
 
     Args:
@@ -46,7 +44,7 @@ async def build_request(agent: LlmAgent, ctx: InvocationContext, llm: BaseLlm) -
     return request
 
 
-def _conversation(agent: LlmAgent, ctx: InvocationContext) -> Conversation:
+def _conversation(agent: TurnAgent, ctx: InvocationContext) -> Conversation:
     """Return the agent's view of the session, kept with the session's events, or at least for this invocation."""
     kept: dict[Any, Conversation] = getattr(ctx.session.events, "derived", ctx.shared.conversations)
     key = (agent.name, ctx.branch)
@@ -55,7 +53,7 @@ def _conversation(agent: LlmAgent, ctx: InvocationContext) -> Conversation:
     return kept[key]
 
 
-def _config(agent: LlmAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
+def _config(agent: TurnAgent, ctx: InvocationContext) -> types.GenerateContentConfig:
     config = copy_unchecked(agent.generate_content_config or _no_config())
     if ctx.run_config and ctx.run_config.response_modalities:
         config.response_modalities = list(ctx.run_config.response_modalities)
@@ -68,7 +66,7 @@ def _no_config() -> types.GenerateContentConfig:
     return types.GenerateContentConfig()
 
 
-async def _add_instructions(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:
+async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest) -> None:
     readonly = ReadonlyContext(ctx)
     texts = []
     root = agent.root_agent
@@ -95,7 +93,7 @@ def _text(content: str | types.Part | types.Content) -> str:
     return "\n\n".join(part.text or "" for part in content.parts or [])
 
 
-async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmRequest) -> None:
+async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest) -> None:
     context = ToolContext(ctx)
     for toolset in agent.toolsets:
         await toolset.process_llm_request(tool_context=context, llm_request=request)
@@ -116,7 +114,7 @@ async def _add_tools(agent: LlmAgent, ctx: InvocationContext, request: LlmReques
         request.set_output_schema(agent.output_schema)
 
 
-def transfer_targets(agent: LlmAgent) -> list[BaseAgent]:
+def transfer_targets(agent: TurnAgent) -> list[AgentTree]:
     """Return the agents this one may hand over to: its sub-agents, its parent and its peers, as far as it is allowed."""
     targets = list(agent.sub_agents)
     parent = agent.parent_agent
@@ -129,7 +127,7 @@ def transfer_targets(agent: LlmAgent) -> list[BaseAgent]:
     return targets
 
 
-def _transfer_instruction(agent: LlmAgent, targets: list[BaseAgent]) -> str:
+def _transfer_instruction(agent: TurnAgent, targets: list[AgentTree]) -> str:
     lines = ["If another agent is better suited to answer, hand over to it by calling `transfer_to_agent` and say nothing else."]
     lines += [f"- {target.name}: {target.description or 'no description'}" for target in targets]
     if agent.parent_agent is not None and agent.parent_agent in targets:

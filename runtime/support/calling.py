@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from runtime.support.worker_threads import run_in_thread
+
+Callbacks: TypeAlias = Callable[..., Any] | list[Callable[..., Any]] | None
 
 
 async def call(function: Callable[..., Any], **arguments: Any) -> Any:
@@ -30,7 +32,7 @@ async def call(function: Callable[..., Any], **arguments: Any) -> Any:
     return await result if inspect.isawaitable(result) else result
 
 
-async def first_answer(callbacks: Any, **arguments: Any) -> Any:
+async def first_answer(callbacks: Callbacks, **arguments: Any) -> Any:
     """Call callbacks in order until one returns something.
 
     Args:
@@ -47,7 +49,7 @@ async def first_answer(callbacks: Any, **arguments: Any) -> Any:
     return None
 
 
-def as_list(callbacks: Any) -> Iterable[Callable[..., Any]]:
+def as_list(callbacks: Callbacks) -> Iterable[Callable[..., Any]]:
     """Return the callbacks as a list: google-adk accepts one or several."""
     if callbacks is None:
         return ()

@@ -1,0 +1,66 @@
+"""What a turn uses of the agent whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, Literal, Protocol
+
+from google.genai import types
+
+from runtime.code_executors.base_code_executor import BaseCodeExecutor
+from runtime.contexts.invocation_context import InvocationContext
+from runtime.contexts.readonly_context import ReadonlyContext
+from runtime.events.event import Event
+from runtime.history.agent_tree import AgentTree
+from runtime.models.base_llm import BaseLlm
+from runtime.planners.base_planner import BasePlanner
+from runtime.support.calling import Callbacks
+from runtime.tools.base_tool import BaseTool
+from runtime.tools.base_toolset import BaseToolset
+
+
+class RunnableAgent(AgentTree, Protocol):
+    """An agent that a turn can transfer to; every `BaseAgent` is one."""
+
+    def find_agent(self, name: str) -> RunnableAgent | None:
+        """Return the agent of that name, this one or one below it; None if there is none."""
+
+    def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the agent; see `BaseAgent.run_async`."""
+
+
+class TurnAgent(AgentTree, Protocol):
+    """An agent that calls a language model; `LlmAgent` is one, and documents the attributes."""
+
+    static_instruction: str | types.Part | types.Content | None
+    generate_content_config: types.GenerateContentConfig | None
+    disallow_transfer_to_parent: bool
+    disallow_transfer_to_peers: bool
+    include_contents: Literal["default", "none"]
+    output_schema: Any | None
+    planner: BasePlanner | None
+    code_executor: BaseCodeExecutor | None
+    before_model_callback: Callbacks
+    after_model_callback: Callbacks
+    on_model_error_callback: Callbacks
+    before_tool_callback: Callbacks
+    after_tool_callback: Callbacks
+    on_tool_error_callback: Callbacks
+
+    @property
+    def root_agent(self) -> RunnableAgent:
+        """The root of the tree."""
+
+    @property
+    def canonical_model(self) -> BaseLlm:
+        """The language model, as an object."""
+
+    @property
+    def toolsets(self) -> Sequence[BaseToolset]:
+        """The groups among its tools."""
+
+    async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
+        """Return the instruction's text."""
+
+    async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
+        """Return the tools as objects."""

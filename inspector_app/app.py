@@ -29,6 +29,7 @@ from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme as look
+from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
@@ -84,7 +85,8 @@ class Inspector(QObject):
         self.cursor = Cursor(self)
         self.agents = CurrentAgent(settings, trust_all=trust, parent=self)
         self.browse = CurrentSession(self.cursor, self.tasks, self)
-        self.run = CurrentRun(self.cursor, self.agents, self.browse, self.tasks, self.messages, self)
+        self.breakpoints = BreakpointStore(self.agents, settings, messages, self)
+        self.run = CurrentRun(self.cursor, self.agents, self.browse, self.breakpoints, self.tasks, self.messages, self)
         with _style_sheet_put_off(app):
             events, sessions = EventListModel(self), SessionTreeModel(self)
             self.window = MainWindow(events, sessions, sample_cards())
@@ -97,6 +99,7 @@ class Inspector(QObject):
                     cursor=self.cursor,
                     agents=self.agents,
                     browse=self.browse,
+                    breakpoints=self.breakpoints,
                     run=self.run,
                     events=events,
                     sessions=sessions,

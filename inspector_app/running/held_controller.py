@@ -1,4 +1,4 @@
-"""The held agent: shows where it is held, and takes what a person decided to its call before it goes on."""
+"""The held agent: shows where it is held, and applies the user's decision to its call before it continues."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from PySide6.QtCore import QObject
 from inspector_app.running.held_card import CallKind, Decision, HeldCard
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
+from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_run import CurrentRun
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.hold import Hold
 
 
 class HeldController(QObject):
-    """Between the run and its card.
+    """Fills the card of a held agent and releases the agent.
 
     Args:
-        run: whose holds are shown.
-        card: shows them.
+        run: the run whose holds are shown.
+        breakpoints: name the breakpoint that held the agent.
+        card: the card to fill.
     """
 
-    def __init__(self, run: CurrentRun, card: HeldCard, parent: QObject | None = None) -> None:
+    def __init__(self, run: CurrentRun, breakpoints: BreakpointStore, card: HeldCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._run = run
+        self._breakpoints = breakpoints
         self._card = card
         run.hold_changed.connect(self._on_hold_changed)
         run.beside_changed.connect(self._on_beside_changed)
         card.go_on_asked.connect(self._on_go_on_asked)
 
-    def let_go(self, go_on: Callable[[], None]) -> None:
-        """Take what stands in the card to the call, and let the agent go on; if it cannot be taken, say so and hold on.
+    def release(self, go_on: Callable[[], None]) -> None:
+        """Apply the card's decision to the call and let the agent continue; show a decision that cannot be applied and keep holding.
 
         Args:
-            go_on: the command that lets it go.
+            go_on: the command that continues the run.
         """
         hold = self._run.hold
         try:
@@ -47,7 +50,7 @@ class HeldController(QObject):
         go_on()
 
     def _on_go_on_asked(self) -> None:
-        self.let_go(self._run.go_on)
+        self.release(self._run.go_on)
 
     def _on_hold_changed(self, hold: Hold | None) -> None:
         self._card.give_up_focus()
@@ -62,8 +65,7 @@ class HeldController(QObject):
             self._card.show_beside(self._words(self._run.hold).beside)
 
     def _words(self, hold: Hold) -> HoldText:
-        met = self._run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
-        return words_for(hold, met, self._run.waiting, self._run.runs_on)
+        return words_for(hold, self._breakpoints.get(hold.breakpoint), self._run.waiting, self._run.runs_on)
 
 
 def _decide(call: ToolCall | ModelCall, decision: Decision) -> None:

@@ -35,12 +35,15 @@ class RunCommands(QObject):
         self.events = parts.events
         self._status = status
         self._run = parts.run
-        self._held = HeldController(self._run, self.window.workbench.held, self)
+        self._held = HeldController(self._run, parts.breakpoints, self.window.workbench.held, self)
         self._resume = resume
         self._forks = forks
         self._sent = ""
-        self._breakpoints = BreakpointController(parts.settings, parts.agents, self._run, parts.messages, self)
-        self.events.set_breakpoint_marks(self._breakpoints.mark_of)
+        self._breakpoints = BreakpointController(
+            parts.breakpoints, parts.agents, self._run, self.window.workbench.breakpoints, parts.messages, self
+        )
+        self.events.set_breakpoint_marks(parts.breakpoints.mark_of)
+        parts.breakpoints.changed.connect(self.events.refresh_rows)
         self._connect_commands()
         self._connect_panes()
         self.window.workbench.composer.refused.connect(parts.messages.info)
@@ -73,56 +76,48 @@ class RunCommands(QObject):
         self._resume.planned.connect(self._on_resume_planned)
         self._resume.outdated.connect(bench.preflight.hide)
         bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
-        bench.breakpoints.form.set_hints(self._breakpoints.hint)
-        bench.breakpoints.add_asked.connect(self._breakpoints.add)
-        bench.breakpoints.change_asked.connect(self._breakpoints.change)
-        bench.breakpoints.remove_asked.connect(self._breakpoints.remove)
-        self._breakpoints.changed.connect(self._on_breakpoints_changed)
-        self._breakpoints.moved.connect(self.events.refresh_rows)
-        self._breakpoints.proposed.connect(self._on_breakpoint_proposed)
+        self._breakpoints.count_changed.connect(self._on_breakpoint_count_changed)
+        self._breakpoints.condition_proposed.connect(self._on_breakpoint_proposed)
 
     def _on_run(self) -> None:
         if self._run.phase == "paused":
-            self._held.let_go(self._run.go_on)
+            self._held.release(self._run.go_on)
         else:
             self.window.workbench.composer.submit()
 
     def _on_step(self) -> None:
         text = self.window.workbench.composer.text
         if self._run.phase == "paused":
-            self._held.let_go(self._run.step)
+            self._held.release(self._run.step)
         elif text:
             self._send(text, paused=True)
         else:
             self._resume.ask(paused=True)
 
     def _on_step_over(self) -> None:
-        self._held.let_go(partial(self._run.step_on, "over"))
+        self._held.release(partial(self._run.step_on, "over"))
 
     def _on_step_into(self) -> None:
-        self._held.let_go(partial(self._run.step_on, "into"))
+        self._held.release(partial(self._run.step_on, "into"))
 
     def _on_step_out(self) -> None:
-        self._held.let_go(partial(self._run.step_on, "out"))
+        self._held.release(partial(self._run.step_on, "out"))
 
     def _on_run_to(self) -> None:
         event = self._status.selected_event()
         if event is not None:
-            self._held.let_go(partial(self._run.run_to, kind_of(event)))
+            self._held.release(partial(self._run.run_to, kind_of(event)))
 
     def _on_toggle_breakpoint(self) -> None:
         event = self._status.selected_event()
         if event is not None:
             self._breakpoints.toggle_at(event)
 
-    def _on_breakpoint_proposed(self, condition: str) -> None:
+    def _on_breakpoint_proposed(self) -> None:
         self.window.workbench.raise_pane("breakpoints")
-        self.window.workbench.breakpoints.form.propose(condition)
 
-    def _on_breakpoints_changed(self) -> None:
-        rows = self._breakpoints.rows
-        self.window.workbench.breakpoints.set_rows(rows)
-        self.window.workbench.show_breakpoints(count=len(rows))
+    def _on_breakpoint_count_changed(self, count: int) -> None:
+        self.window.workbench.show_breakpoints(count=count)
 
     def _on_resume(self) -> None:
         self._resume.ask()

@@ -9,6 +9,7 @@ from inspector_app.shell.main_window import MainWindow
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
@@ -27,6 +28,7 @@ class Parts:
         cursor: what is selected.
         agents: the loaded agent.
         browse: what is open, and what is on show.
+        breakpoints: where runs stop.
         run: what runs.
         events, sessions: the Qt models behind the stream and the list of sessions.
         window: the widgets.
@@ -38,6 +40,7 @@ class Parts:
     cursor: Cursor
     agents: CurrentAgent
     browse: CurrentSession
+    breakpoints: BreakpointStore
     run: CurrentRun
     events: EventListModel
     sessions: SessionTreeModel

@@ -43,6 +43,7 @@ class WindowStatus:
         self._cursor = parts.cursor
         self._agents = parts.agents
         self._browse = parts.browse
+        self._breakpoints = parts.breakpoints
         self._run = parts.run
         self._pending_timer = QTimer(self.window)
         self._pending_timer.setSingleShot(True)
@@ -135,8 +136,7 @@ class WindowStatus:
         if run.phase == "paused" and hold is not None:
             place = self._browse.position_of(held.id) if here and held is not None else None
             text = "paused" if place is None else f"paused at {place + 1:,}"
-            met = run.breakpoints.get(hold.breakpoint) if hold.breakpoint is not None else None
-            words = words_for(hold, met, run.waiting, run.runs_on)
+            words = words_for(hold, self._breakpoints.get(hold.breakpoint), run.waiting, run.runs_on)
             detail = words.place
         elif run.phase == "idle":
             phase, text, detail = self._idle_words()

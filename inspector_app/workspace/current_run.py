@@ -18,12 +18,12 @@ from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
+from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEvent
 from inspector_app.workspace.messages import MessageBus
-from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, RunningAgent
@@ -68,7 +68,6 @@ class CurrentRun(QObject):
         address: the session of the run, or of the last one.
         held: the committed event the agent is held at, or behind.
         hold: where and why it is held.
-        breakpoints: where runs stop; those of the loaded agent.
         requests: what the models were asked, in all runs of this window.
         pausing: it was told to hold, and has not come to its next event yet.
 
@@ -96,6 +95,7 @@ class CurrentRun(QObject):
         cursor: Cursor,
         agents: CurrentAgent,
         browse: CurrentSession,
+        breakpoints: BreakpointStore,
         tasks: Tasks,
         messages: MessageBus,
         parent: QObject | None = None,
@@ -104,6 +104,7 @@ class CurrentRun(QObject):
         self._cursor = cursor
         self._agents = agents
         self._browse = browse
+        self._breakpoints = breakpoints
         self._tasks = tasks
         self._messages = messages
         self._obstacles = ActionAvailability(cursor, agents, browse)
@@ -113,7 +114,6 @@ class CurrentRun(QObject):
         self._told_beside: tuple[tuple[RunningAgent, ...], tuple[Hold, ...]] = ((), ())
         self._invocation_id = ""
         self._not_begun: set[str | None] = set()
-        self.breakpoints = Breakpoints()
         self.requests = RequestRecorder()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
@@ -313,7 +313,7 @@ class CurrentRun(QObject):
     def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
         return Debugger(
             paused=paused,
-            breakpoints=self.breakpoints,
+            breakpoints=self._breakpoints.breakpoints,
             on_change=self._on_debugger_changed,
             on_report=self.reported.emit,
             on_inner_event=lambda event, call_ids: self._arrivals.add(ToolAgentEvent(address, event, call_ids)),

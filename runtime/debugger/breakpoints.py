@@ -118,14 +118,26 @@ class Breakpoint(BaseModel):
         except ExpressionTooCostlyError as error:
             return str(error)
 
-    def _holds(self, event: Event, state_before: Mapping[str, Any] | None) -> bool:
-        self._problem = ""
+    def matches(self, event: Event, state_before: Mapping[str, Any] | None) -> bool:
+        """Return whether the condition holds at an event, without counting a hit. The condition is parsed once.
+
+        Args:
+            event: the event.
+            state_before: the state before it; None if it is unknown.
+
+        Raises:
+            ExpressionTooCostlyError: evaluating the condition takes too many steps.
+        """
         if not self.condition:
             return True
         if self._expression is None or self._expression.source != self.condition:
             self._expression = parse(self.condition)
+        return self._expression.matches(event, state_before)
+
+    def _holds(self, event: Event, state_before: Mapping[str, Any] | None) -> bool:
+        self._problem = ""
         try:
-            return self._expression.matches(event, state_before)
+            return self.matches(event, state_before)
         except ExpressionTooCostlyError as error:
             self._problem = str(error)
             return False
@@ -135,12 +147,14 @@ class Breakpoints:
     """The breakpoints of one agent.
 
     Args:
-        on_change: called after one was added, changed, removed, met or reset.
+        on_change: called after a breakpoint was added, changed or removed.
+        on_hit: called after a hit was counted or the counters were reset; `on_change` if None.
     """
 
-    def __init__(self, on_change: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_change: Callable[[], None] | None = None, on_hit: Callable[[], None] | None = None) -> None:
         self._all: dict[int, Breakpoint] = {}
         self._on_change = on_change or (lambda: None)
+        self._on_hit = on_hit or self._on_change
 
     def __iter__(self) -> Iterator[Breakpoint]:
         return iter(list(self._all.values()))
@@ -217,14 +231,14 @@ class Breakpoints:
         """Count all hits from 0 again, as at the start of a run."""
         for one in self:
             one.reset_hits()
-        self._on_change()
+        self._on_hit()
 
     def met(self, when: When, event: Event, state_before: Mapping[str, Any] | None, tool: str = "") -> list[Breakpoint]:
         """Return the breakpoints that stop, or log, here; see `Breakpoint.met`."""
         hits = {one.id: one.hits for one in self}
         found = [one for one in self if one.met(when, event, state_before, tool)]
         if any(one.hits != hits[one.id] for one in self):
-            self._on_change()
+            self._on_hit()
         return found
 
     def to_json(self) -> str:

@@ -14,7 +14,6 @@ from bench.generated import write_database
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from resources.samples.orders import script
-from runtime.debugger.breakpoints import Breakpoints
 
 FAILED_AT = (17, 1_200, 2_999)
 
@@ -65,9 +64,8 @@ def test_where_a_breakpoint_held_the_agent_stays_marked(inspector: Inspector, op
     opened(STORY.parent / "orders")
     assert inspector.agents.loaded is not None
     inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]
-    bar, breakpoints = inspector.window.workbench.stream.table.bar, inspector.run.breakpoints
-    assert isinstance(breakpoints, Breakpoints)
-    breakpoints.add(condition='kind == "tool result"')
+    bar, breakpoints = inspector.window.workbench.stream.table.bar, inspector.breakpoints
+    breakpoints.add({"condition": 'kind == "tool result"'})
     inspector.run.send("40 boxes of A4 paper")
     qtbot.waitUntil(lambda: inspector.run.phase == "paused", timeout=10_000)
     stopped = inspector.run.held

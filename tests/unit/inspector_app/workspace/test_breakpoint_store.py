@@ -1,0 +1,105 @@
+"""The store of breakpoints: one object, saved per agent, with definitions and counters reported apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.breakpoint_store import BreakpointStore
+from runtime.events.event import Event
+from tests.unit.inspector_app.workspace.fakes import FakeAgent, FakeAgents, FakeMessages
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def agents(qapp: object) -> FakeAgents:
+    return FakeAgents()
+
+
+@pytest.fixture
+def messages() -> FakeMessages:
+    return FakeMessages()
+
+
+@pytest.fixture
+def store(agents: FakeAgents, settings: Settings, messages: FakeMessages) -> BreakpointStore:
+    return BreakpointStore(agents, settings, messages)  # type: ignore[arg-type]
+
+
+def test_loading_an_agent_replaces_the_contents_of_the_same_object(store: BreakpointStore, agents: FakeAgents, tmp_path: Path) -> None:
+    first, second = FakeAgent(tmp_path / "first"), FakeAgent(tmp_path / "second")
+    held = store.breakpoints
+    agents.load(first)
+    store.add({"condition": "error"})
+    agents.load(second)
+    assert list(store) == []
+    agents.load(first)
+    assert [one.condition for one in store] == ["error"]
+    assert store.breakpoints is held
+
+
+def test_loading_an_agent_saves_nothing(store: BreakpointStore, agents: FakeAgents, settings: Settings, tmp_path: Path) -> None:
+    settings.keep_breakpoints(tmp_path, "unreadable")
+    agents.load(FakeAgent(tmp_path))
+    assert settings.breakpoints(tmp_path) == "unreadable", "it can still be repaired"
+
+
+def test_unreadable_breakpoints_are_reported_and_leave_none_of_the_agent_before(
+    store: BreakpointStore, agents: FakeAgents, settings: Settings, messages: FakeMessages, tmp_path: Path
+) -> None:
+    agents.load(FakeAgent(tmp_path / "first"))
+    store.add({"condition": "error"})
+    settings.keep_breakpoints(tmp_path / "second", "unreadable")
+    agents.load(FakeAgent(tmp_path / "second"))
+    assert list(store) == []
+    assert len(messages.texts) == 1
+
+
+def test_a_hit_is_no_change_and_hits_are_reported_once_a_frame(store: BreakpointStore, qtbot: QtBot) -> None:
+    changes: list[None] = []
+    hits: list[None] = []
+    store.add({"condition": ""})
+    store.changed.connect(lambda: changes.append(None))
+    store.hit.connect(lambda: hits.append(None))
+    for _ in range(100):
+        store.breakpoints.met("event", Event(author="story"), None)
+    assert hits == []
+    qtbot.waitUntil(lambda: bool(hits))
+    assert (len(changes), len(hits)) == (0, 1)
+    assert next(iter(store)).hits == 100
+
+
+def test_a_condition_that_cannot_be_read_is_reported(store: BreakpointStore, messages: FakeMessages) -> None:
+    store.add({"condition": "author =="})
+    assert list(store) == []
+    assert len(messages.texts) == 1
+
+
+def test_the_gutter_marks_where_a_breakpoint_stops_without_counting_hits(store: BreakpointStore) -> None:
+    event, other = Event(author="story"), Event(author="critic")
+    store.add({"condition": 'author == "story"'})
+    (one,) = store
+    assert (store.mark_of(event), store.mark_of(other)) == ("on", "")
+    store.change(one.id, {"enabled": False})
+    assert store.mark_of(event) == "off"
+    assert one.hits == 0
+
+
+def test_a_logpoint_has_no_mark(store: BreakpointStore) -> None:
+    store.add({"condition": "", "log": "here"})
+    assert store.mark_of(Event(author="story")) == ""
+
+
+def test_only_the_breakpoint_made_from_an_event_is_removed_with_it(store: BreakpointStore) -> None:
+    store.add({"condition": 'author == "story"'})
+    assert not store.remove_made_from(Event(author="critic"))
+    assert store.remove_made_from(Event(author="story"))
+    assert list(store) == []

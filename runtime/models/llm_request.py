@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
 from runtime.support.unchecked import construct_unchecked
 
-if TYPE_CHECKING:
-    from runtime.tools.base_tool import BaseTool
+
+class OfferedTool(Protocol):
+    """What a request needs of a tool; every `BaseTool` is one."""
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls the tool."""
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        """Return the declaration sent to the model; None if the tool is not offered as a function."""
 
 
 class LlmRequest(BaseModel):
@@ -46,8 +55,8 @@ class LlmRequest(BaseModel):
             raise ValueError("Instructions can only be added to a system instruction that is a text.")
         self.config.system_instruction = "\n\n".join([present, *instructions] if present else instructions)
 
-    def append_tools(self, tools: list[BaseTool]) -> None:
-        """Offer tools to the model: their declarations go into the config, the tools into `tools_dict`.
+    def append_tools(self, tools: Sequence[OfferedTool]) -> None:
+        """Add declarations of tools to the config, and the tools to `tools_dict`.
 
         Args:
             tools: those without a declaration are left out.

@@ -102,7 +102,7 @@ def _agreed(question: str, file: Path | None) -> bool:
 
 
 def _check_writable(database: StoredDatabase, options: argparse.Namespace) -> None:
-    if database.layout.kind == "v0":
+    if database.layout.format.writer is None:
         raise StorageError(f"{options.db} has the older layout with pickled actions, which is only read.")
     if not (database.layout.ours or options.in_place or options.dry_run):
         raise StorageError(f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it).")

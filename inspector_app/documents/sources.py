@@ -145,7 +145,7 @@ class DatabaseSource(Source):
         self.badge = stored.layout.kind
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
         self.ours = stored.layout.ours
-        self.can_write = stored.layout.kind != "v0"
+        self.can_write = stored.layout.format.writer is not None
         self.can_copy = "://" not in target or target.startswith("sqlite")
         self.is_paged = self.can_copy and self.can_write
         self.layout_kind = stored.layout.kind

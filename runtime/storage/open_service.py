@@ -25,14 +25,15 @@ def open_session_service(target: str) -> BaseSessionService:
     if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
         return sessions.DatabaseSessionService(target)
     with StoredDatabase.open(str(file)) as stored:
-        kind = stored.layout.kind
-    if kind == "v0":
+        layout = stored.layout.format
+    if layout.writer is None:
         raise StorageError(
             f"{file} has the older layout with pickled actions, which is only read."
             " Convert it into a new file: agent-inspector convert OLD NEW."
         )
     # Named through the package, which loads them now: a window that only reads needs no SQLAlchemy.
-    return sessions.SqliteSessionService(target) if kind == "sqlite" else sessions.DatabaseSessionService(target)
+    service: BaseSessionService = getattr(sessions, layout.writer)(target)
+    return service
 
 
 async def make_database(target: str) -> None:

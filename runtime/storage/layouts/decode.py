@@ -1,19 +1,20 @@
-"""Rows as events: one pure function a layout."""
+"""The two layouts that store an event as JSON: v1 and adk web's."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from runtime.events.event import Event
 from runtime.storage.layouts.column_values import read_time, to_epoch
+from runtime.storage.layouts.commit_record import delta_of
+from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
 
-EventRow = Sequence[Any]
-"""`id, invocation_id, timestamp, event_data` of a row of `events`."""
+JSON_COLUMNS = ["id", "invocation_id", "timestamp", "event_data"]
 
 
 def decode_v1(row: EventRow) -> Event:
@@ -71,3 +72,44 @@ def _unreadable(data: Any, why: str) -> Event:
     event = StoredEvent.model_validate({"author": "", "error_code": "UNREADABLE_EVENT", "error_message": why})
     event._unknown = [(("stored_text",), data if isinstance(data, str) else repr(data))]
     return event
+
+
+def _json_columns(_present: Collection[str]) -> list[str]:
+    return JSON_COLUMNS
+
+
+def _always(decode: Callable[[EventRow], Event]) -> Callable[[Sequence[str], int], Callable[[EventRow], Event]]:
+    return lambda _columns, _offset: decode
+
+
+V1 = EventFormat(
+    kind="v1",
+    title="v1 · google-adk 1.22+ DatabaseSessionService",
+    own_columns=frozenset({"event_data"}),
+    matches=lambda columns: "event_data" in columns,
+    columns=_json_columns,
+    decoder=_always(decode_v1),
+    delta_column="event_data",
+    delta_of=delta_of,
+    as_json=None,
+    has_local_times=False,
+    json_ids_win=False,
+    other_service="has the layout of DatabaseSessionService. Open it with that, or with open_session_service, which finds out by itself.",
+    writer="DatabaseSessionService",
+)
+
+SQLITE = EventFormat(
+    kind="sqlite",
+    title="sqlite · adk web's SqliteSessionService",
+    own_columns=frozenset({"event_data"}),
+    matches=lambda columns: "event_data" in columns and columns["timestamp"].upper() == "REAL",
+    columns=_json_columns,
+    decoder=_always(decode_sqlite),
+    delta_column="event_data",
+    delta_of=delta_of,
+    as_json=None,
+    has_local_times=False,
+    json_ids_win=True,
+    other_service="has adk web's layout. Open it with SqliteSessionService, or with open_session_service, which finds out by itself.",
+    writer="SqliteSessionService",
+)

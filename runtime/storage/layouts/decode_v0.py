@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from runtime.events.event import Event
 from runtime.storage.layouts.column_values import read_time, to_epoch
 from runtime.storage.layouts.decode import parse_event
+from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.storage.layouts.pickled_actions import read_actions
 from runtime.storage.layouts.unpickle import UnpickleError
 
@@ -121,3 +122,25 @@ def _stamp(value: Any) -> int:
         return read_time(value)
     except ValueError:
         return 0
+
+
+def _decoder(columns: Sequence[str], offset: int) -> Callable[[EventRow], Event]:
+    return lambda row: decode_v0(dict(zip(columns, row, strict=True)), offset)
+
+
+V0 = EventFormat(
+    kind="v0",
+    title="v0 · google-adk up to 1.21 DatabaseSessionService, pickled actions",
+    own_columns=frozenset({"actions", "long_running_tool_ids_json", *_TEXTS, *_FLAGS, *_JSON}),
+    matches=lambda columns: {"actions", "author"} <= set(columns),
+    columns=v0_columns,
+    decoder=_decoder,
+    delta_column="actions",
+    delta_of=delta_of_v0,
+    as_json=json_of_v0,
+    has_local_times=True,
+    json_ids_win=False,
+    other_service="has the older layout with pickled actions, which is read-only here."
+    " Convert it into a new file: agent-inspector convert OLD NEW.",
+    writer=None,
+)

@@ -5,49 +5,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
+from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
+from runtime.storage.layouts.formats import FORMATS
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS
 
-LayoutKind = Literal["v1", "sqlite", "v0"]
-
-_TITLES: dict[LayoutKind, str] = {
-    "v1": "v1 · google-adk 1.22+ DatabaseSessionService",
-    "sqlite": "sqlite · adk web's SqliteSessionService",
-    "v0": "v0 · google-adk up to 1.21 DatabaseSessionService, pickled actions",
-}
-_VERSIONS: dict[str, LayoutKind] = {"0": "v0", "1": "v1"}
+_VERSIONS = ("0", "1")  # values of schema_version that are known
 _NEEDED = {
     "sessions": {"app_name", "user_id", "id", "state", "create_time", "update_time"},
     "app_states": {"app_name", "state"},
     "user_states": {"app_name", "user_id", "state"},
-    "events": {"id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"},
+    "events": EVENT_COLUMNS,
 }
-_BODY: dict[LayoutKind, set[str]] = {
-    "v1": {"event_data"},
-    "sqlite": {"event_data"},
-    "v0": {
-        "author",
-        "actions",
-        "long_running_tool_ids_json",
-        "branch",
-        "content",
-        "grounding_metadata",
-        "custom_metadata",
-        "usage_metadata",
-        "citation_metadata",
-        "partial",
-        "turn_complete",
-        "error_code",
-        "error_message",
-        "interrupted",
-        "input_transcription",
-        "output_transcription",
-    },
-}
-
 _SEEMS_TO_BE = {
     "moz_cookies": "Firefox's cookies",
     "moz_places": "Firefox's history and bookmarks",
@@ -67,20 +38,28 @@ class Layout:
     """What a database is.
 
     Attributes:
-        kind: how events and times are stored.
+        format: how its events are stored.
         ours: we wrote to it: commit order and baselines are recorded.
-        title: for people.
         note: what is odd about it, or None.
         event_columns: the columns that its `events` table has.
         is_newer: it is of a version that this program does not know, or has columns of one.
     """
 
-    kind: LayoutKind
+    format: EventFormat
     ours: bool
-    title: str
     note: str | None
     event_columns: frozenset[str]
     is_newer: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The layout's short name."""
+        return self.format.kind
+
+    @property
+    def title(self) -> str:
+        """The layout's name for people."""
+        return self.format.title
 
 
 def sqlite_tables(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
@@ -115,28 +94,26 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
         if missing:
             raise ForeignDatabaseError(f"{name} is no session database: its table {table} has no column {', '.join(sorted(missing))}.")
     events = tables["events"]
-    kind = _kind(events, name)
-    unknown = _unknown_columns(kind, tables)
-    notes = [note for note in (_note(kind, tables, schema_version), unknown) if note]
+    layout = _format(events, name)
+    unknown = _unknown_columns(layout, events)
+    notes = [note for note in (_note(layout.kind, tables, schema_version), unknown) if note]
     is_newer = unknown is not None or schema_version not in (None, *_VERSIONS)
-    return Layout(kind, COMMITS in tables, _TITLES[kind], " ".join(notes) or None, frozenset(events), is_newer)
+    return Layout(layout, COMMITS in tables, " ".join(notes) or None, frozenset(events), is_newer)
 
 
-def _unknown_columns(kind: LayoutKind, tables: Mapping[str, Mapping[str, str]]) -> str | None:
-    known = _NEEDED["events"] | _BODY[kind]
-    unknown = [name for name in tables["events"] if name not in known]
+def _unknown_columns(layout: EventFormat, events: Mapping[str, str]) -> str | None:
+    unknown = [name for name in events if name not in EVENT_COLUMNS | layout.own_columns]
     return f"Its events have columns that this program does not know and does not show: {', '.join(unknown)}." if unknown else None
 
 
-def _kind(events: Mapping[str, str], name: str) -> LayoutKind:
-    if "event_data" in events:
-        return "sqlite" if events["timestamp"].upper() == "REAL" else "v1"
-    if {"actions", "author"} <= set(events):
-        return "v0"
+def _format(events: Mapping[str, str], name: str) -> EventFormat:
+    for layout in FORMATS:
+        if layout.matches(events):
+            return layout
     raise ForeignDatabaseError(f"{name} is no session database: its table events has neither event_data nor actions.")
 
 
-def _note(kind: LayoutKind, tables: Mapping[str, Mapping[str, str]], version: str | None) -> str | None:
+def _note(kind: str, tables: Mapping[str, Mapping[str, str]], version: str | None) -> str | None:
     if "adk_internal_metadata" in tables:
         if version is None:
             return "Its table adk_internal_metadata has no schema_version: google-adk will not open it."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from runtime.events.event import Event
-from runtime.storage.layouts.decode import EventRow
+from runtime.storage.layouts.event_format import EventRow
 
 _KEY = '"timestamp":'
 # What closes the text closes the event itself: a key right before it is the event's own.

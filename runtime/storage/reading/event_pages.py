@@ -16,7 +16,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.steps import Step
 from runtime.sessions.session import SessionKey
-from runtime.storage.layouts.decode import EventRow
+from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
 
 # A search by the session's index would have to be sorted, and reads pages in another order than they lie in the file.

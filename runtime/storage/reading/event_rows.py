@@ -8,9 +8,6 @@ from typing import Any, Protocol
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
-from runtime.storage.layouts.commit_record import delta_of
-from runtime.storage.layouts.decode import decode_sqlite, decode_v1
-from runtime.storage.layouts.decode_v0 import decode_v0, delta_of_v0, v0_columns
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.local_times import utc_offset
 from runtime.storage.layouts.statements import Rows
@@ -38,11 +35,10 @@ class EventRows:
     order, newest_first = "rowid", "e.rowid DESC"
 
     def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._is_v0 = layout.kind == "v0"
-        self._columns = v0_columns(layout.event_columns) if self._is_v0 else ["id", "invocation_id", "timestamp", "event_data"]
-        self._body = "actions" if self._is_v0 else "event_data"
-        self._delta_of: Callable[[Any], dict[str, Any]] = delta_of_v0 if self._is_v0 else delta_of
+        self._format = layout.format
+        self._columns = layout.format.columns(layout.event_columns)
+        self._body = layout.format.delta_column
+        self._delta_of = layout.format.delta_of
 
     def read(self, connection: ReadingConnection, key: SessionKey, after: str | None, limit: int | None) -> list[Sequence[Any]]:
         """Return a session's rows, to be decoded with `decoder`.
@@ -67,10 +63,7 @@ class EventRows:
 
     def decoder(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
         """Return the function that turns a row of `read` into its event."""
-        if not self._is_v0:
-            return decode_v1 if self._layout.kind == "v1" else decode_sqlite
-        columns, offset = self._columns, read_offset(connection)
-        return lambda row: decode_v0(dict(zip(columns, row, strict=True)), offset)
+        return self._format.decoder(self._columns, read_offset(connection) if self._format.has_local_times else 0)
 
     def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
         """Give an app's events in commit order, without those of others that cannot have written to a shared scope."""
@@ -100,7 +93,7 @@ class EventRows:
 
     def _may_be_shared(self) -> str:
         # A pickle is not text that SQL could search; it is looked at below.
-        return "1 = 1" if self._is_v0 else f"{self._body} LIKE '%\"user:%' OR {self._body} LIKE '%\"app:%'"
+        return "1 = 1" if not self._format.is_json else f"{self._body} LIKE '%\"user:%' OR {self._body} LIKE '%\"app:%'"
 
     def _number(self, connection: ReadingConnection, key: SessionKey, event_id: str) -> int:
         row = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?", (*parts(key), event_id)).fetchone()

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations
 from runtime.sessions.session import SessionKey
-from runtime.storage.layouts.decode import EventRow
+from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
 
 _CHUNK = 2_000

@@ -22,8 +22,9 @@ from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import epoch, read_state
-from runtime.storage.layouts.decode import decode_sqlite, decode_v1
+from runtime.storage.layouts.decode import JSON_COLUMNS, decode_v1
 from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
+from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_pages import EventPages
@@ -254,8 +255,11 @@ class StoredDatabase:
         return {key: entries for key, entries in waiting.items() if entries}
 
     def _pending_rows(self) -> PendingRows:
-        decode = decode_v1 if self.layout.kind == "v1" else decode_sqlite
-        return PendingRows(self._file, decode, json_wins=self.layout.kind == "sqlite")
+        return PendingRows(self._file, self._decode_json, json_wins=self.layout.format.json_ids_win)
+
+    @property
+    def _decode_json(self) -> Callable[[EventRow], Event]:
+        return self.layout.format.decoder(JSON_COLUMNS, 0)
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a piece of work that only reads on the database itself, for what the other methods do not offer.
@@ -284,7 +288,7 @@ class StoredDatabase:
         if not self._has_json:
             return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, decode_v1 if self.layout.kind == "v1" else decode_sqlite, count, assume=assume)
+        return EventPages(self._file, key, self._decode_json, count, assume=assume)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's past without its events' steps: those are read by `History.read_on`.
@@ -308,7 +312,7 @@ class StoredDatabase:
     @property
     def _has_json(self) -> bool:
         """Whether the events stand there as JSON that SQLite can search."""
-        return self._is_file and self.layout.kind != "v0"
+        return self._is_file and self.layout.format.is_json
 
     def stop(self) -> None:
         """Break off what another thread reads just now; nothing can be read after that. (Of a server, what is being read is read.)"""
@@ -349,7 +353,7 @@ def _layout(connection: sqlite3.Connection, name: str) -> Layout:
         row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
         version = str(row[0]) if row else None
     layout = layout_of(tables, version, name)
-    return replace(layout, note=_note_on_times(connection, layout.note)) if layout.kind == "v0" else layout
+    return replace(layout, note=_note_on_times(connection, layout.note)) if layout.format.has_local_times else layout
 
 
 def _note_on_times(connection: ReadingConnection, note: str | None) -> str:

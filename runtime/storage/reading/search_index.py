@@ -21,7 +21,6 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import named_file
-from runtime.storage.layouts.decode_v0 import json_of_v0, v0_columns
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -114,10 +113,10 @@ class SearchIndex:
         if self._file is None:
             raise StorageError("Only databases in files can be searched as a whole; use the filter in a session.")
         self._database = StoredDatabase.open(str(self._file))
-        self._is_v0 = self._database.layout.kind == "v0"
-        columns = v0_columns(self._database.layout.event_columns) if self._is_v0 else ["id", "event_data"]
-        self._columns = columns
-        self._offset = self._database.read(read_offset) if self._is_v0 else 0
+        layout = self._database.layout
+        self._as_json = layout.format.as_json
+        self._columns = ["id", "event_data"] if self._as_json is None else layout.format.columns(layout.event_columns)
+        self._offset = self._database.read(read_offset) if layout.format.has_local_times else 0
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             name = hashlib.sha256(str(self._file.absolute()).encode()).hexdigest()[:24]
@@ -228,8 +227,8 @@ class SearchIndex:
         return " ".join(_strings({name: data[name] for name in _SEARCHED if data.get(name)}, 0))[:_LONGEST_TEXT]
 
     def _json(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        if self._is_v0:
-            data: Any = json_of_v0(dict(zip(self._columns, row, strict=True)), self._offset)
+        if self._as_json is not None:
+            data: Any = self._as_json(dict(zip(self._columns, row, strict=True)), self._offset)
         else:
             try:
                 data = from_json(row[1])

@@ -11,7 +11,6 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import shown_url
 from runtime.storage.connections.server import NO_DRIVER, server_tables, set_up_server
-from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.detect import Layout, layout_of
 from runtime.storage.layouts.statements import Rows
 from runtime.storage.layouts.table_names import COMMITS
@@ -155,11 +154,10 @@ class ServerRows(EventRows):
         return self._of_app(connection, key, "seq IS NULL")
 
     def _of_app(self, connection: ReadingConnection, key: SessionKey, condition: str) -> Iterator[Written]:
-        body = self._columns[3] if not self._is_v0 else "actions"
         rows = connection.execute(
-            f"SELECT user_id, session_id, id, {body} FROM {self._numbered}"
+            f"SELECT user_id, session_id, id, {self._body} FROM {self._numbered}"
             f" WHERE app_name = ? AND {condition} ORDER BY seq NULLS LAST, timestamp, id",
             (key.app_name,),
         )
         for user_id, session_id, event_id, data in rows:
-            yield user_id, session_id, event_id, self._delta_of(data) if self._is_v0 else delta_of(data)
+            yield user_id, session_id, event_id, self._delta_of(data)

@@ -181,7 +181,7 @@ class FileTail(Tail):
 
     @property
     def _has_own_ids(self) -> bool:
-        return self._database is not None and self._database.layout.kind == "sqlite"
+        return self._database is not None and self._database.layout.format.json_ids_win
 
     # in one transaction
 

@@ -13,8 +13,6 @@ from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_url import database_url, named_file, shown_url
 from runtime.storage.layouts.column_values import as_text, load_json_object, read_time, to_micros
 from runtime.storage.layouts.commit_record import Run, record_all_shared, record_events_of_others
-from runtime.storage.layouts.decode import decode_sqlite, decode_v1
-from runtime.storage.layouts.decode_v0 import json_of_v0, v0_columns
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import read_offset
@@ -129,7 +127,9 @@ class _Writer:
         self._writer = writer
         self._layout = source.layout
         self._last: dict[tuple[str, str, str], int] = {}
-        self._offset = source.read(read_offset) if source.layout.kind == "v0" else 0
+        self._offset = source.read(read_offset) if source.layout.format.has_local_times else 0
+        self._columns = source.layout.format.columns(source.layout.event_columns)
+        self._decode = source.layout.format.decoder(self._columns, self._offset)
         self._done = Conversion(source.layout)
 
     def convert(self) -> Conversion:
@@ -182,9 +182,7 @@ class _Writer:
         return moved, orphans
 
     def _event_rows(self) -> Iterator[Row]:
-        columns = (
-            v0_columns(self._layout.event_columns) if self._layout.kind == "v0" else ["id", "invocation_id", "timestamp", "event_data"]
-        )
+        columns = self._columns
         number = -(2**63)
         query = f"SELECT rowid AS number, app_name, user_id, session_id, {', '.join(columns)} FROM events"
         while rows := self._rows(f"{query} WHERE rowid > ? ORDER BY rowid LIMIT {_PIECE}", number):
@@ -193,10 +191,9 @@ class _Writer:
 
     def _json(self, row: Row) -> Row:
         """Return an event's JSON as it is stored, with what the v1 layout wants to find in it."""
-        if self._layout.kind == "v0":
-            return json_of_v0(row, self._offset)
-        columns = (row["id"], row["invocation_id"], row["timestamp"], row["event_data"])
-        event = decode_v1(columns) if self._layout.kind == "v1" else decode_sqlite(columns)
+        if self._layout.format.as_json is not None:
+            return self._layout.format.as_json(row, self._offset)
+        event = self._decode([row[name] for name in self._columns])
         try:
             data = load_json_object(row["event_data"])
             json.dumps(data).encode()

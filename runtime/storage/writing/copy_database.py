@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import cast
 
 from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert, give_name
 from runtime.storage.writing.database import Database
@@ -31,8 +33,8 @@ def copy_database(target: str, new: Path) -> None:
     if original is None:
         raise StorageError(f"{target} is no file; only files are copied.")
     with StoredDatabase.open(str(original)) as stored:
-        kind = stored.layout.kind
-    if kind == "v0":
+        layout = stored.layout.format
+    if layout.writer is None:
         convert(target, str(new))
         return
     if new.exists():
@@ -40,7 +42,7 @@ def copy_database(target: str, new: Path) -> None:
     unfinished = new.with_name(new.name + ".unfinished")
     try:
         _copy_file(original, unfinished)
-        database = Database(database_url(str(unfinished)), kind, {}, backs_up=False)
+        database = Database(database_url(str(unfinished)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
         try:
             with database.writing():
                 """Makes it ours."""

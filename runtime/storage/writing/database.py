@@ -36,12 +36,6 @@ _PATIENCE, _BETWEEN_TRIES = 30.0, 0.1
 
 T = TypeVar("T")
 
-_OTHER_LAYOUT = {
-    "v0": "has the older layout with pickled actions, which is only read. Convert it into a new file: agent-inspector convert OLD NEW.",
-    "sqlite": "has adk web's layout. Open it with SqliteSessionService, or with open_session_service, which finds out by itself.",
-    "v1": "has the layout of DatabaseSessionService. Open it with that, or with open_session_service, which finds out by itself.",
-}
-
 
 class Database:
     """A database in one of the written layouts. Everything in it is called from one thread.
@@ -339,7 +333,7 @@ class Database:
             version = row[0] if row else None
         layout = layout_of(tables, version, self.name)
         if layout.kind != self._layout:
-            raise StorageError(f"{self.name} {_OTHER_LAYOUT[layout.kind]}")
+            raise StorageError(f"{self.name} {layout.format.other_service}")
         if self._layout == "v1" and version not in (None, SCHEMA_VERSION):
             raise StorageError(f"{self.name} has layout version {version}, which this program does not know: it can only be read.")
         return layout

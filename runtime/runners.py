@@ -18,9 +18,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from google.genai import types
 
@@ -34,6 +34,7 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.marks import RESUMED
 from runtime.events.transcript import transcript, write_lines
+from runtime.history.agent_tree import AgentTree
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
@@ -258,6 +259,7 @@ class Runner(SessionEdits):
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
+        ctx.shared.inner_run = _run_inside
         ctx.shared.committed_state = snapshot(session.state)
         if resumed_id:
             restore_invocation(ctx, self.agent)
@@ -378,6 +380,30 @@ class Runner(SessionEdits):
     async def __aexit__(self, *_: object) -> None:
         """Close the Runner."""
         await self.close()
+
+
+def _run_inside(
+    outer: InvocationContext,
+    *,
+    agent: AgentTree,
+    call_id: str | None,
+    plugins: Sequence[BasePlugin],
+    session_service: BaseSessionService,
+    session: Session,
+    artifact_service: Any | None,
+    new_message: types.Content,
+) -> AsyncGenerator[Event, None]:
+    """Run an agent inside a function call; see `InnerRun`."""
+    runner = Runner(
+        app_name=outer.app_name,
+        agent=cast("BaseAgent", agent),  # the trees of a run are agents
+        plugins=list(plugins),
+        session_service=session_service,
+        artifact_service=artifact_service,
+        memory_service=outer.memory_service,
+        credential_service=outer.credential_service,
+    )
+    return runner.run_inside(outer, call_id=call_id, session=session, new_message=new_message)
 
 
 class InMemoryRunner(Runner):

@@ -14,6 +14,7 @@ from runtime.agents.llm_agent import LlmAgent
 from runtime.events.kinds import REQUEST_TOOLS
 from runtime.expressions import Expression
 from runtime.expressions.parser import Mention
+from runtime.history.agent_tree import AgentTree
 from runtime.support.json_schema import parameters_schema
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
@@ -105,7 +106,7 @@ def _instead(name: str, there: Collection[str], lists: str, none: str) -> str:
     return f"; did you mean `{near[0]}`? ({lists.capitalize()} {listed}.)" if near else f"; {lists} {listed}."
 
 
-def _agents(root: BaseAgent) -> Iterator[BaseAgent]:
+def _agents(root: AgentTree) -> Iterator[AgentTree]:
     for agent in (root, *root.descendants()):
         yield agent
         for tool in agent.tools if isinstance(agent, LlmAgent) else ():

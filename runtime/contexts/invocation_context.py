@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
@@ -42,12 +42,41 @@ class LlmCallCount:
     made: int = 0
 
 
+class InnerRun(Protocol):
+    """Run an agent inside a function call of another run; the Runner provides it, `AgentTool` calls it."""
+
+    def __call__(
+        self,
+        outer: InvocationContext,
+        *,
+        agent: AgentTree,
+        call_id: str | None,
+        plugins: Sequence[Any],
+        session_service: BaseSessionService,
+        session: Session,
+        artifact_service: Any | None,
+        new_message: types.Content,
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the events of the inner run.
+
+        Args:
+            outer: the caller's context; its invocation id, run settings, memory and count of model calls hold here too.
+            agent: the agent to run.
+            call_id: the function call.
+            plugins: hooks of the inner run.
+            session_service, session: where the inner events are committed.
+            artifact_service: where the inner agents save files.
+            new_message: the request to the agent.
+        """
+
+
 @dataclass(slots=True)
 class Shared:
     """What all copies of a context share.
 
     Attributes:
         llm_calls: model calls made so far.
+        inner_run: runs an agent inside a function call; None in a context that no Runner made.
         outer: the context and function call that this run is inside of, if its agent runs as a tool.
         committed_state: the state without local writes that no event has carried yet.
         failed_commits: id() of each event that could not be committed → why, until the agent that yielded it is told; siblings that run
@@ -62,6 +91,7 @@ class Shared:
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
+    inner_run: InnerRun | None = None
     outer: tuple[InvocationContext, str | None] | None = None
     committed_state: dict[str, Any] = field(default_factory=dict)
     failed_commits: dict[int, Exception] = field(default_factory=dict)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Literal
 
 from google.genai import types
 from pydantic import ValidationError
 
-from runtime.agents.base_agent import BaseAgent
+from runtime.contexts.callback_context import ServiceMissingError
 from runtime.contexts.tool_context import ToolContext
 from runtime.events.event import Event
-from runtime.runners import Runner
+from runtime.history.agent_tree import AgentTree
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State
@@ -25,22 +26,22 @@ _INTERNAL_STATE = "_adk"
 
 
 class AgentTool(BaseTool):
-    """Lets a model call an agent as it calls a function, and go on with its answer.
+    """A tool by which a model calls an agent as it calls a function.
 
-    The agent runs in a session of its own, in memory, which begins with the caller's state and ends with the call. What it commits to
-    state is part of the response's `state_delta`, the files it saves are the caller's. Its run is part of the caller's invocation: same
-    invocation id, same settings, one count of model calls. A tool of it that would wait for a person does not wait in here.
+    The agent runs in its own in-memory session, which begins with the caller's state and ends with the call. State that it commits becomes
+    part of the response's `state_delta`; files that it saves are the caller's. Its run is part of the caller's invocation: same invocation
+    id, same settings, one count of model calls. A tool of the agent that would wait for a person does not wait here.
 
-    Its events are stored nowhere; the plugins of the outermost run see each of them in `BasePlugin.on_inner_event_callback`, and the
-    agent goes on when they have returned. That is how a debugger shows and holds them.
+    The agent's events are not stored. The plugins of the outermost run see each of them in `BasePlugin.on_inner_event_callback`, and the
+    agent continues when they have returned. A debugger shows and holds the events there.
 
     Attributes:
-        agent: who is called.
-        skip_summarization: its answer is final; the caller's model is not called again.
-        include_plugins: the caller's plugins also get all other hooks of the agent's run.
+        agent: the agent to call.
+        skip_summarization: the agent's answer is final; the caller's model is not called again.
+        include_plugins: the caller's plugins also receive all other hooks of the agent's run.
     """
 
-    def __init__(self, agent: BaseAgent, skip_summarization: bool = False, *, include_plugins: bool = True) -> None:
+    def __init__(self, agent: AgentTree, skip_summarization: bool = False, *, include_plugins: bool = True) -> None:
         super().__init__(name=agent.name, description=agent.description)
         self.agent = agent
         self.skip_summarization = skip_summarization
@@ -54,11 +55,12 @@ class AgentTool(BaseTool):
         """Run the agent; see `BaseTool.run_async`.
 
         Returns:
-            Its last words; in the shape of its `output_schema` if it has one. A dict with `error` if the arguments do not fit, or the
-            agent's model refused.
+            The agent's last answer, in the shape of its `output_schema` if it has one. A dict with `error` if the arguments do not fit, or
+            if the agent's model refused.
 
         Raises:
-            Exception: what the agent raised.
+            ServiceMissingError: no Runner made the context.
+            Exception: any exception of the agent.
         """
         try:
             request = self._request(args)
@@ -70,12 +72,9 @@ class AgentTool(BaseTool):
         if self.skip_summarization:
             tool_context.actions.skip_summarization = True
         last: Event | None = None
-        runner = self._runner(tool_context)
-        session = await _inner_session(runner, tool_context)
-        message = types.Content(role="user", parts=[types.Part(text=request)])
-        outer = tool_context._invocation_context
-        run = runner.run_inside(outer, call_id=tool_context.function_call_id, session=session, new_message=message)
-        async with aclosing(run) as events:
+        service = InMemorySessionService()
+        session = await _inner_session(service, tool_context)
+        async with aclosing(self._run(request, tool_context, service, session)) as events:
             async for event in events:
                 _forward_state(event, session, tool_context.state)
                 last = event if (event.content or event.error_code) and not event.partial else last
@@ -87,16 +86,21 @@ class AgentTool(BaseTool):
             return None if args.get("request") is None else str(args["request"])
         return schema.model_validate(args).model_dump_json(exclude_none=True)  # type: ignore[no-any-return]
 
-    def _runner(self, tool_context: ToolContext) -> Runner:
+    def _run(
+        self, request: str, tool_context: ToolContext, service: InMemorySessionService, session: Session
+    ) -> AsyncGenerator[Event, None]:
         outer = tool_context._invocation_context
-        return Runner(
-            app_name=outer.app_name,
+        if outer.shared.inner_run is None:
+            raise ServiceMissingError(f"{self.name} cannot run: an AgentTool needs a context that a Runner made.")
+        return outer.shared.inner_run(
+            outer,
             agent=self.agent,
-            plugins=list(outer.plugin_manager.plugins) if self.include_plugins else None,
-            session_service=InMemorySessionService(),
+            call_id=tool_context.function_call_id,
+            plugins=outer.plugin_manager.plugins if self.include_plugins else (),
+            session_service=service,
+            session=session,
             artifact_service=ForwardingArtifactService(tool_context) if outer.artifact_service is not None else None,
-            memory_service=outer.memory_service,
-            credential_service=outer.credential_service,
+            new_message=types.Content(role="user", parts=[types.Part(text=request)]),
         )
 
     def _answer(self, last: Event | None) -> Any:
@@ -110,26 +114,26 @@ class AgentTool(BaseTool):
         return agent._validated(text) if agent is not None and text.strip() else text
 
 
-async def _inner_session(runner: Runner, tool_context: ToolContext) -> Session:
+async def _inner_session(service: InMemorySessionService, tool_context: ToolContext) -> Session:
     state = {key: value for key, value in tool_context.state.to_dict().items() if not key.startswith(_INTERNAL_STATE)}
-    session = await runner.session_service.create_session(app_name=runner.app_name, user_id=tool_context.user_id, state=state)
+    session = await service.create_session(app_name=tool_context.session.app_name, user_id=tool_context.user_id, state=state)
     session.state.update({key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)})
     return session
 
 
 def _forward_state(event: Event, session: Session, state: State) -> None:
-    """Write what an inner event committed to the caller's state; `temp:` keys are no longer in its delta then, but in the session."""
+    """Write an inner event's committed changes to the caller's state; `temp:` keys are in the session by then, not in the delta."""
     temp = {key: value for key, value in session.state.items() if key.startswith(State.TEMP_PREFIX) and state.get(key) is not value}
     if not event.partial and (event.actions.state_delta or temp):
         state.update({**event.actions.state_delta, **temp})
 
 
-def _schema(agent: BaseAgent, field: Literal["input_schema", "output_schema"]) -> Any:
+def _schema(agent: AgentTree, field: Literal["input_schema", "output_schema"]) -> Any:
     speaker = _speaker(agent, field)
     return getattr(speaker, field) if speaker is not None else None
 
 
-def _speaker(agent: BaseAgent, field: Literal["input_schema", "output_schema"]) -> Any:
+def _speaker(agent: AgentTree, field: Literal["input_schema", "output_schema"]) -> Any:
     """Return the LlmAgent that a workflow agent begins or ends with, if it has that schema."""
     while not hasattr(agent, field):
         if not agent.sub_agents:

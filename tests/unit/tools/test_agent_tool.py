@@ -14,9 +14,11 @@ from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAge
 from runtime.agents.invocation_context import LlmCallsLimitExceededError
 from runtime.agents.run_config import StreamingMode
 from runtime.artifacts import InMemoryArtifactService
+from runtime.contexts.callback_context import ServiceMissingError
 from runtime.events import Event, EventActions
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.plugins import BasePlugin
+from runtime.sessions import InMemorySessionService, Session
 from runtime.tools import AgentTool, ToolContext
 from tests.seeds.running import Scripted, run, runner_for, scripted, stored, texts
 
@@ -328,3 +330,14 @@ async def test_a_call_inside_has_the_same_id_when_the_tool_runs_again_after_a_cr
     await run(runner, None, invocation_id=invocation_id)
     assert ids[:3] == ids[3:], "the key by which a payment is made only once"
     assert len(set(ids)) == 3, "the same call made twice is two payments"
+
+
+async def test_without_a_runner_the_tool_says_what_is_missing() -> None:
+    ctx = InvocationContext(
+        invocation_id="i",
+        agent=BaseAgent(name="caller"),
+        session=Session(id="s", app_name="app", user_id="u"),
+        session_service=InMemorySessionService(),
+    )
+    with pytest.raises(ServiceMissingError, match="helper cannot run: an AgentTool needs a context that a Runner made"):
+        await AgentTool(saying("sure")).run_async(args={"request": "help me"}, tool_context=ToolContext(ctx, function_call_id="c"))

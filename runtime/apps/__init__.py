@@ -1,4 +1,4 @@
-"""An app: a root agent with its plugins and whether its runs can be resumed."""
+"""Apps: a root agent with its plugins and settings."""
 
 from runtime.apps.app import App, EventsCompactionConfig, ResumabilityConfig
 

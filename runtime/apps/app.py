@@ -1,4 +1,4 @@
-"""An app: what the Runner runs."""
+"""The app that a Runner runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAME = re.compile(r"[^\W\d][\w-]*")
 
 
 class ResumabilityConfig(BaseModel):
-    """Whether runs leave checkpoints and can be resumed (seed: resume, "Agregar configuración reanudable").
+    """Settings for resuming invocations.
 
     Attributes:
-        is_resumable: agents record where they are, an invocation pauses at a long-running call, and `run_async(invocation_id=…)` goes on
+        is_resumable: agents commit checkpoints, an invocation pauses at a long-running call, and `run_async(invocation_id=…)` continues
             from the last checkpoint.
     """
 
@@ -25,14 +25,14 @@ class ResumabilityConfig(BaseModel):
 
 
 class EventsCompactionConfig(BaseModel):
-    """When old events are summed up for the models (SEMANTICS.md 8). One pair of numbers, or both.
+    """Settings for summarising old events. Give one pair of numbers, or both.
 
     Attributes:
-        summarizer: who sums up; the root agent's language model if None.
-        compaction_interval: after so many new invocations they are summed up.
-        overlap_size: so many invocations before them are summed up once more, for continuity.
-        token_threshold: a prompt of so many tokens has everything summed up but the newest events.
-        event_retention_size: so many events are left as they are then.
+        summarizer: writes the summaries; the root agent's language model if None.
+        compaction_interval: number of new invocations after which they are summarised.
+        overlap_size: number of earlier invocations that each summary covers again, for continuity.
+        token_threshold: prompt size, in tokens, at which all but the newest events are summarised.
+        event_retention_size: number of newest events that are then kept.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -56,14 +56,14 @@ class EventsCompactionConfig(BaseModel):
 
 
 class App(BaseModel):
-    """A root agent with what belongs to all its runs.
+    """A root agent with the settings of all its runs.
 
     Attributes:
-        name: names the app in session databases.
-        root_agent: the agent a conversation begins with.
+        name: the app's name in session databases.
+        root_agent: the agent that begins a conversation.
         plugins: hooks around every run.
         resumability_config: whether runs can be resumed.
-        events_compaction_config: whether old events are summarised, and when.
+        events_compaction_config: when old events are summarised; never if None.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")

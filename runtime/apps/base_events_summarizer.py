@@ -1,4 +1,4 @@
-"""Who sums up old events."""
+"""The base class of event summarizers."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from runtime.support.ids import new_invocation_id
 
 
 class BaseEventsSummarizer(abc.ABC):
-    """Sums up events, so that models need not read them again."""
+    """Summarises events; models then receive the summary instead."""
 
     @abc.abstractmethod
     async def maybe_summarize_events(self, *, events: list[Event]) -> Event | None:
-        """Sum up.
+        """Summarise events.
 
         Args:
-            events: what to sum up, in order; the first may itself be a summary.
+            events: the events, in order; the first may itself be a summary.
 
         Returns:
-            The event that stands in for them (`summary_event` makes one), or None: leave them as they are.
+            An event that replaces them (see `summary_event`), or None to keep them.
         """
 
 
 def summary_event(events: Sequence[Event], summary: types.Content) -> Event:
-    """Return the event that stands in for others (SEMANTICS.md 8).
+    """Return the event that replaces other events in requests to models.
 
     Args:
-        events: what the summary covers; a summary among them counts for all that it covers.
-        summary: what models read in their place.
+        events: the covered events; a summary among them extends the span to all that it covers.
+        summary: the content that models receive instead.
     """
     spans = [event.actions.compaction for event in events]
     compaction = EventCompaction(

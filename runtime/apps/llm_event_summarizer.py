@@ -1,4 +1,4 @@
-"""A language model that sums up old events."""
+"""Summaries of old events by a language model."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ _PROMPT = (
     "Sum up this conversation between a user and agents, for the agents to go on with. Keep what was decided, what was found out, names,"
     " numbers and whatever is still open; leave out what nobody will need again.\n\n{conversation_history}"
 )
-_LONGEST_RESULT = 2000
-"""Letters of a tool's result or arguments that are shown to the model."""
+_LONGEST_RESULT = 2000  # characters of a tool's result or arguments that the model receives
 
 
 class LlmEventSummarizer(BaseEventsSummarizer):
-    """Sums up with a language model.
+    """Summarises events with a language model.
 
     Args:
         llm: the model.
-        prompt_template: what it is asked, with `{conversation_history}` where the conversation goes.
+        prompt_template: the prompt; `{conversation_history}` is replaced by the conversation.
     """
 
     def __init__(self, llm: BaseLlm, prompt_template: str | None = None) -> None:
@@ -35,7 +34,7 @@ class LlmEventSummarizer(BaseEventsSummarizer):
         self._prompt_template = prompt_template or _PROMPT
 
     async def maybe_summarize_events(self, *, events: list[Event]) -> Event | None:
-        """Sum up; see `BaseEventsSummarizer`. None if there is nothing to sum up.
+        """Summarise events; see `BaseEventsSummarizer`. Returns None if there is nothing to summarise.
 
         Raises:
             LlmError: the model gave no summary.

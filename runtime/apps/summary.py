@@ -1,4 +1,4 @@
-"""Summaries of old events: when one is due, what it covers, and making it."""
+"""Summaries of old events: when one is due and which events it covers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 async def summary_if_due(config: EventsCompactionConfig, root: BaseAgent, session: Session, *, resumable: bool) -> Event | None:
-    """Sum up a session's old events, if it is time to; that it fails is logged: the run before it has succeeded.
+    """Summarise a session's old events if a summary is due. A failure is only logged, as the run before it succeeded.
 
     Args:
-        config: when, and who sums up.
-        root: the app's root agent; its language model sums up where the configuration names nobody.
-        session: as it is now.
-        resumable: interrupted invocations can be resumed.
+        config: when to summarise, and the summarizer.
+        root: the app's root agent; its language model summarises if the configuration has no summarizer.
+        session: the session.
+        resumable: whether interrupted invocations can be resumed.
 
     Returns:
         The event to commit, if any.
@@ -39,25 +39,25 @@ async def summary_if_due(config: EventsCompactionConfig, root: BaseAgent, sessio
         summarizer = config.summarizer or LlmEventSummarizer(_first_model(root))
         return await summarizer.maybe_summarize_events(events=events)
     except Exception as error:
-        logger.error("Session %s could not be summed up: %s: %s", session.id, type(error).__name__, error, exc_info=error)
+        logger.error("Session %s could not be summarised: %s: %s", session.id, type(error).__name__, error, exc_info=error)
         return None
 
 
 def _first_model(root: BaseAgent) -> BaseLlm:
-    """Return the language model of the tree's first LlmAgent, the default one if there is none."""
+    """Return the language model of the tree's first LlmAgent, or the default model if there is none."""
     agents = [agent for agent in (root, *root.descendants()) if isinstance(agent, LlmAgent)]
     return agents[0].canonical_model if agents else LLMRegistry.new_llm(LlmAgent.DEFAULT_MODEL)
 
 
 def events_to_sum_up(config: EventsCompactionConfig, events: Sequence[Event], *, resumable: bool) -> list[Event]:
-    """Return the events that are to be summed up now; none if it is not time yet.
+    """Return the events to summarise now; empty if no summary is due.
 
-    An invocation that waits for an answer, or can be resumed, ends what is summed up: its agents must find their calls as they made them.
+    Events from the first paused or resumable invocation on are never summarised: its agents need their calls unchanged.
 
     Args:
-        config: when to sum up.
-        events: the session's, in commit order.
-        resumable: interrupted invocations can be resumed.
+        config: when to summarise.
+        events: the session's events, in commit order.
+        resumable: whether interrupted invocations can be resumed.
     """
     present = without_rewound(events)
     open_ones = {"paused", "interrupted"} if resumable else {"paused"}
@@ -68,7 +68,7 @@ def events_to_sum_up(config: EventsCompactionConfig, events: Sequence[Event], *,
 
 
 def _window(config: EventsCompactionConfig, events: Sequence[Event]) -> list[Event]:
-    """Return the newest invocations, if they are enough, with some that the last summary covers already."""
+    """Return the new invocations, if there are enough, preceded by the overlap with the last summary."""
     if config.compaction_interval is None or config.overlap_size is None:
         return []
     last = _last_summary(events)
@@ -85,7 +85,7 @@ def _window(config: EventsCompactionConfig, events: Sequence[Event]) -> list[Eve
 
 
 def _too_many_tokens(config: EventsCompactionConfig, events: Sequence[Event]) -> list[Event]:
-    """Return all but the newest events, behind the last summary, if the last prompt was too long."""
+    """Return all but the newest events since the last summary, if the last prompt was too long."""
     if config.token_threshold is None or config.event_retention_size is None:
         return []
     sizes = [event.usage_metadata.prompt_token_count for event in events if event.usage_metadata]
@@ -103,7 +103,7 @@ def _too_many_tokens(config: EventsCompactionConfig, events: Sequence[Event]) ->
 
 
 def _between_turns(events: Sequence[Event], split: int) -> int:
-    """Return the last place up to `split` that parts no function call from its response."""
+    """Return the last index up to `split` that does not separate a function call from its response."""
     for index in range(min(split, len(events)), 0, -1):
         called = {call.id for event in events[:index] for call in event.get_function_calls()}
         if not called & {response.id for event in events[index:] for response in event.get_function_responses()}:

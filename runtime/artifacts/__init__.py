@@ -1,4 +1,4 @@
-"""Files that agents save, in versions."""
+"""Versioned files saved by agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names artifacts may have, and whose they are."""
+"""Valid artifact names, and the scope they belong to."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ VERSIONS = "versions"
 METADATA = "metadata.json"
 
 _DRIVE = re.compile(r"[A-Za-z]:")
-_LONGEST = 200
-"""Bytes of one part of a name: file systems take 255, and temporary names need some."""
+_LONGEST = 200  # bytes of one path component: file systems allow 255, and temporary names need some of them
 
 
 def is_users(filename: str, session_id: str | None) -> bool:
-    """Return whether a file is the user's rather than one session's."""
+    """Return whether a file belongs to the user rather than to one session."""
     return session_id is None or filename.startswith(USER_PREFIX)
 
 
 def check_id(value: str, what: str) -> str:
-    """Return an app name, user id or session id that can be one folder's name.
+    """Return `value` if it can be the name of a folder.
+
+    Args:
+        value: an app name, user id or session id.
+        what: its name in the error message.
 
     Raises:
-        InputValidationError: it is empty or would lead elsewhere.
+        InputValidationError: it is empty, too long or contains path separators.
     """
     if not value or value.strip() in ("", ".", ".."):
         raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it names no folder.")
@@ -35,18 +38,18 @@ def check_id(value: str, what: str) -> str:
 
 
 def relative_path(filename: str) -> PurePosixPath:
-    """Return where in its folder a file is kept; `/` and `\\` in its name make folders.
+    """Return a file's path below the artifact folder; `/` and `\\` in its name separate folders.
 
     Args:
-        filename: its name; `user:` is not part of the path.
+        filename: the artifact's name; `user:` is not part of the path.
 
     Raises:
-        InputValidationError: the name is empty, or leads out of the folder.
+        InputValidationError: the name is empty or leads out of the folder.
     """
     bare = filename.removeprefix(USER_PREFIX).strip()
     path = PurePosixPath(bare.replace("\\", "/"))
     if "\0" in bare or not path.parts:
-        raise InputValidationError(f"{filename!r} is no artifact name.")
+        raise InputValidationError(f"{filename!r} is not an artifact name.")
     if path.is_absolute() or _DRIVE.match(bare) or ".." in path.parts:
         raise InputValidationError(f"The artifact name {filename!r} leads out of its folder; use a relative name without '..'.")
     for part in path.parts:
@@ -55,22 +58,22 @@ def relative_path(filename: str) -> PurePosixPath:
 
 
 def check_new_name(filename: str, path: PurePosixPath) -> None:
-    """Refuse to save under a name that the folder layout itself uses.
+    """Reject names that the folder layout itself uses.
 
     Raises:
-        InputValidationError: it is taken.
+        InputValidationError: the name is reserved.
     """
-    # Case-blind and without trailing dots and spaces: some file systems take such names for the same.
+    # Some file systems ignore case and trailing dots and spaces.
     parts = [part.rstrip(" .").casefold() for part in path.parts]
     if VERSIONS in parts or parts[-1] == METADATA:
-        raise InputValidationError(f"An artifact cannot be called {filename!r}: the folder of artifacts uses that name itself.")
+        raise InputValidationError(f"An artifact cannot be called {filename!r}: the artifact folder uses that name itself.")
 
 
 def _not_too_long(value: str, what: str) -> str:
     try:
         length = len(value.encode())
     except UnicodeEncodeError:
-        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it is no valid text.") from None
+        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it is not valid Unicode text.") from None
     if length > _LONGEST:
         raise InputValidationError(f"{what} {value[:40] + '…'!r} is too long for artifacts: at most {_LONGEST} bytes.")
     return value

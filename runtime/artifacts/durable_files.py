@@ -1,4 +1,4 @@
-"""Files and folders that are still there after a power failure."""
+"""Files and folders that survive a power failure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a new file and wait until the disk has it.
+    """Write a new file and sync it to disk.
 
     Args:
-        path: of the file.
-        data: its content.
+        path: the file; must not exist.
+        data: the content.
     """
     with path.open("xb") as file:
         file.write(data)
@@ -20,10 +20,10 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Make a folder with all above it that are missing, and wait until the disk has their names.
+    """Make a folder with its missing parents and sync them to disk.
 
     Args:
-        path: of the folder.
+        path: the folder.
     """
     missing = []
     while not path.exists():
@@ -35,13 +35,13 @@ def make_folders(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the disk has the names of what is in a folder.
+    """Sync a folder's entries to disk.
 
     Args:
-        path: of the folder.
+        path: the folder.
     """
     if os.name == "nt":
-        return  # Windows opens no folders
+        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,11 +1,11 @@
-"""Artifacts as files, in google-adk's own folder layout.
+"""Artifacts as files, in google-adk's folder layout.
 
     root/apps/APP/users/USER/sessions/SESSION/artifacts/NAME/versions/0/NAME
                                                                        /metadata.json
     root/apps/APP/users/USER/artifacts/NAME/versions/…                            the user's files
 
-A version appears by one rename of a finished folder, so that whoever reads sees all of it or nothing, and no two writers get the same
-number. google-adk reserves numbers by the same `.N.pending` folders; after a killed save one is left over and its number stays unused.
+A version appears by renaming a finished folder, so that a reader sees all of it or nothing and no two writers get the same number.
+google-adk reserves numbers by the same `.N.pending` folders; a killed save leaves one behind, and its number stays unused.
 """
 
 from __future__ import annotations
@@ -29,18 +29,17 @@ from runtime.sessions.state import storable
 from runtime.support.ids import new_uuid
 from runtime.support.worker_threads import run_in_thread
 
-_ATTEMPTS = 20
-"""How often a save begins anew because somebody deleted the file meanwhile."""
+_ATTEMPTS = 20  # how often a save starts again because the file was deleted in the meantime
 
 T = TypeVar("T")
 
 
 class FileArtifactVersion(ArtifactVersion):
-    """What `metadata.json` says of a version.
+    """The content of a version's `metadata.json`.
 
     Attributes:
-        file_name: the name it was saved under.
-        display_name: the name its bytes bear.
+        file_name: the artifact's name.
+        display_name: the blob's display name.
     """
 
     file_name: str
@@ -48,11 +47,11 @@ class FileArtifactVersion(ArtifactVersion):
 
 
 class FileArtifactService(BaseArtifactService):
-    """Keeps artifacts as files; several threads and processes may use one folder at once, google-adk among them.
+    """Stores artifacts as files. Several threads and processes, google-adk's included, may use one folder at once.
 
     Args:
         root_dir: the folder; made if it does not exist.
-        make_now: make it at once, not with the first file.
+        make_now: make the folder now instead of with the first file.
 
     Raises:
         StorageError: the folder cannot be made.
@@ -77,8 +76,8 @@ class FileArtifactService(BaseArtifactService):
         """See `BaseArtifactService.save_artifact`.
 
         Raises:
-            InputValidationError: a name or id leads out of the folder or is taken by the layout, or the part has neither text nor bytes.
-            StorageError: the file system refused; nothing was saved.
+            InputValidationError: a name or id leads out of the folder or is reserved, or the part has neither text nor bytes.
+            StorageError: the file system reported an error; nothing was saved.
         """
         folder = self._folder(app_name, user_id, session_id, filename)
         check_new_name(filename, relative_path(filename))
@@ -101,7 +100,7 @@ class FileArtifactService(BaseArtifactService):
         return await self._do(folder, lambda: _load(folder, version))
 
     async def list_artifact_keys(self, *, app_name: str, user_id: str, session_id: str | None = None) -> list[str]:
-        """See `BaseArtifactService.list_artifact_keys`; a user's file saved without the prefix is listed with it, as a session needs it."""
+        """See `BaseArtifactService.list_artifact_keys`. User files saved without the `user:` prefix are listed with it."""
         users = self._scope(app_name, user_id, None)
         scopes = [users] if session_id is None else [users, self._scope(app_name, user_id, session_id)]
         names = {
@@ -138,7 +137,7 @@ class FileArtifactService(BaseArtifactService):
         """Return the folder of a file's versions.
 
         Raises:
-            InputValidationError: a name or id leads elsewhere, also by a symbolic link.
+            InputValidationError: a name or id, or a symbolic link, leads out of the root folder.
         """
         scope = self._scope(app_name, user_id, None if is_users(filename, session_id) else session_id)
         folder = scope / relative_path(filename)
@@ -148,19 +147,19 @@ class FileArtifactService(BaseArtifactService):
 
 
 def _payload(part: types.Part) -> tuple[bytes, str | None, str | None]:
-    """Return bytes, MIME type (None: it is a text) and display name."""
+    """Return bytes, MIME type (None for text) and display name."""
     if part.inline_data is not None and part.inline_data.data is not None:
         return part.inline_data.data, part.inline_data.mime_type or "application/octet-stream", part.inline_data.display_name
     if part.text is not None:
         return part.text.encode(), None, None
-    raise InputValidationError("An artifact file is made of a part with text or bytes; this one has neither.")
+    raise InputValidationError("An artifact must be a part with text or bytes; this one has neither.")
 
 
 def _save(folder: Path, data: bytes, about: FileArtifactVersion) -> int:
     for _ in range(_ATTEMPTS):
-        with contextlib.suppress(FileNotFoundError):  # a folder was deleted under us
+        with contextlib.suppress(FileNotFoundError):  # another writer deleted a folder
             return _save_once(folder, data, about)
-    raise StorageError(f"{about.file_name!r} could not be saved: something keeps deleting {folder}.")
+    raise StorageError(f"{about.file_name!r} could not be saved: another process keeps deleting {folder}.")
 
 
 def _save_once(folder: Path, data: bytes, about: FileArtifactVersion) -> int:
@@ -197,7 +196,7 @@ def _load(folder: Path, version: int | None) -> types.Part | None:
         return None
     about = _metadata(folder, version)
     try:
-        # Where it is follows from the layout alone: `metadata.json` may come from anybody.
+        # Never from a path in `metadata.json`, which is untrusted.
         data = (folder / VERSIONS / str(version) / folder.name).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -217,7 +216,7 @@ def _versions(folder: Path) -> list[int]:
 
 def _about(folder: Path, version: int) -> ArtifactVersion:
     known = _metadata(folder, version)
-    # Folders get moved: the address is where the file is now, not where it was saved.
+    # The folder may have been moved since the file was saved.
     uri = (folder / VERSIONS / str(version) / folder.name).as_uri()
     if known is None:
         return ArtifactVersion(version=version, canonical_uri=uri)
@@ -233,7 +232,7 @@ def _metadata(folder: Path, version: int) -> FileArtifactVersion | None:
 
 
 def _names(scope: Path) -> Iterator[str]:
-    """Yield the names of the files below a scope's folder, as they were saved."""
+    """Yield the artifact names below a scope's folder, as they were saved."""
     for place, below, _ in os.walk(scope):
         if VERSIONS in below:
             below.remove(VERSIONS)
@@ -245,7 +244,7 @@ def _names(scope: Path) -> Iterator[str]:
 
 
 def _delete(folder: Path, scope: Path) -> None:
-    """Take the versions away by one rename, then remove them and the folders that are empty now."""
+    """Rename the versions away at once, then delete them and all folders left empty."""
     trash = folder / f".deleted-{new_uuid()}"
     try:
         (folder / VERSIONS).rename(trash)
@@ -256,7 +255,7 @@ def _delete(folder: Path, scope: Path) -> None:
         try:
             folder.rmdir()
         except OSError:
-            return  # other artifacts are in it
+            return  # it contains other artifacts
         folder = folder.parent
 
 

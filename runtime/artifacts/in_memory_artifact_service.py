@@ -1,4 +1,4 @@
-"""Artifacts that live as long as the process."""
+"""Artifacts in memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from runtime.sessions.state import storable
 class _Scope(NamedTuple):
     app_name: str
     user_id: str
-    session_id: str | None  # None: the user's
+    session_id: str | None  # None for the user's files
 
 
 class InMemoryArtifactService(BaseArtifactService):
-    """Keeps artifacts in memory; safe to use from several threads."""
+    """Stores artifacts in memory. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,7 +36,7 @@ class InMemoryArtifactService(BaseArtifactService):
         session_id: str | None = None,
         custom_metadata: dict[str, Any] | None = None,
     ) -> int:
-        """See `BaseArtifactService.save_artifact`; it also takes a part that names a file elsewhere."""
+        """See `BaseArtifactService.save_artifact`; parts with `file_data` are accepted too."""
         part = as_part(artifact)
         mime_type = _mime_type(part)
         metadata = storable(custom_metadata or {}, "custom_metadata")
@@ -91,7 +91,7 @@ def _scope(app_name: str, user_id: str, session_id: str | None, filename: str) -
     if not is_users(filename, session_id):
         return _Scope(app_name, user_id, session_id)
     if not filename.startswith(USER_PREFIX):
-        raise InputValidationError(f"The artifact {filename!r} needs a session_id; only names that begin with 'user:' do without.")
+        raise InputValidationError(f"The artifact {filename!r} needs a session_id; only names that begin with 'user:' do not.")
     return _Scope(app_name, user_id, None)
 
 
@@ -102,4 +102,4 @@ def _mime_type(part: types.Part) -> str | None:
         return "text/plain"
     if part.file_data is not None:
         return part.file_data.mime_type
-    raise InputValidationError("An artifact is a part with text, bytes or file_data; this one has none of them.")
+    raise InputValidationError("An artifact must be a part with text, bytes or file_data; this one has none of them.")

@@ -1,1 +1,1 @@
-"""What callbacks, tools and instruction providers receive."""
+"""The contexts passed to callbacks, tools and instruction providers."""

@@ -1,4 +1,4 @@
-"""What a callback sees and changes."""
+"""The context passed to callbacks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class ServiceMissingError(KnownError, ValueError):
-    """The Runner was made without the service that is asked for."""
+    """Raised when the Runner was created without the required service."""
 
 
 class CallbackContext(ReadonlyContext):
-    """Tracked access to a running invocation (seed: session-state, "Mediante CallbackContext o ToolContext").
+    """Access to a running invocation; changes are recorded in the callback's event.
 
     Args:
         invocation_context: the invocation.
-        event_actions: where changes are written; the event that goes with the callback carries them.
+        event_actions: the actions that record the changes; committed with the callback's event.
     """
 
     def __init__(self, invocation_context: InvocationContext, *, event_actions: EventActions | None = None) -> None:
@@ -32,13 +32,13 @@ class CallbackContext(ReadonlyContext):
         self._event_actions = event_actions
 
     @property
-    def state(self) -> State:  # type: ignore[override]  # a callback may write where a provider may only read
+    def state(self) -> State:  # type: ignore[override]  # writable, unlike the base class
         """The state of all scopes; writes are tracked and committed with the next event."""
         return State(self._invocation_context.session.state, self.actions.state_delta)
 
     @property
     def actions(self) -> EventActions:
-        """The actions of the event that goes with this callback or tool call."""
+        """The actions of this callback's or tool call's event."""
         if self._event_actions is None:
             self._event_actions = EventActions()
         return self._event_actions
@@ -47,11 +47,11 @@ class CallbackContext(ReadonlyContext):
         """Return a saved file.
 
         Args:
-            filename: its name; `user:` names are shared by the user's sessions.
-            version: which version, from 0; the newest if None.
+            filename: the file's name; `user:` names are shared by the user's sessions.
+            version: the version, from 0; the newest if None.
 
         Returns:
-            The file as a part with text or bytes; None if there is none.
+            The file as a part with text or bytes; None if it does not exist.
 
         Raises:
             ServiceMissingError: the Runner has no artifact service.
@@ -61,12 +61,12 @@ class CallbackContext(ReadonlyContext):
         return part
 
     async def save_artifact(self, filename: str, artifact: types.Part, custom_metadata: dict[str, Any] | None = None) -> int:
-        """Save a file at once; the version is recorded in the next event's `artifact_delta`.
+        """Save a file immediately; the next event's `artifact_delta` records the version.
 
         Args:
-            filename: its name; `user:` names are shared by the user's sessions.
-            artifact: text or bytes.
-            custom_metadata: anything to keep with this version.
+            filename: the file's name; `user:` names are shared by the user's sessions.
+            artifact: a part with text or bytes.
+            custom_metadata: JSON values to keep with this version.
 
         Returns:
             The new version, from 0.
@@ -81,7 +81,7 @@ class CallbackContext(ReadonlyContext):
         return version
 
     async def list_artifacts(self) -> list[str]:
-        """Return the names of the saved files that this session sees.
+        """Return the names of the files visible in this session.
 
         Raises:
             ServiceMissingError: the Runner has no artifact service.
@@ -91,13 +91,13 @@ class CallbackContext(ReadonlyContext):
         return keys
 
     async def search_memory(self, query: str) -> Any:
-        """Search what is remembered of this user.
+        """Search this user's memories.
 
         Args:
-            query: what to look for, in words.
+            query: the text to search for.
 
         Returns:
-            What the memory service found, the best first.
+            The memory service's response, best match first.
 
         Raises:
             ServiceMissingError: the Runner has no memory service.
@@ -106,7 +106,7 @@ class CallbackContext(ReadonlyContext):
         return await self._memory().search_memory(app_name=session.app_name, user_id=session.user_id, query=query)
 
     async def add_session_to_memory(self) -> None:
-        """Remember this session.
+        """Store this session in the memory service.
 
         Raises:
             ServiceMissingError: the Runner has no memory service.

@@ -1,4 +1,4 @@
-"""What all agents of one invocation share."""
+"""The context that the agents of one invocation share."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from runtime.sessions.session import Session
 
 
 class LlmCallsLimitExceededError(KnownError):
-    """The invocation made more model calls than `RunConfig.max_llm_calls` allows."""
+    """Raised when an invocation makes more model calls than `RunConfig.max_llm_calls` allows."""
 
 
 class InvocationPaused(BaseException):
-    """Raised through the agents when a long-running call waits for its answer; stops at the invocation's outermost agent.
+    """Raised through the agents when a long-running call waits for its answer; caught at the invocation's outermost agent.
 
-    It is an exception rather than a flag, so that no parent, not even a user's custom agent, walks on past a child that waits; and not
-    an `Exception`, so that `except Exception` lets it by.
+    It is an exception rather than a flag, so that no parent, custom agents included, continues past a waiting child. It is not an
+    `Exception`, so that `except Exception` does not catch it.
     """
 
 
 @dataclass(slots=True)
 class LlmCallCount:
-    """How many model calls an invocation made, those of agents that run as tools included."""
+    """The number of model calls of an invocation, including those of agents that run as tools."""
 
     made: int = 0
 
@@ -60,7 +60,7 @@ class InnerRun(Protocol):
         """Yield the events of the inner run.
 
         Args:
-            outer: the caller's context; its invocation id, run settings, memory and count of model calls hold here too.
+            outer: the caller's context, whose invocation id, run settings, memory and model call count the inner run shares.
             agent: the agent to run.
             call_id: the function call.
             plugins: hooks of the inner run.
@@ -72,22 +72,22 @@ class InnerRun(Protocol):
 
 @dataclass(slots=True)
 class Shared:
-    """What all copies of a context share.
+    """The data shared by all copies of a context.
 
     Attributes:
         llm_calls: model calls made so far.
         inner_run: runs an agent inside a function call; None in a context that no Runner made.
-        outer: the context and function call that this run is inside of, if its agent runs as a tool.
-        committed_state: the state without local writes that no event has carried yet.
-        failed_commits: id() of each event that could not be committed → why, until the agent that yielded it is told; siblings that run
-            in parallel may each have one.
-        yielded_by: id() of each event on its way to the Runner → the context of the agent that yielded it.
-        resumed: the checkpoints this run began with; None in a fresh invocation.
+        outer: the outer context and function call, if this run's agent runs as a tool.
+        committed_state: the state without uncommitted local writes.
+        failed_commits: id() of an event that could not be committed → the error, until it is raised in the agent that yielded the
+            event; parallel siblings may each have one.
+        yielded_by: id() of an event on its way to the Runner → the context of the agent that yielded it.
+        resumed: the checkpoints that this run began with; None in a new invocation.
         has_resumed_mark: False until a resumed run has committed its first event.
-        calls: agent name → how often it was called in this run.
-        conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows what the values are.
-        inner_calls: branch, agent, tool and arguments → how often that call was made, in the run of an agent that is a tool.
-        committing: held while an event is committed: a person may edit the state while agents on other branches run on.
+        calls: agent name → number of its calls in this run.
+        conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows the values' type.
+        inner_calls: branch, agent, tool and arguments → number of such calls, in the run of an agent that runs as a tool.
+        committing: held while an event is committed, as the user may edit the state while agents on other branches run.
     """
 
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
@@ -104,40 +104,40 @@ class Shared:
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
-        """Claim an event for this context's agent; False if an agent further in yielded it, and this one only forwards it."""
+        """Claim an event for this context's agent; return False if an inner agent yielded it and this one only forwards it."""
         return self.yielded_by.setdefault(id(event), context) is context
 
     def note_failed_commit(self, event: Event, error: Exception) -> bool:
-        """Remember why an event could not be committed; False if no agent has claimed it, so that nobody would be told."""
+        """Record a failed commit; return False if no agent has claimed the event, so that no agent would receive the error."""
         is_claimed = id(event) in self.yielded_by
         if is_claimed:
             self.failed_commits[id(event)] = error
         return is_claimed
 
     def take_failed_commit(self, event: Event) -> Exception | None:
-        """Return why an event that was claimed could not be committed; None if it was."""
+        """Return and remove the commit error of a claimed event; None if it was committed."""
         del self.yielded_by[id(event)]
         return self.failed_commits.pop(id(event), None)
 
 
 class InvocationContext(BaseModel):
-    """One invocation: the session, the services, and how far each agent is (seed: runtime-event-loop, "Invocation").
+    """One invocation: the session, the services, and each agent's checkpoint.
 
     Copies for sub-agents share everything but `agent` and `branch`.
 
     Attributes:
         invocation_id: its id.
         agent: the agent that is running.
-        session: what was committed so far; its `state` also shows uncommitted changes.
-        session_service, artifact_service, memory_service, credential_service: the Runner's.
+        session: the committed events; its `state` also shows uncommitted changes.
+        session_service, artifact_service, memory_service, credential_service: the Runner's services.
         user_content: the message that began the invocation.
         run_config: settings of this run.
-        branch: path of parallel agents that leads here.
+        branch: the path of parallel agents above this one.
         plugin_manager: the hooks of the app's plugins.
         resumability_config: whether checkpoints are kept.
         agent_states: agent name → its checkpoint.
-        end_of_agents: agent name → whether it finished.
-        end_invocation: set by a callback or tool to end everything after the present step.
+        end_of_agents: agent name → whether it has finished.
+        end_invocation: set by a callback or tool to end the invocation after the current step.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
@@ -158,25 +158,25 @@ class InvocationContext(BaseModel):
     end_of_agents: dict[str, bool] = Field(default_factory=dict)
     end_invocation: bool = False
 
-    # No private attributes of pydantic's: each look at one takes 2 µs, and the Runner looks for every event.
+    # Not pydantic's private attributes: they are slow, and the Runner reads these for every event.
 
     @cached_property
     def shared(self) -> Shared:
-        """What all agents of this invocation share."""
+        """The data shared by all agents of this invocation."""
         return Shared()
 
     @cached_property
     def depth(self) -> int:
-        """How many agents called each other to get here; 0 for the Runner's own context."""
+        """The number of nested agent calls; 0 for the Runner's own context."""
         return 0
 
     @cached_property
     def _open_runs(self) -> list[AsyncGenerator[Event, None]]:
-        """Runs of the sub-agents that the agent called."""
+        """The runs of the sub-agents that this agent called."""
         return []
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make what all copies share before there is one."""
+        """Create the shared data before the context is copied."""
         _ = self.shared
 
     @property
@@ -195,32 +195,32 @@ class InvocationContext(BaseModel):
         return self.session.user_id
 
     def for_agent(self, agent: AgentTree) -> InvocationContext:
-        """Return the context that `agent` runs in, called from this one."""
+        """Return the context for a call of `agent` from this one."""
         return self.model_copy(update={"agent": agent, "depth": self.depth + 1, "_open_runs": []})
 
     def keep_run(self, run: AsyncGenerator[Event, None]) -> None:
-        """Remember a sub-agent's run, so that it can be closed with its caller's."""
+        """Record a sub-agent's run, to be closed together with its caller's run."""
         runs = self._open_runs
         runs[:] = [open_run for open_run in runs if not _is_over(open_run)]
         runs.append(run)
 
     async def close_runs(self) -> None:
-        """Close the runs of sub-agents that the agent left open.
+        """Close the sub-agents' runs that the agent left open.
 
-        An agent that was stopped in `async for event in sub_agent.run_async(ctx)` leaves the inner generator to the garbage collector; its
-        `finally` blocks must run now.
+        An agent stopped inside `async for event in sub_agent.run_async(ctx)` would leave the inner generator to the garbage collector,
+        but its `finally` blocks must run now.
         """
         for run in reversed(self._open_runs):
             if not run.ag_running:  # type: ignore[attr-defined]  # typeshed knows generators' attributes only by their concrete type
                 await run.aclose()
 
     def set_agent_state(self, agent_name: str, *, agent_state: BaseModel | None = None, end_of_agent: bool = False) -> None:
-        """Set an agent's checkpoint; with neither keyword, forget it.
+        """Set an agent's checkpoint; without either keyword, remove it.
 
         Args:
-            agent_name: whose.
-            agent_state: where it is.
-            end_of_agent: it finished.
+            agent_name: the agent.
+            agent_state: the checkpoint.
+            end_of_agent: whether the agent has finished.
         """
         self.agent_states.pop(agent_name, None)
         self.end_of_agents.pop(agent_name, None)
@@ -231,7 +231,7 @@ class InvocationContext(BaseModel):
             self.end_of_agents[agent_name] = False
 
     def reset_sub_agent_states(self, agent_name: str) -> None:
-        """Forget the checkpoints of everything below an agent, as a loop does before its next round.
+        """Remove the checkpoints of all agents below an agent, as a loop does before its next iteration.
 
         Args:
             agent_name: an agent of the running agent's tree.
@@ -243,11 +243,11 @@ class InvocationContext(BaseModel):
                 self.shared.resumed.forget(below.name)
 
     def invocation_events(self) -> list[Event]:
-        """Return this invocation's committed events, of all branches."""
+        """Return this invocation's committed events on all branches."""
         return events_of(self.session.events, self.invocation_id)
 
     def should_pause_invocation(self, event: Event) -> bool:
-        """Return whether an event's long-running calls pause this invocation (seed: resume, "Precaución")."""
+        """Return whether an event's long-running calls pause this invocation."""
         if not self.is_resumable or not event.long_running_tool_ids:
             return False
         return any(call.id in event.long_running_tool_ids for call in event.get_function_calls())
@@ -256,32 +256,34 @@ class InvocationContext(BaseModel):
         """Count a model call.
 
         Raises:
-            LlmCallsLimitExceededError: it is one too many.
+            LlmCallsLimitExceededError: the call exceeds the limit.
         """
         self.shared.llm_calls.made += 1
         limit = self.run_config.max_llm_calls if self.run_config else 0
         if 0 < limit < self.shared.llm_calls.made:
             raise LlmCallsLimitExceededError(
-                f"The invocation stopped after {limit} model calls (RunConfig.max_llm_calls). An agent may be calling itself in a circle."
+                f"The invocation stopped after {limit} model calls (RunConfig.max_llm_calls). Agents may be calling each other in a loop."
             )
 
     def run_inside(self, outer: InvocationContext, call_id: str | None) -> None:
-        """Make this the context of a run inside a function call of another one: it counts as the same invocation.
+        """Make this the context of a run inside another context's function call; both count as one invocation.
 
         Args:
             outer: the caller's context.
-            call_id: the function call.
+            call_id: the function call's id.
         """
         self.invocation_id = outer.invocation_id
         self.shared.llm_calls = outer.shared.llm_calls
         self.shared.outer = (outer, call_id)
 
     async def report_inner_event(self, event: Event, call_id: str | None) -> None:
-        """Show an event of an agent that runs inside a function call to the plugins of the outermost run.
+        """Report an event of an agent that runs inside a function call to the plugins of the outermost run.
+
+        The inner agent continues when this returns.
 
         Args:
-            event: of the inner run, committed there unless it is partial. The inner agent goes on when this returns.
-            call_id: the function call of this context that the agent runs in.
+            event: the inner run's event, committed there unless it is partial.
+            call_id: the id of this context's function call that the agent runs in.
 
         Raises:
             PluginError: a plugin's hook raised.
@@ -294,7 +296,7 @@ class InvocationContext(BaseModel):
         await context.plugin_manager.run_hook(hook, invocation_context=context, event=event, call_ids=tuple(call_ids))
 
     def resumed_checkpoints(self) -> Checkpoints | None:
-        """Return what a resumed run began with, if this is the running agent's first call in it; a later call begins anew."""
+        """Return the checkpoints of a resumed run, or None if this is not the running agent's first call in it."""
         return self.shared.resumed if self.shared.calls[self.agent.name] == 1 else None
 
 

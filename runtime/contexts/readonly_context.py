@@ -1,4 +1,4 @@
-"""What an instruction provider may see."""
+"""The read-only context passed to instruction providers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ReadonlyContext:
-    """A view of a running invocation that changes nothing (seed: session-state, "InstructionProvider").
+    """A read-only view of a running invocation.
 
     Args:
         invocation_context: the invocation.
@@ -52,10 +52,10 @@ class ReadonlyContext:
 
     @property
     def session(self) -> Session:
-        """The session; read it, do not change it."""
+        """The session; must not be changed."""
         return self._invocation_context.session
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The state of all scopes, uncommitted changes included; read only."""
+        """The state of all scopes, including uncommitted changes; read-only."""
         return MappingProxyType(self._invocation_context.session.state)

@@ -1,4 +1,4 @@
-"""What may differ from run to run."""
+"""Settings of a single run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class StreamingMode(Enum):
-    """How a model's answers arrive."""
+    """How a model's answers are delivered."""
 
     NONE = None
     SSE = "sse"
@@ -22,11 +22,11 @@ class RunConfig(BaseModel):
 
     Attributes:
         streaming_mode: SSE streams answers as partial events. (BIDI, live audio, is not supported.)
-        max_llm_calls: most model calls in one invocation; 0 or less: no limit.
-        response_modalities: what the model is to answer with, such as `["TEXT"]`.
-        save_input_blobs_as_artifacts: files in the user's message become artifacts, and their names stand in their place; without an
-            artifact service they stay.
-        speech_config, support_cfc: accepted for google-adk's sake.
+        max_llm_calls: maximum number of model calls in one invocation; no limit if 0 or less.
+        response_modalities: the kinds of output requested from the model, such as `["TEXT"]`.
+        save_input_blobs_as_artifacts: replace files in the user's message by the names of artifacts; without an artifact service they
+            are kept.
+        speech_config, support_cfc: ignored; accepted for compatibility with google-adk.
         custom_metadata: copied onto every event of the run.
     """
 

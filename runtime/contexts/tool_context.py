@@ -1,4 +1,4 @@
-"""What a tool sees and changes."""
+"""The context passed to tools."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class ToolContext(CallbackContext):
-    """Tracked access to a running invocation, for one tool call.
+    """Access to a running invocation for one tool call; changes are recorded in the function response's event.
 
     Args:
         invocation_context: the invocation.
-        function_call_id: the call's id; the same when the call is run again after a crash, so that it can serve as an idempotency key.
-        event_actions: where changes are written; the function response's event carries them.
-        tool_confirmation: a person's answer, if one was asked for and is given.
-        auth_answer: the credential a person gave, if one was asked for.
+        function_call_id: the call's id; unchanged when the call is run again after a crash, so that it can serve as an idempotency key.
+        event_actions: the actions that record the changes; committed with the function response's event.
+        tool_confirmation: the user's answer, if a confirmation was requested and given.
+        auth_answer: the user's credential, if one was requested and given.
     """
 
     def __init__(
@@ -42,35 +42,35 @@ class ToolContext(CallbackContext):
         self._auth_answer = auth_answer
 
     def request_confirmation(self, *, hint: str | None = None, payload: Any | None = None) -> None:
-        """Ask a person before this call goes on; what the tool returns now is only a placeholder.
+        """Ask the user to confirm this call; the tool's present result is only a placeholder.
 
         Args:
             hint: the question.
-            payload: what the person may fill in, JSON.
+            payload: data for the user to fill in, JSON.
 
         Raises:
-            ValueError: the call has no id to answer to.
+            ValueError: the call has no id.
         """
         self.actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=as_json(payload))
 
     def request_credential(self, auth_config: Any) -> None:
-        """Ask a person for a credential; what the tool returns now is only a placeholder, and the call is made again with the answer.
+        """Ask the user for a credential; the tool's present result is only a placeholder, and the call is run again with the answer.
 
         Args:
-            auth_config: what is asked for, as an AuthConfig or a JSON object of its form. A client's secret is left out of the request.
+            auth_config: the request, as an `AuthConfig` or its JSON object. Client secrets are left out of the request.
 
         Raises:
-            ValueError: the call has no id to answer to, or `auth_config` has no scheme.
+            ValueError: the call has no id, or `auth_config` has no scheme.
         """
         self.actions.requested_auth_configs[self._call_id()] = as_auth_config(auth_config).without_secrets()
 
     def get_auth_response(self, auth_config: Any) -> AuthCredential | None:
-        """Return the credential that a person gave when this call, or an earlier one of this invocation, asked for it.
+        """Return the credential that the user gave to this call or to an earlier call of this invocation.
 
-        Nothing is exchanged: an OAuth2 answer has the token, or the code, that it was answered with.
+        Nothing is exchanged: an OAuth2 answer contains the token or code as it was given.
 
         Args:
-            auth_config: what was asked for.
+            auth_config: the request.
         """
         asked = as_auth_config(auth_config)
         key = f"{State.TEMP_PREFIX}{asked.credential_key}"
@@ -81,5 +81,5 @@ class ToolContext(CallbackContext):
 
     def _call_id(self) -> str:
         if not self.function_call_id:
-            raise ValueError("This tool call has no function_call_id, so nobody could answer it.")
+            raise ValueError("This tool call has no function_call_id, so its request could not be answered.")
         return self.function_call_id

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of agents: lazy exports, threads, merging, JSON."""
+"""Helpers that are independent of agents: lazy exports, threads, merging, JSON."""

@@ -1,4 +1,4 @@
-"""Calling what the user gave us: callbacks and instruction providers, sync or async, whatever their parameters are called."""
+"""Calls of user-supplied callbacks and instruction providers, sync or async, with any parameter names."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Callbacks: TypeAlias = Callable[..., Any] | list[Callable[..., Any]] | None
 async def call(function: Callable[..., Any], **arguments: Any) -> Any:
     """Call a user's function with named arguments.
 
-    A parameter that bears an argument's name gets it; what is left over goes to the other parameters in order (seed-readings: "by
-    annotation or position, whatever the parameter is called"). A sync function runs off the event loop's thread.
+    Each argument goes to the parameter of its name; the remaining arguments go to the remaining parameters in order. A sync function
+    runs on a worker thread.
 
     Args:
         function: sync or async.
-        arguments: in the order in which a function with other names would expect them.
+        arguments: in the order in which a function with other parameter names expects them.
 
     Returns:
-        What the function returned, awaited if need be.
+        The function's result, awaited if necessary.
     """
     positional, keywords = _bind(function, arguments)
     if is_async(function):
@@ -33,10 +33,10 @@ async def call(function: Callable[..., Any], **arguments: Any) -> Any:
 
 
 async def first_answer(callbacks: Callbacks, **arguments: Any) -> Any:
-    """Call callbacks in order until one returns something.
+    """Call callbacks in order until one returns a value.
 
     Args:
-        callbacks: None, one function, or a list of them.
+        callbacks: None, one function, or a list of functions.
         arguments: see `call`.
 
     Returns:
@@ -50,14 +50,14 @@ async def first_answer(callbacks: Callbacks, **arguments: Any) -> Any:
 
 
 def as_list(callbacks: Callbacks) -> Iterable[Callable[..., Any]]:
-    """Return the callbacks as a list: google-adk accepts one or several."""
+    """Return the callbacks as an iterable; google-adk accepts one or several."""
     if callbacks is None:
         return ()
     return callbacks if isinstance(callbacks, list) else (callbacks,)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Return whether calling it gives a coroutine; also for partials and objects with an async `__call__`."""
+    """Return whether a call returns a coroutine; also for partials and objects with an async `__call__`."""
     while hasattr(function, "func") and not inspect.isfunction(function):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004

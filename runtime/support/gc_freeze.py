@@ -1,4 +1,4 @@
-"""Keeping the garbage collector out of the way."""
+"""Control of the garbage collector during the creation of many long-lived objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Make many objects that all stay alive: looking through them for garbage again and again costs more than making them."""
+    """Pause garbage collection while many objects that all stay alive are created: scanning them repeatedly costs more than that."""
     if not gc.isenabled():
         yield
         return
@@ -22,7 +22,7 @@ def collection_paused() -> Iterator[None]:
 
 @contextmanager
 def frozen_from_gc() -> Iterator[None]:
-    """Make what stays until the process ends, such as modules and the window: no collection looks at it now or later."""
+    """Exclude the objects created inside from all later collections, for modules, the window and others that live until exit."""
     with collection_paused():
         yield
         gc.freeze()

@@ -1,4 +1,4 @@
-"""JSON schemas of what functions take, and whether a value fits one. Pure."""
+"""JSON schemas of function parameters, and validation of values against them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ _KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "boolean": ("true or false", (bool,)),
     "null": ("null", (type(None),)),
 }
-MAX_DEPTH = 40
-"""Levels of a value that are looked at; a schema may refer to itself."""
+MAX_DEPTH = 40  # levels of a value that are validated; a schema may refer to itself
 
 
 def json_schema(schema: types.Schema) -> dict[str, Any]:
-    """Turn Gemini's schema into JSON schema."""
+    """Convert a Gemini schema to JSON schema."""
     result: dict[str, Any] = {theirs: getattr(schema, ours) for ours, theirs in _FIELDS.items() if getattr(schema, ours) is not None}
     if schema.type is not None:
         kind = schema.type.value.lower()
@@ -52,20 +51,20 @@ def json_schema(schema: types.Schema) -> dict[str, Any]:
 
 
 def parameters_schema(declaration: types.FunctionDeclaration) -> dict[str, Any]:
-    """Return what a function takes, as JSON schema."""
+    """Return a function's parameters as JSON schema."""
     if declaration.parameters_json_schema is not None:
         return dict(declaration.parameters_json_schema)
     return json_schema(declaration.parameters) if declaration.parameters else {"type": "object", "properties": {}}
 
 
 def misfit(schema: Mapping[str, Any], value: Any) -> str:
-    """Return the first thing in a value that does not fit a schema, as a sentence that names the place; empty if it fits.
+    """Return the first mismatch between a value and a schema, as a sentence that names the place; empty if the value fits.
 
-    Only what JSON schemas of functions are made of is looked at: types, required and unknown properties, items, choices and bounds.
+    Only the parts that functions use are checked: types, required and unknown properties, items, choices and bounds.
 
     Args:
-        schema: JSON schema.
-        value: plain JSON.
+        schema: a JSON schema.
+        value: a JSON value.
     """
     return next(_misfits(schema, value, "", schema, 0), "")
 
@@ -128,7 +127,7 @@ def _out_of_bounds(schema: Mapping[str, Any], value: Any, where: str) -> Iterato
 
 
 def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a schema refers to among the definitions of `root`, or itself."""
+    """Return the definition in `root` that a schema refers to, or the schema itself."""
     for _ in range(MAX_DEPTH):
         if "$ref" not in schema:
             break

@@ -1,4 +1,4 @@
-"""What tools return and ask, as JSON."""
+"""Conversion of tool results to JSON."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pydantic_core import to_jsonable_python
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as it is stored: models, dates, tuples and the like become JSON, as google-adk's database service makes them.
+    """Convert models, dates, tuples and the like to JSON values, as google-adk's database service does.
 
-    What cannot become JSON stays what it is; the session service refuses it and says where it stands.
+    A value that cannot be converted is returned unchanged; the session service rejects it and names its place.
     """
     try:
         return to_jsonable_python(value, exclude_none=True, by_alias=False)
-    except ValueError:  # unknown types, bytes that are no text, a value within itself, too many levels
+    except ValueError:  # unknown types, bytes that are not text, recursive values, too many levels
         return value

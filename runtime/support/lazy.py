@@ -1,7 +1,7 @@
-"""Packages whose names are loaded when they are first asked for.
+"""Package exports that are imported on first use (PEP 562).
 
-Importing `runtime.events` must not pay for SQLAlchemy or the Gemini client, and packages that name each other's classes must not import
-each other in a circle. So the packages export names, and the modules behind them load on first use (PEP 562).
+Importing `runtime.events` must not load SQLAlchemy or the Gemini client, and packages that export each other's classes must not import
+each other in a cycle.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def lazy_exports(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
 
     Args:
         package: the package's `__name__`.
-        modules: exported name → full name of the module that defines it; with `:name` if it is defined under another name.
+        modules: exported name → full name of its module, followed by `:name` if it has another name there.
     """
 
     def load(name: str) -> Any:

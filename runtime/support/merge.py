@@ -1,4 +1,4 @@
-"""Several async generators run at once, their items handed over one at a time."""
+"""Concurrent async generators merged into one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ T = TypeVar("T")
 
 
 async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
-    """Yield what the sources yield, as it comes; a source goes on only after its item was consumed (seed: runtime-event-loop).
+    """Run generators concurrently and yield their items one at a time; a source continues only after its item was consumed.
 
     Args:
-        sources: run at once; each is closed in any case.
+        sources: the generators; each is closed in any case.
 
     Yields:
-        Their items; the order within a source is kept.
+        The items as they arrive; the order within a source is kept.
 
     Raises:
-        BaseException: what the first failing source raised, after the others were cancelled and have run their `finally` blocks.
+        BaseException: the first error of a source, after the others were cancelled and have run their `finally` blocks.
     """
     arrived: asyncio.Queue[tuple[T, asyncio.Event] | BaseException | None] = asyncio.Queue()
 
@@ -31,7 +31,7 @@ async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T,
                     consumed = asyncio.Event()
                     arrived.put_nowait((item, consumed))
                     await consumed.wait()
-        except BaseException as error:  # a cancellation too: it may be the source's own, and somebody waits for the next item
+        except BaseException as error:  # a cancellation too: it may be the source's own, and the consumer waits for the next item
             arrived.put_nowait(error)
         else:
             arrived.put_nowait(None)

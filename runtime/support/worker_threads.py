@@ -1,8 +1,8 @@
-"""Sync code off the event loop, on daemon threads that nobody waits for.
+"""Sync functions on daemon threads, which do not delay the exit of the process.
 
-`asyncio.to_thread` and executors hold the exit of the loop and of the interpreter until every job has returned, so a tool that sleeps for
-a minute keeps a closed window's process alive for a minute. These threads are daemons, and are reused because a new thread costs more
-than the hop. Their number has no limit: a limit would let tools that hang keep every later tool waiting.
+`asyncio.to_thread` and executors delay the exit of the loop and of the interpreter until every job has returned: a tool that sleeps for a
+minute would keep a closed window's process alive for a minute. The threads are reused, as starting one costs more than the call. Their
+number is unlimited: with a limit, tools that hang would block every later tool.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-IDLE_SECONDS = 10.0
-"""How long a thread without work waits for more before it ends."""
+IDLE_SECONDS = 10.0  # an idle thread ends after this time
 
 _Outcome = tuple[Any, BaseException | None]
 
 
 async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a sync function on another thread and wait for it.
+    """Call a sync function on a worker thread and wait for it.
 
-    If the wait is cancelled the function runs on, since Python cannot stop it, and what it returns or raises is dropped.
+    If the wait is cancelled, the function keeps running, as Python cannot stop it, and its result or error is dropped.
 
     Args:
         func: called in a copy of the caller's context variables.
@@ -37,10 +36,10 @@ async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
         kwargs: its named arguments.
 
     Returns:
-        What the function returned.
+        The function's result.
 
     Raises:
-        BaseException: what the function raised.
+        BaseException: the function's error.
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[_Outcome] = loop.create_future()
@@ -55,13 +54,13 @@ async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
         try:
             raise error
         finally:
-            # The traceback holds this frame; without this the error and all it refers to would wait for the garbage collector.
+            # The traceback refers to this frame: without this, the cycle would keep the error alive until a garbage collection.
             del error, outcome
-    return result  # type: ignore[no-any-return]  # it went through the future as one half of a pair
+    return result  # type: ignore[no-any-return]  # the future's pair loses the type
 
 
 def left_behind() -> list[str]:
-    """Return the names of the functions that still run although the wait for them was cancelled: Python cannot stop them."""
+    """Return the names of the functions that are still running although the wait for them was cancelled."""
     with _lock:
         return [job.name for job in _left_behind]
 
@@ -74,13 +73,13 @@ class _Job:
         self._is_over = False
 
     def leave_behind(self) -> None:
-        """Note that nobody waits for it any more."""
+        """Record that the wait for it was cancelled."""
         with _lock:
             if not self._is_over:
                 _left_behind.append(self)
 
     def end(self) -> None:
-        """Note that it has returned."""
+        """Record that it has returned."""
         with _lock:
             self._is_over = True
             if self in _left_behind:
@@ -90,7 +89,7 @@ class _Job:
 def _run(
     context: contextvars.Context, call: Callable[[], Any], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome], job: _Job
 ) -> Callable[[], None]:
-    """Make the call; return the step that reports it, to be taken once the thread is free again."""
+    """Make the call and return a function that reports the outcome, to be called once the worker is idle again."""
     try:
         pair: _Outcome = (context.run(call), None)
     except BaseException as error:
@@ -100,13 +99,13 @@ def _run(
 
 
 def _report(loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome], pair: _Outcome) -> None:
-    # The loop may have been closed meanwhile; then nobody waits any more.
+    # If the loop was closed in the meantime, there is no waiter left.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(_settle, outcome, pair)
 
 
 def _settle(outcome: asyncio.Future[_Outcome], pair: _Outcome) -> None:
-    # A pair and not `set_exception`: that refuses StopIteration, and warns of errors that a cancelled waiter never fetched.
+    # Not `set_exception`: it rejects StopIteration, and warns about errors that a cancelled waiter never retrieved.
     if not outcome.done():
         outcome.set_result(pair)
 
@@ -127,7 +126,7 @@ class _Worker:
                     return
                 continue
             report = job()
-            # Back to the idle ones first: whoever awaits the report may send the next job at once.
+            # Idle before the report: the caller may submit the next job immediately.
             with _lock:
                 _idle.append(self)
             report()
@@ -147,7 +146,7 @@ def _idle_or_new_worker() -> _Worker:
 
 
 def _retire(worker: _Worker) -> bool:
-    """Take the worker off the idle ones; False if somebody has just taken it to give it a job."""
+    """Remove an idle worker; return False if it was just taken for a job."""
     with _lock:
         if worker in _idle:
             _idle.remove(worker)

@@ -171,7 +171,7 @@ async def test_a_summarizer_that_fails_is_logged_and_the_run_succeeds(caplog: py
     )
     with caplog.at_level(logging.ERROR):
         assert len(await run(runner, "q0")) == 1
-    assert "could not be summed up" in caplog.text and "SAFETY" in caplog.text
+    assert "could not be summarised" in caplog.text and "SAFETY" in caplog.text
 
 
 async def test_the_trees_first_model_sums_up_by_default() -> None:

@@ -13,7 +13,7 @@ from inspector_app.documents.session_document import SessionDocument
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.compare.comparison import prompt_of
-from runtime.debugger.requests import RequestRecorder
+from runtime.debugger.request_recorder import RequestRecorder
 from runtime.events.event import Event
 
 

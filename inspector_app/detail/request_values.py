@@ -7,7 +7,7 @@ from typing import Any
 
 from google.genai import types
 
-from runtime.debugger.requests import RecordedRequest
+from runtime.debugger.request_recorder import RecordedRequest
 from runtime.events.event import Event
 from runtime.events.kinds import text_of_content
 

@@ -28,7 +28,7 @@ from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.interception import Interception
-from runtime.debugger.requests import RequestRecorder
+from runtime.debugger.request_recorder import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from runtime.debugger.call_context import CallContext
 from runtime.events.event import Event
 from runtime.sessions.state import same_value
-
-if TYPE_CHECKING:
-    from runtime.contexts.invocation_context import InvocationContext
 
 
 @dataclass(eq=False, slots=True)
@@ -22,7 +20,7 @@ class AgentCall:
         branch: the branch its events are on.
         caller: the call that made it; None for the outermost.
         path: tells calls apart that run at once: a call runs beside another if neither's path begins with the other's.
-        over: it returned, or cannot go on.
+        returned: it returned, or cannot continue.
         context: what it runs in.
     """
 
@@ -30,8 +28,8 @@ class AgentCall:
     branch: str | None
     caller: AgentCall | None
     path: tuple[str, ...]
-    context: InvocationContext = field(repr=False)
-    over: bool = False
+    context: CallContext = field(repr=False)
+    returned: bool = False
 
     @property
     def level(self) -> int:
@@ -56,7 +54,7 @@ class AgentCall:
 
     def goes_on(self) -> bool:
         """Return whether this call, or one above it on its own branch, is still active."""
-        return any(not call.over for call in (self, *self.callers()) if call.path == self.path)
+        return any(not call.returned for call in (self, *self.callers()) if call.path == self.path)
 
 
 class AgentCalls:
@@ -65,7 +63,7 @@ class AgentCalls:
     def __init__(self) -> None:
         self._active: dict[int, AgentCall] = {}  # by id() of the context, which each entry keeps alive; in the order in which they began
 
-    def entered(self, context: InvocationContext) -> AgentCall:
+    def entered(self, context: CallContext) -> AgentCall:
         """Note that an agent begins.
 
         Args:
@@ -77,7 +75,7 @@ class AgentCalls:
         self._active[id(context)] = call
         return call
 
-    def left(self, context: InvocationContext) -> AgentCall | None:
+    def left(self, context: CallContext) -> AgentCall | None:
         """Note that an agent returned, and return its call."""
         call = self._active.get(id(context))
         if call is not None:
@@ -86,11 +84,11 @@ class AgentCalls:
                     self._end(other)
         return call
 
-    def of_context(self, context: InvocationContext) -> AgentCall | None:
+    def of_context(self, context: CallContext) -> AgentCall | None:
         """Return the active call that runs in a context."""
         return self._active.get(id(context))
 
-    def of_event(self, event: Event, yielded_by: InvocationContext | None) -> AgentCall | None:
+    def of_event(self, event: Event, yielded_by: CallContext | None) -> AgentCall | None:
         """Return the call that an event comes from.
 
         Args:
@@ -129,16 +127,16 @@ class AgentCalls:
             self._end(call)
 
     def _end(self, call: AgentCall) -> None:
-        call.over = True
+        call.returned = True
         self._active.pop(id(call.context), None)
 
-    def _end_forgotten(self, context: InvocationContext) -> None:
+    def _end_forgotten(self, context: CallContext) -> None:
         """End calls that returned without a word: on one branch, what is as deep as a new call, or deeper, cannot be active any more."""
         for call in list(self._active.values()):
             if call.context.shared is context.shared and call.branch == context.branch and call.context.depth >= context.depth:
                 self._end(call)
 
-    def _caller(self, context: InvocationContext) -> AgentCall | None:
+    def _caller(self, context: CallContext) -> AgentCall | None:
         path = self._path(context)
         for call in reversed(self._active.values()):
             if call.context.shared is context.shared and call.path == path[: len(call.path)] and call.context.depth < context.depth:
@@ -146,7 +144,7 @@ class AgentCalls:
         outer = context.shared.outer
         return self._active.get(id(outer[0])) if outer is not None else None
 
-    def _path(self, context: InvocationContext) -> tuple[str, ...]:
+    def _path(self, context: CallContext) -> tuple[str, ...]:
         own = tuple(context.branch.split(".")) if context.branch else ()
         outer = context.shared.outer
         if outer is None:

@@ -218,7 +218,7 @@ class Debugger:
         if not event.partial:
             self._from[event.id] = call
 
-    async def reach(
+    async def hold_if_requested(
         self,
         place: Place,
         call: AgentCall | None,
@@ -250,7 +250,7 @@ class Debugger:
         hold = self._hold(place, reason, met, call, tool=tool, held_call=held_call, error=error)
         await self._wait_in_line(_Waiting(hold, call, is_in_run=False))
 
-    async def reach_inner_event(self, event: Event, call: AgentCall | None, call_ids: tuple[str | None, ...]) -> None:
+    async def take_inner_event(self, event: Event, call: AgentCall | None, call_ids: tuple[str | None, ...]) -> None:
         """Take an event of an agent that runs as a tool; called by the plugin, returns when the agent may go on."""
         if self._on_inner_event is not None:
             self._on_inner_event(event, call_ids)

@@ -19,6 +19,7 @@ from runtime.debugger.agent_calls import AgentCall
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Report
+from runtime.debugger.stepping import Place
 from runtime.events.event import Event
 from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
@@ -62,13 +63,13 @@ class Interception(BasePlugin):
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
         """See `BasePlugin`."""
         call = self._debugger.calls.entered(callback_context._invocation_context)
-        await self._debugger.reach("agent start", call)
+        await self._debugger.hold_if_requested("agent start", call)
         return None
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
         """See `BasePlugin`."""
         call = self._debugger.calls.of_context(callback_context._invocation_context)
-        await self._debugger.reach("agent end", call)
+        await self._debugger.hold_if_requested("agent end", call)
         self._debugger.calls.left(callback_context._invocation_context)
         return None
 
@@ -92,7 +93,7 @@ class Interception(BasePlugin):
         self, *, invocation_context: InvocationContext, event: Event, call_ids: tuple[str | None, ...]
     ) -> None:
         """See `BasePlugin`."""
-        await self._debugger.reach_inner_event(event, self._debugger.calls.of_event(event, None), call_ids)
+        await self._debugger.take_inner_event(event, self._debugger.calls.of_event(event, None), call_ids)
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
         """See `BasePlugin`."""
@@ -130,9 +131,11 @@ class Interception(BasePlugin):
     async def _at_model(self, context: CallbackContext, held: ModelCall) -> LlmResponse | None:
         ctx = context._invocation_context
         call = self._debugger.calls.of_context(ctx)
-        place = "before model" if held.error is None else "error"
+        place: Place = "before model" if held.error is None else "error"
         stands_for = self._stand_in(ctx, call, held.error)
-        await self._debugger.reach(place, call, stands_for=stands_for, state=ctx.session.state, held_call=held, error=held.error)  # type: ignore[arg-type]  # a Place
+        await self._debugger.hold_if_requested(
+            place, call, stands_for=stands_for, state=ctx.session.state, held_call=held, error=held.error
+        )
         if held.edits:
             self._model_edits[id(ctx)] = (ctx, held.edits)
         held.apply()
@@ -141,12 +144,12 @@ class Interception(BasePlugin):
     async def _at_tool(self, context: ToolContext, held: ToolCall) -> dict[str, Any] | None:
         ctx = context._invocation_context
         call = self._debugger.calls.of_context(ctx)
-        place = "before tool" if held.error is None else "error"
+        place: Place = "before tool" if held.error is None else "error"
         stands_for = self._stand_in(ctx, call, held.error)
         part = types.Part(function_call=types.FunctionCall(id=held.call_id, name=held.name, args=held.args))
         stands_for.content = types.Content(role="model", parts=[part])
-        await self._debugger.reach(
-            place,  # type: ignore[arg-type]  # a Place
+        await self._debugger.hold_if_requested(
+            place,
             call,
             stands_for=stands_for,
             state=ctx.session.state,

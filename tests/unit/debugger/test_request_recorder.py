@@ -6,7 +6,7 @@ from google.genai import types
 
 from runtime.agents import LlmAgent
 from runtime.agents.callback_context import CallbackContext
-from runtime.debugger.requests import RequestRecorder
+from runtime.debugger.request_recorder import RequestRecorder
 from runtime.events import Event
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import ScriptedLlm

@@ -1,4 +1,4 @@
-"""The files that an event saved: a button for each, and a look at one."""
+"""Buttons for the files that an event saved, and a dialog that shows one of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 
 
 class ArtifactButtons(QWidget):
-    """A button for each saved file; hidden where there is none.
+    """One button for each saved file; hidden if there are none.
 
     Signals:
-        asked (str, int): show this version of a file.
+        asked (str, int): the user asked for this file in this version.
     """
 
     asked = Signal(str, int)
@@ -38,10 +38,10 @@ class ArtifactButtons(QWidget):
         self.hide()
 
     def set_artifacts(self, saved: Mapping[str, int]) -> None:
-        """Offer these files.
+        """Replace the buttons.
 
         Args:
-            saved: name → version.
+            saved: file name → version.
         """
         for old in self.findChildren(QPushButton):
             self._grid.removeWidget(old)
@@ -61,12 +61,12 @@ class ArtifactButtons(QWidget):
 
 
 def artifact_dialog(name: str, version: int, part: types.Part, parent: QWidget) -> QDialog:
-    """Return a window that shows a saved file: a text or a picture; of anything else what it is.
+    """Return a dialog that shows a saved file: text, picture, or for other types a description.
 
     Args:
-        name, version: of the file.
-        part: what is in it.
-        parent: the window it belongs to.
+        name, version: identify the file.
+        part: the file's content.
+        parent: parent of the dialog.
     """
     title = f"{visible(name[:100])} · version {version}"
     blob = part.inline_data
@@ -79,12 +79,12 @@ def _text_of(part: types.Part) -> str:
     if part.text is not None:
         return part.text
     if part.file_data is not None:
-        return f"It is kept elsewhere: {part.file_data.file_uri} ({part.file_data.mime_type or 'of no told type'})"
+        return f"Stored elsewhere: {part.file_data.file_uri} ({part.file_data.mime_type or 'unknown type'})"
     data = (part.inline_data.data if part.inline_data is not None else None) or b""
-    media_type = (part.inline_data.mime_type if part.inline_data is not None else None) or "of no told type"
+    media_type = (part.inline_data.mime_type if part.inline_data is not None else None) or "unknown type"
     if media_type.startswith(_TEXTS):
         return data.decode("utf-8", "replace")
-    return f"{media_type}, {len(data):,} bytes: no text and no picture."
+    return f"{media_type}, {len(data):,} bytes: neither text nor a picture."
 
 
 def _picture_dialog(title: str, blob: types.Blob, parent: QWidget) -> QDialog:

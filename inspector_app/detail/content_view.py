@@ -1,4 +1,4 @@
-"""What an event says: its texts and pictures, its calls and results as a tree, its error."""
+"""An event's content: texts and pictures, calls and results as a tree, and its error."""
 
 from __future__ import annotations
 
@@ -23,25 +23,27 @@ from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
 from runtime.events import Event
 
-MAX_MARKDOWN = 16_000
-"""Most characters laid out as Markdown: what is made to be slow takes 0.3 s then, and four times that for twice the length."""
+MAX_MARKDOWN = 16_000  # characters laid out as Markdown; hostile Markdown takes time quadratic in its length
 
-MAX_PLAIN = 100_000
-"""Most characters of plain text in the pane; the rest is behind *Open full*."""
+MAX_PLAIN = 100_000  # characters of plain text in the pane; *Open full* shows the rest
 
-_CODE = ("Code", "Code output")
-"""Titles of what is shown as it is written, in Markdown, too."""
+_CODE = ("Code", "Code output")  # titles of sections that are shown verbatim, also in Markdown
 
 _ONE_LINE = 36
-_SHORT = 3_000
-"""Characters of a text whose height may be asked for at once."""
+_SHORT = 3_000  # characters; the height of longer documents is not computed, because that lays out the whole text
 
 
 class ContentView(QWidget):
-    """Shows an event's content.
+    """A view of an event's content.
+
+    Attributes:
+        browser: the texts.
+        model, tree: calls, results and actions, and the view of them.
+        pictures: inline pictures.
+        artifacts: buttons for the files that the event saved.
 
     Signals:
-        artifact_asked (str, int): show this version of a file that the event saved.
+        artifact_asked (str, int): the user asked for this file in this version.
     """
 
     artifact_asked = Signal(str, int)
@@ -110,10 +112,10 @@ class ContentView(QWidget):
         return bar
 
     def set_event(self, event: Event) -> None:
-        """Show an event's content.
+        """Show the content of an event.
 
         Args:
-            event: committed or still streaming.
+            event: a committed or a streaming event.
         """
         errors = [part for part in (event.error_code, event.error_message) if part]
         errors += [f"{call.name} failed: {text}" for call in event.get_function_responses() if (text := failure_of(call))]
@@ -134,7 +136,7 @@ class ContentView(QWidget):
         self._show_text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the height out again."""
+        """Distribute the new height."""
         super().resizeEvent(event)
         self._share_out()
 
@@ -142,7 +144,7 @@ class ContentView(QWidget):
         self._by_hand = True
 
     def _share_out(self) -> None:
-        """Give a short text what it needs above the tree, a long one half; unless somebody has shared it out already."""
+        """Give a short text the height it needs and a long one half, unless the user moved the splitter."""
         if self._by_hand or self.browser.isHidden() or self.tree.isHidden():
             return
         document, whole = self.browser.document(), self._split.height()
@@ -174,7 +176,7 @@ class ContentView(QWidget):
 
 
 def _sections(event: Event) -> dict[str, str]:
-    """Return the texts of an event, title → text; an answer alone needs no title."""
+    """Return the texts of an event, title → text; the title of a single answer is not shown."""
     said = text_of(event)
     spoken = event.output_transcription or event.input_transcription
     if not said and spoken and spoken.text:
@@ -191,7 +193,7 @@ def _sections(event: Event) -> dict[str, str]:
 
 
 def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what is shown as a tree, title → value, and title → its path in a filter; titles that come twice are numbered."""
+    """Return the tree's values, title → value, and their paths in filter expressions; duplicate titles are numbered."""
     titled: dict[str, Any] = {}
     roots: dict[str, str] = {}
     for title, value, root in [*_parts(event), *_actions(event)]:
@@ -205,7 +207,7 @@ def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _parts(event: Event) -> Iterator[tuple[str, Any, str]]:
-    """Yield what an event holds beside texts: title, value, and its path in a filter, empty where it has none."""
+    """Yield the parts other than text: title, value, and path in a filter expression, empty if it has none."""
     for part in (event.content.parts if event.content else None) or []:
         if part.function_call is not None:
             call = part.function_call

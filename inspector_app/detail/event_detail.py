@@ -1,4 +1,4 @@
-"""Everything about the selected event, in tabs."""
+"""The selected event, in tabs."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from runtime.sessions.state import Change, scope_of
 
 
 class EventDetail(QWidget):
-    """Shows one event. Only the tab in front is filled; the others when they come to the front.
+    """The details of one event. A tab is filled when it is first shown.
 
     Attributes:
-        tabs: Content, State & delta, Request, JSON; more can be added.
-        content, state, state_edit, delta, request, json: the panes in them.
+        tabs: Content, State & delta, Request, JSON, and tabs added by others.
+        content, state, state_edit, delta, request, json: the panes in the tabs.
 
     Signals:
-        request_wanted (Event): the request that this event answers is to be shown.
-        filter_asked (str): show only the events that this filter lets through.
+        request_wanted (Event): the Request tab was shown for this model answer.
+        filter_asked (str): the user chose a filter expression.
     """
 
     request_wanted = Signal(object)
@@ -79,7 +79,7 @@ class EventDetail(QWidget):
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._shown_part())
-        self.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
+        self.clear("No event is selected", "Select an event to see its content, the state after it and its JSON.")
 
     def _shown_part(self) -> QWidget:
         head = QHBoxLayout()
@@ -100,7 +100,7 @@ class EventDetail(QWidget):
         split.setObjectName("state_delta_splitter")
         split.setChildrenCollapsible(False)
         for pane in (self.state, self.delta):
-            pane.setMinimumHeight(40)  # a low window still has room for the buttons between them
+            pane.setMinimumHeight(40)  # so that a low window has room for the buttons between them
         split.addWidget(self._state_with_edit())
         split.addWidget(self.delta)
         split.setStretchFactor(0, 5)
@@ -112,8 +112,8 @@ class EventDetail(QWidget):
         """Show an event.
 
         Args:
-            index: its place in the session, from 0; shown from 1.
-            event: committed or still streaming.
+            index: position in the session, from 0; the title shows it from 1.
+            event: a committed or a streaming event.
         """
         if not self._number:
             self.state.set_empty_text(*NO_STATE)
@@ -124,7 +124,7 @@ class EventDetail(QWidget):
         self._fill()
 
     def show_inner(self, event: Event) -> None:
-        """Show an event of an agent that ran as a tool: it is in no stored session, and what its state was nobody knows any more.
+        """Show an event of an agent that ran as a tool. Such events are not stored in a session, and their state is unknown.
 
         Args:
             event: the event.
@@ -133,7 +133,7 @@ class EventDetail(QWidget):
         self._number = 0
         self._title.setText(f"Inside a tool · {visible(event.author[:60])} · {describe(event).kind}")
         self._show_time(event)
-        self.state.set_empty_text("Its state is not kept", "An agent called as a tool has a session of its own, which is not stored.")
+        self.state.set_empty_text("The state is not recorded", "An agent called as a tool has a session of its own, which is not stored.")
         self.state.set_state(None, [], "state", None)
         delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
         self.delta.set_changes(delta, "delta")
@@ -150,7 +150,7 @@ class EventDetail(QWidget):
         self._fill_front_tab()
 
     def find_in_state(self) -> None:
-        """Bring the state to the front and ask what to look for in it; where no event is shown, go to what says so."""
+        """Show the State tab and focus its search field; if no event is shown, focus the empty state."""
         if self._stack.currentWidget() is self._empty:
             self._empty.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
@@ -188,14 +188,14 @@ class EventDetail(QWidget):
         compared: int | None = None,
         changed_since: Collection[str] = (),
     ) -> None:
-        """Show the state after the event that is shown, and what that event changed.
+        """Show the state after the event, and the event's changes.
 
         Args:
-            state: None where it is not known.
-            changes: of all scopes.
-            writers: key → place and name of who wrote it.
+            state: None if the state is unknown.
+            changes: changes of all scopes.
+            writers: key → position and author of the event that wrote it.
             changed_since: keys that another session has written since.
-            compared: place of another event with whose state it was compared to find the changes; None: there is none.
+            compared: position of the event whose state `changes` were computed against; None for the event's own delta.
         """
         number = f"{self._number:,}"
         self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
@@ -208,10 +208,10 @@ class EventDetail(QWidget):
             self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")
 
     def clear(self, title: str, hint: str = "") -> None:
-        """Show no event, and say why.
+        """Show no event, and explain why.
 
         Args:
-            title: why.
+            title: why there is no event.
             hint: what to do.
         """
         self._event = None

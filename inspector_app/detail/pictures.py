@@ -1,4 +1,4 @@
-"""The pictures that an event carries, small, beside its text."""
+"""Thumbnails of the pictures in an event."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWi
 
 from inspector_app.presentation.values import visible
 
+# Only these formats are decoded. Others are named only: SVG, for example, can refer to files.
 FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
-"""What is decoded; others (SVG, say, which can name files) are only named."""
 
 MAX_PIXELS = 40_000_000
 MAX_SHOWN = 8
@@ -20,7 +20,7 @@ _LARGEST = QSize(420, 240)
 
 
 class Pictures(QScrollArea):
-    """A row of pictures with what each of them is; hidden where there is none."""
+    """A row of pictures with captions; hidden if there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,10 +30,10 @@ class Pictures(QScrollArea):
         self.hide()
 
     def set_pictures(self, blobs: Sequence[types.Blob]) -> None:
-        """Show these pictures.
+        """Replace the pictures.
 
         Args:
-            blobs: data with its media type; whatever is no picture is left out.
+            blobs: data with media types; data that is not a picture is skipped.
         """
         pictures = [blob for blob in blobs if (blob.mime_type or "").startswith("image/")]
         self.setVisible(bool(pictures))
@@ -53,7 +53,7 @@ class Pictures(QScrollArea):
 
 
 def _picture(blob: types.Blob) -> QVBoxLayout:
-    """Return a picture above its caption; the caption alone, with the reason, where there is nothing to see."""
+    """Return a picture above its caption, or the caption alone if the picture cannot be shown."""
     column = QVBoxLayout()
     image, words = _decoded(blob)
     if image is not None:
@@ -67,7 +67,7 @@ def _picture(blob: types.Blob) -> QVBoxLayout:
 
 
 def _decoded(blob: types.Blob) -> tuple[QImage | None, str]:
-    """Return a picture, no larger than is shown, and what it is; None and why not."""
+    """Return the picture, scaled down to the displayed size, and its description; or None and the reason."""
     data, media_type = blob.data or b"", blob.mime_type or ""
     name = f"{visible(media_type[:60])} · {len(data):,} bytes"
     if media_type not in FORMATS:

@@ -1,4 +1,4 @@
-"""A model's request and its answer as plain values, to be shown. Pure."""
+"""A model request and its answer as plain values for display. No Qt."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from runtime.debugger.request_recorder import RecordedRequest
 from runtime.events.event import Event
 from runtime.events.kinds import text_of_content
 
-NOT_RECORDED = "The request itself is not stored in a session; it is known for runs that were watched in this window."
-PUT_TOGETHER = " The conversation is put together from the events before."
-MOST_LOOKED_THROUGH = 2_000
-"""Events before one, from which what its model was told is put together."""
+NOT_RECORDED = "A session does not store requests. They are recorded only for runs in this window."
+PUT_TOGETHER = " The conversation is reconstructed from the preceding events."
+MOST_LOOKED_THROUGH = 2_000  # preceding events from which a conversation is reconstructed
 
-TOO_FAR = f" Of an event with more than {MOST_LOOKED_THROUGH:,} before it, the conversation is not put together either."
+TOO_FAR = f" The conversation is not reconstructed after more than {MOST_LOOKED_THROUGH:,} events."
 
 
 def is_model_answer(event: Event) -> bool:
-    """Return whether an event is what a model answered."""
+    """Return whether an event is an answer of a model."""
     if event.author == "user" or event.get_function_responses():
         return False
     return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
 
 
 def request_values(request: RecordedRequest | None, event: Event, conversation: Sequence[types.Content] = ()) -> dict[str, Any]:
-    """Return a request and its answer, title → value.
+    """Return a request and its answer, title → value; empty values are omitted.
 
     Args:
-        request: None where it is not known.
+        request: None if it was not recorded.
         event: the answer.
-        conversation: what the model was told, where the request is not known.
+        conversation: the model's input, used if the request was not recorded.
     """
     values: dict[str, Any] = {}
     if request is not None:
@@ -54,7 +53,7 @@ def _instruction(instruction: Any) -> Any:
 
 
 def _tools(tools: Iterable[Any]) -> dict[str, Any]:
-    """Return the tools by name, each with what the model was told of it."""
+    """Return the tools' declarations as the model received them, by name."""
     named: dict[str, Any] = {}
     for tool in tools:
         declarations = getattr(tool, "function_declarations", None) or []
@@ -67,7 +66,7 @@ def _tools(tools: Iterable[Any]) -> dict[str, Any]:
 
 
 def _content(content: types.Content) -> dict[str, Any]:
-    """Return who says what: the text alone where there is nothing else."""
+    """Return role → content: a string if there is only text, else the parts."""
     parts = content.parts or []
     if all(part.text is not None for part in parts):
         return {content.role or "?": text_of_content(content)}

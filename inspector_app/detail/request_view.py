@@ -1,4 +1,4 @@
-"""What the model was asked, and what came back, for the event that answers it."""
+"""The model request that the selected event answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from inspector_app.widgets.value_tree_view import ValueTreeView
 
 
 class RequestView(QWidget):
-    """A tree of the request; double click, or *Open full*, shows a long text whole.
+    """A tree of a model request. Double-click or *Open full* opens a long text.
 
     Attributes:
-        model: what is in the tree.
-        tree: the view of it.
+        model: the values.
+        tree: the view of the model.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -33,7 +33,7 @@ class RequestView(QWidget):
         self._note.setWordWrap(True)
         self._note.setProperty("role", "secondary")
         self._note.setContentsMargins(10, 8, 10, 6)
-        self._empty = EmptyState("No model was asked", "Select an answer or a call of a model.")
+        self._empty = EmptyState("No model request", "Select an event that a model wrote.")
         self._empty.setProperty("card", "false")
         shown = QWidget()
         column = QVBoxLayout(shown)
@@ -46,11 +46,11 @@ class RequestView(QWidget):
         self._stack.addWidget(shown)
 
     def set_request(self, values: dict[str, Any] | None, note: str = "") -> None:
-        """Show another request.
+        """Show a request.
 
         Args:
-            values: title → value, from above; None: the event answers no request.
-            note: what is to be known about it.
+            values: title → value, in order; None if the event answers no request.
+            note: explanation shown above the tree; empty for none.
         """
         self._stack.setCurrentIndex(0 if values is None else 1)
         self._note.setText(note)

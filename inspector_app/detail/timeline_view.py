@@ -1,4 +1,4 @@
-"""The waterfall of the invocation on show."""
+"""The waterfall of the displayed invocation."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from inspector_app.widgets.empty_state import EmptyState
 ROW_HEIGHT = 20
 _AXIS_HEIGHT = 22
 _NAMES_WIDTH = 150
-_RIGHT = 90
-"""Room after the last event, for what has not ended yet and its label."""
+_RIGHT = 90  # pixels after the last event, for open bars and their labels
 _NARROWEST = 3
 _LABEL_GAP = 12
 _ROLES = {"model": "author3", "tool": "ok", "wait": "warn"}
 
 
 class TimelineView(QWidget):
-    """Shows a `Timeline`, or says why there is none.
+    """A view of a `Timeline`, or a text that explains why there is none.
 
     Attributes:
-        chart: the waterfall itself.
+        chart: the waterfall.
 
     Signals:
-        event_chosen (int): go to the event at this place.
-        came_on_show: it can be seen now.
+        event_chosen (int): the user chose the event at this position.
+        came_on_show: the view became visible.
     """
 
     event_chosen = Signal(int)
@@ -47,19 +46,19 @@ class TimelineView(QWidget):
         self._scroll.setWidgetResizable(True)
         self._scroll.setWidget(self.chart)
         self._scroll.setFocusProxy(self.chart)
-        self._scroll.verticalScrollBar().valueChanged.connect(lambda _: self.chart.update())  # the axis stays above
-        self._empty = EmptyState("Nothing to draw", "Select an event: its invocation is drawn along the time.")
+        self._scroll.verticalScrollBar().valueChanged.connect(lambda _: self.chart.update())  # repaints the axis, which stays at the top
+        self._empty = EmptyState("No timeline", "Select an event to see its invocation on a time axis.")
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._scroll)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Tell that it can be seen: what cannot be seen is not drawn."""
+        """Emit `came_on_show`: a hidden timeline is not computed."""
         super().showEvent(event)
         self.came_on_show.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show round the chart whether it has the keyboard; keep the selected event's row in sight when its rows are others."""
+        """Repaint the focus frame around the chart, and keep the selected event's row visible when the rows change."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self._scroll.update()
         if event.type() == QEvent.Type.Resize:
@@ -67,25 +66,25 @@ class TimelineView(QWidget):
         return False
 
     def set_timeline(self, shown: Timeline | None, roles: dict[str, str]) -> None:
-        """Show another waterfall; None: there is none.
+        """Show a waterfall.
 
         Args:
-            shown: what.
+            shown: the waterfall; None for none.
             roles: author → colour role.
         """
         self.chart.set_timeline(shown, roles)
         self._stack.setCurrentWidget(self._scroll if shown is not None and shown.rows else self._empty)
 
     def set_empty_text(self, title: str, hint: str) -> None:
-        """Say why there is nothing."""
+        """Set the text shown without a waterfall."""
         self._empty.set_text(title, hint)
 
     def select_event(self, index: int | None, time: float | None) -> None:
         """Mark the selected event.
 
         Args:
-            index: its place.
-            time: epoch seconds when it was made.
+            index: position of the event; None for none.
+            time: its timestamp, epoch seconds.
         """
         is_other = index != self._selected
         self._selected = index
@@ -100,7 +99,7 @@ class TimelineView(QWidget):
 
 
 class _Chart(QWidget):
-    """Paints the rows that are on show. Left and right go from bar to bar, and to its event."""
+    """The chart. It paints the visible rows; Left and Right move from bar to bar and choose its event."""
 
     event_chosen = Signal(int)
 
@@ -130,10 +129,10 @@ class _Chart(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return room for all rows."""
+        """Return the height of all rows."""
         return QSize(600, self.minimumHeight())
 
-    # where things stand
+    # geometry
 
     def _x(self, time: float) -> float:
         assert self._shown is not None
@@ -146,7 +145,7 @@ class _Chart(QWidget):
         return QRectF(left, _AXIS_HEIGHT + row * ROW_HEIGHT + 4, max(right - left, _NARROWEST), height)
 
     def bar_at(self, point: QPoint) -> tuple[TimelineRow, Bar] | None:
-        """Return the bar at a point, with its row; None where there is none."""
+        """Return the bar at a point with its row, or None."""
         row = (point.y() - _AXIS_HEIGHT) // ROW_HEIGHT
         if self._shown is None or not 0 <= row < len(self._shown.rows) or point.y() < self._axis_bottom:
             return None
@@ -157,7 +156,7 @@ class _Chart(QWidget):
         return None
 
     def row_of(self, index: int | None) -> int | None:
-        """Return the row of an event: that of the call it belongs to, or of the agent that was at work."""
+        """Return the row of an event: that of its call, else of the agent that was running."""
         if self._shown is None or index is None:
             return None
         bars = [(row, bar) for row, line in enumerate(self._shown.rows) for bar in line.bars]
@@ -166,21 +165,21 @@ class _Chart(QWidget):
         return calls[0] if calls else min(agents)[1] if agents else None
 
     def centre_of(self, label: str, number: int = 0) -> QPoint:
-        """Return the middle of a bar, by its row's label and its number there."""
+        """Return the centre of a bar, given the label of its row and its number in the row."""
         assert self._shown is not None
         row, line = next((row, line) for row, line in enumerate(self._shown.rows) if line.label == label)
         return self._rect(row, line.bars[number]).center().toPoint()
 
-    # what is asked for
+    # input
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go to the event of the bar that was clicked."""
+        """Choose the event of the clicked bar."""
         found = self.bar_at(event.position().toPoint())
         if found is not None and event.button() == Qt.MouseButton.LeftButton:
             self._choose(found[1])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from bar to bar by time with left and right."""
+        """Choose the previous or next bar by time with Left and Right."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if self._shown is None or step is None:
             super().keyPressEvent(event)
@@ -202,7 +201,7 @@ class _Chart(QWidget):
         self.event_chosen.emit(bar.index)
 
     def event(self, event: QEvent) -> bool:
-        """Tell, under the mouse, what a bar is."""
+        """Show a bar's description as its tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             found = self.bar_at(event.pos())
             QToolTip.showText(event.globalPos(), plain_tooltip(words_of(*found)) if found else "", self)
@@ -212,7 +211,7 @@ class _Chart(QWidget):
     # painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the axis, and the rows that have to be painted again."""
+        """Paint the axis and the rows in the exposed rectangle."""
         if self._shown is None:
             return
         with QPainter(self) as painter:
@@ -230,7 +229,7 @@ class _Chart(QWidget):
 
     @property
     def _axis_bottom(self) -> int:
-        """The axis stands at the top of what is to be seen, however far it is scrolled."""
+        """Bottom of the axis, which stays at the top of the visible part while the rows scroll."""
         return max(-self.y(), 0) + _AXIS_HEIGHT
 
     def _paint_grid(self, painter: QPainter, shown: Timeline) -> None:
@@ -253,7 +252,7 @@ class _Chart(QWidget):
         return max(2, (self.width() - _NAMES_WIDTH) // 110)
 
     def axis_labels(self, shown: Timeline) -> list[tuple[float, float, str]]:
-        """Return left edge, right edge and text of what stands on the axis: how long pauses are, and times where there is room."""
+        """Return the labels of the axis (left edge, right edge, text): lengths of pauses first, then times where they fit."""
         metrics = QFontMetrics(self._small)
         wanted: list[tuple[float, str]] = []
         for pause in shown.scale.pauses:
@@ -290,7 +289,7 @@ class _Chart(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         painter.drawRoundedRect(rect, 2.5, 2.5)
-        if bar.end is None:  # it has not ended: open to the right
+        if bar.end is None:  # still running: open to the right
             painter.setBrush(Qt.BrushStyle.BDiagPattern)
             painter.drawRect(rect)
         if bar is self._current or (bar.kind != "agent" and self._selected[0] in (bar.index, bar.last)):
@@ -314,8 +313,8 @@ class _Chart(QWidget):
 
 
 def words_of(line: TimelineRow, bar: Bar) -> str:
-    """Return what a bar is, in words."""
-    what = {"agent": "agent", "model": "model call of", "tool": "tool of", "wait": "waits for a person, called by"}[bar.kind]
+    """Return the description of a bar, for its tooltip."""
+    what = {"agent": "agent", "model": "model call of", "tool": "tool of", "wait": "waits for the user, called by"}[bar.kind]
     name = f"agent {line.author}" if bar.kind == "agent" else f"{line.label} · {what} {line.author}"
     lasted = "has not ended" if bar.end is None else duration(bar.end - bar.start)
     place = f"event {bar.index + 1:,}" if bar.index == bar.last else f"events {bar.index + 1:,} to {bar.last + 1:,}"

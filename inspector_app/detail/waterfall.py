@@ -1,7 +1,7 @@
-"""An invocation as a waterfall: which agent was at work when, and which model and tool calls it made. Pure.
+"""An invocation as a waterfall: when each agent ran, and its model and tool calls. No Qt.
 
-Only what is committed is known: a model call is taken to begin with the event before its answer; a tool call lasts from its event
-to that of its response.
+The waterfall is computed from committed events alone. A model call is assumed to start at the event before its answer; a tool
+call lasts from the event with the call to the event with its response.
 """
 
 from __future__ import annotations
@@ -19,29 +19,25 @@ from runtime.events.kinds import CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL,
 
 BarKind = Literal["agent", "model", "tool", "wait"]
 
-MODEL = "model"
-"""What the row of an agent's model calls is called."""
+MODEL = "model"  # label of the row with an agent's model calls
 
 _ASKS = {CONFIRMATION_TOOL: "confirmation", CREDENTIAL_TOOL: "credential", INPUT_TOOL: "input"}
-_CUT_SHARE = 0.06
-"""Of the width, for a pause that is cut out."""
-_LONG_PAUSE = 5.0
-"""Seconds; a shorter pause is never cut out."""
-_LONGEST_WORK = 600.0
-"""Seconds; no call lasts longer: before that the work was interrupted, even if a call's answer is what comes next."""
+_CUT_SHARE = 0.06  # share of the width given to a shortened pause
+_LONG_PAUSE = 5.0  # seconds; shorter pauses are never shortened
+_LONGEST_WORK = 600.0  # seconds; a longer gap is a pause even within a call, because the work was probably interrupted
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Something that took a while.
+    """An activity with a duration.
 
     Attributes:
-        kind: what it was.
-        start, end: epoch seconds; an end of None: it has not ended.
-        index: place of the event that a click on it goes to.
-        last: place of the event that ended it; the same where there is only one.
-        label: what stands in it.
-        failed: it ended with an error.
+        kind: type of the activity.
+        start, end: epoch seconds; an `end` of None means it has not ended.
+        index: position of the event that a click selects.
+        last: position of the event that ended it; equal to `index` for a single event.
+        label: text inside the bar.
+        failed: whether it ended with an error.
     """
 
     kind: BarKind
@@ -55,13 +51,13 @@ class Bar:
 
 @dataclass(slots=True)
 class TimelineRow:
-    """A line of the waterfall: an agent, its model calls, or one of its tools.
+    """A row of the waterfall: an agent, its model calls, or one of its tools.
 
     Attributes:
-        label: the agent's, or the tool's name.
-        author: whose row it is.
-        indent: 0 for an agent, 1 for what it called; one more for each agent with a row whose branch it is in.
-        bars: by their start.
+        label: name of the agent or tool.
+        author: the agent the row belongs to.
+        indent: 0 for an agent, 1 for its calls, plus one for each other agent in its branch that has a row.
+        bars: sorted by start.
     """
 
     label: str
@@ -75,9 +71,9 @@ class Timeline:
     """The waterfall of some events.
 
     Attributes:
-        rows: from above.
+        rows: from top to bottom.
         start, end: epoch seconds of the first and the last event.
-        scale: places times on the width.
+        scale: maps times to the width.
     """
 
     rows: list[TimelineRow]
@@ -88,21 +84,21 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A long time in which nothing happened, shown short."""
+    """A long period without activity, drawn short."""
 
     start: float
     end: float
 
 
 class Scale:
-    """Places times between 0 and 1, long pauses cut short: else an answer that came the next day leaves nothing of the rest.
+    """A map from times to the range 0 to 1 that shortens long pauses, so that an answer on the next day leaves room for the rest.
 
     Args:
-        times: of the events, epoch seconds.
-        work: starts and ends of model and tool calls: no pauses.
+        times: timestamps of the events, epoch seconds.
+        work: starts and ends of model and tool calls, which are not pauses.
 
     Attributes:
-        pauses: what was cut short.
+        pauses: the shortened pauses, by start.
     """
 
     def __init__(self, times: Iterable[float], work: Iterable[tuple[float, float]] = ()) -> None:
@@ -134,7 +130,7 @@ class Scale:
         self._times.append(time)
 
     def place(self, time: float) -> float:
-        """Return where a time stands, 0 for the first event's and 1 for the last one's."""
+        """Return the position of a time: 0 for the first event, 1 for the last."""
         after = bisect_right(self._times, time)
         if after == 0:
             return 0.0
@@ -144,10 +140,10 @@ class Scale:
         return min(self._places[after - 1] + (time - before) / length * (self._places[after] - self._places[after - 1]), 1.0)
 
     def ticks(self, most: int) -> list[float]:
-        """Return round times (epoch seconds, counted from the first one and from the end of each pause) to be named on the axis.
+        """Return round times for the axis, in epoch seconds, counted from the first event and from the end of each pause.
 
         Args:
-            most: about how many.
+            most: approximate number of ticks.
         """
         shown = self._times[-1] - self._times[0] - sum(pause.end - pause.start for pause in self.pauses)
         step = _round_step(shown / max(most, 1))
@@ -160,7 +156,7 @@ class Scale:
         return ticks
 
     def pause_before(self, time: float) -> Pause | None:
-        """Return the last pause that was over by then."""
+        """Return the last pause that ended at or before a time."""
         return next((pause for pause in reversed(self.pauses) if pause.end <= time), None)
 
     def _stretches(self) -> list[tuple[float, float]]:
@@ -172,8 +168,8 @@ def timeline(events: Sequence[Event], first: int = 0) -> Timeline:
     """Return the waterfall of an invocation.
 
     Args:
-        events: of one invocation, in commit order.
-        first: the place of the first one in its session.
+        events: events of one invocation, in commit order.
+        first: position of the first one in its session.
     """
     drawn = _Waterfall()
     for index, event in enumerate(events, first):
@@ -183,7 +179,7 @@ def timeline(events: Sequence[Event], first: int = 0) -> Timeline:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """From what came before an agent's event to the event; with `ends` the agent says that it is done."""
+    """The time from the preceding event to an agent's event; `ends` if that event ends the agent."""
 
     index: int
     start: float
@@ -192,7 +188,7 @@ class _Span:
 
 
 class _Waterfall:
-    """Grows event by event."""
+    """A waterfall under construction."""
 
     def __init__(self) -> None:
         self._agents: dict[tuple[str, str], dict[str, TimelineRow]] = {}
@@ -201,7 +197,7 @@ class _Waterfall:
         self._seen: list[tuple[str, float]] = []
 
     def add(self, index: int, event: Event) -> None:
-        """Take in the next event."""
+        """Add the next event."""
         branch = event.branch or ""
         for response in event.get_function_responses():
             self._close(response.id or "", index, event, failed=failure_of(response) is not None)
@@ -223,7 +219,7 @@ class _Waterfall:
         self._seen.append((branch, event.timestamp))
 
     def result(self) -> Timeline:
-        """Return what there is so far."""
+        """Return the waterfall of the events so far."""
         times = [time for _, time in self._seen]
         for row, index, start, waits in self._open.values():
             row.bars.append(Bar("wait" if waits else "tool", start, None, index, index, "waits" if waits else "open"))
@@ -246,7 +242,7 @@ class _Waterfall:
         return below.setdefault(label, TimelineRow(label, author, 1))
 
     def _begin(self, branch: str, time: float) -> float:
-        """Return when what ended with an event began: with the event before it, that of a parallel branch left out."""
+        """Return the time of the preceding event, ignoring parallel branches: the assumed start of what this event ended."""
         for other, seen in reversed(self._seen):
             if branch.startswith(other) or other.startswith(branch):
                 return min(seen, time)
@@ -257,7 +253,7 @@ class _Waterfall:
             return
         row, first, start, waits = self._open[call_id]
         if waits and event.author != "user" and not failed:
-            return  # the tool said that it has begun; who closes it is a person
+            return  # a long-running tool's own response reports only that it started; the user's response ends it
         del self._open[call_id]
         row.bars.append(Bar("wait" if waits else "tool", start, event.timestamp, first, index, "", failed))
 
@@ -269,7 +265,7 @@ def _is_from_model(event: Event) -> bool:
 
 
 def _runs(spans: Sequence[_Span], scale: Scale) -> list[Bar]:
-    """Return a bar for each run of an agent: one ends with the agent, or with a pause in which nothing happened."""
+    """Return a bar for each run of an agent. A run ends with the agent or at a pause."""
     runs: list[Bar] = []
     goes_on = False
     for span in spans:
@@ -285,7 +281,7 @@ def _runs(spans: Sequence[_Span], scale: Scale) -> list[Bar]:
 
 
 def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans of time with those that touch each other made one."""
+    """Return time spans with overlapping and adjacent ones merged."""
     joined: list[tuple[float, float]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -296,6 +292,6 @@ def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _round_step(length: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, not shorter than a length (a millisecond at least)."""
+    """Return 1, 2 or 5 times a power of ten that is not below `length` (in seconds, at least a millisecond)."""
     power = 10.0 ** math.floor(math.log10(max(length, 1e-3)))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= length * 0.999)

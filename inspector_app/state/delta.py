@@ -1,4 +1,4 @@
-"""What one event changed: a row a key, before and after, by scope."""
+"""The changes of one event: one row per key, with the values before and after."""
 
 from __future__ import annotations
 
@@ -16,27 +16,20 @@ from runtime.sessions.state import SCOPES, Change, same_value
 
 Index = QModelIndex | QPersistentModelIndex
 
-CHANGE_ROLE = Qt.ItemDataRole.UserRole + 1
-"""The `Change` behind a row."""
-
-DIFFERENCE_ROLE = Qt.ItemDataRole.UserRole + 2
-"""The `MarkedText` of a cell that holds a text of which only a part changed, or None."""
-
-NOTHING = "–"
-"""Stands for a value that there was not, or is not any more."""
-
-NOT_RECORDED = "not recorded"
-"""Stands for a value that nobody kept (databases that others wrote)."""
+CHANGE_ROLE = Qt.ItemDataRole.UserRole + 1  # the `Change` of a row
+DIFFERENCE_ROLE = Qt.ItemDataRole.UserRole + 2  # the `MarkedText` of a cell whose text changed in part, or None
+NOTHING = "–"  # shown where a value is absent
+NOT_RECORDED = "not recorded"  # shown for earlier values that a foreign database did not store
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A key that changed, or one place inside its value.
+    """A changed key, or one place inside its value.
 
     Attributes:
-        change: of the key.
-        place: the place; None for the key itself.
-        more: there are more places than are shown, below this one.
+        change: the key's change.
+        place: the place; None for the row of the key.
+        more: whether this row states that further places are not shown.
     """
 
     change: Change
@@ -45,7 +38,7 @@ class Row:
 
 
 def ground(row: Row, column: int) -> str:
-    """Return what ground a cell stands on: `removed` before, `added` after; none where there is no value or nothing changed."""
+    """Return the background role of a cell: `removed` before, `added` after; empty without a value or a change."""
     change, place = row.change, row.place
     if row.more:
         return ""
@@ -61,7 +54,7 @@ def ground(row: Row, column: int) -> str:
 
 
 class DeltaModel(QAbstractTableModel):
-    """The changes of one event, sorted by scope; below a changed object or list the places in it that differ."""
+    """A table of an event's changes, sorted by scope; below a changed dict or list, the places that differ."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -69,11 +62,11 @@ class DeltaModel(QAbstractTableModel):
         self._title = "delta"
 
     def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
-        """Show another event's changes.
+        """Replace the changes.
 
         Args:
-            changes: in any order; within a scope the order is kept.
-            title: heading of the key column, such as `delta of 142`.
+            changes: in any order; the order within a scope is kept.
+            title: title of the key column, such as `delta of 142`.
         """
         self.beginResetModel()
         self._rows = [row for change in sorted(changes, key=lambda change: SCOPES.index(change.scope)) for row in _rows(change)]
@@ -85,11 +78,11 @@ class DeltaModel(QAbstractTableModel):
         return self._rows[row].change
 
     def row(self, row: int) -> Row:
-        """Return what a row shows."""
+        """Return the content of a row."""
         return self._rows[row]
 
     def filters_at(self, row: int) -> list[tuple[str, str]]:
-        """Return filters that let events with the same change through: words for a menu, and the filter."""
+        """Return filters that match events with the same change, as pairs of label and filter expression."""
         shown = self._rows[row]
         path, value = state_root(shown.change.key), shown.change.after
         if shown.place is not None:
@@ -113,7 +106,7 @@ class DeltaModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell's text, its change, or a tooltip with more of the value."""
+        """Return the text of a cell, its change, its marked difference, its tooltip or its accessible text."""
         if not index.isValid():
             return None
         row = self._rows[index.row()]

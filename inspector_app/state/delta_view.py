@@ -1,4 +1,4 @@
-"""What the selected event changed: key, before, after."""
+"""The changes of the selected event: key, before, after."""
 
 from __future__ import annotations
 
@@ -17,26 +17,21 @@ from inspector_app.widgets.row_menu import RowMenu
 from inspector_app.widgets.value_delegate import ROW_HEIGHT, ValueDelegate
 from runtime.sessions.state import Change
 
-_KEYS_SHARE = 0.34
-"""Of the width, at most, for the keys."""
-
-_LEAST = 40
-"""Pixels of a column."""
-
-_DOT = 30
-"""Pixels before a key."""
+_KEYS_SHARE = 0.34  # maximum share of the width for the keys
+_LEAST = 40  # minimum width of a column, pixels
+_DOT = 30  # pixels before a key
 
 
 class DeltaView(QWidget):
-    """Shows a `DeltaModel`, or that nothing was changed; and with what the state is compared.
+    """A view of a `DeltaModel`, or a text if nothing changed. A bar above names the event it is compared with.
 
     Attributes:
         model: the changes.
-        table: the view of them.
+        table: the view of the changes.
 
     Signals:
-        comparing_ended: show again what the event changed.
-        filter_asked (str): show only the events that this filter lets through.
+        comparing_ended: the user stopped comparing.
+        filter_asked (str): the user chose a filter expression.
     """
 
     comparing_ended = Signal()
@@ -85,29 +80,29 @@ class DeltaView(QWidget):
         column.addLayout(self._stack)
 
     def show_comparing(self, text: str | None) -> None:
-        """Say with what the state is compared, and offer to stop; None: with nothing."""
+        """Show what the state is compared with and a button to stop; None hides the bar."""
         if text is None:
             self._comparing.hide()
         else:
             self._comparing.suggest(text, "Stop comparing", "code-compare", "accent")
 
     def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
-        """Show another event's changes.
+        """Replace the changes.
 
         Args:
-            changes, title: as `DeltaModel.set_changes` takes them.
+            changes, title: as in `DeltaModel.set_changes`.
         """
         self.model.set_changes(changes, title)
         self._fit_columns()
         self._stack.setCurrentWidget(self.table if changes else self._empty)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width out again."""
+        """Distribute the new width."""
         super().resizeEvent(event)
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give the keys what they need, if that is not too much; the values share the rest, and who needs less than half leaves it."""
+        """Give the keys their width up to a share; the values share the rest, and a short value leaves its space to the long one."""
         width, header = self.table.viewport().width(), self.table.horizontalHeader()
         keys, before, after = (max(self.table.sizeHintForColumn(column), header.sectionSizeHint(column)) for column in range(3))
         keys = max(min(keys + _DOT, max(int(width * _KEYS_SHARE), width - before - after)), 100)
@@ -121,11 +116,11 @@ class DeltaView(QWidget):
         self.table.setColumnWidth(1, half)
 
     def set_empty_text(self, title: str, hint: str = "") -> None:
-        """Say why there are no changes."""
+        """Set the text shown without changes."""
         self._empty.set_text(title, hint)
 
     def context_menu(self, row: int) -> QMenu | None:
-        """Return the menu of a row, None where there is none."""
+        """Return the menu of a row, or None if there is no such row."""
         if row < 0:
             return None
         change = self.model.change(row)

@@ -1,4 +1,4 @@
-"""Below the state: change, add or clear a key by hand, and take such an edit back."""
+"""The bar below the state that edits, adds or clears a key, and undoes such an edit."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FORM_HEIGHT = 156
 
 
 class StateEditBar(QWidget):
-    """A line of buttons, or the form of one key in their place.
+    """A row of buttons, or the form for one key in its place.
 
     Signals:
-        edit_asked(dict): key with prefix → JSON value; None clears it.
-        undo_asked: the selected event, an edit, shall be taken back.
-        form_shown(bool): the form is open now, and needs room, or not any more.
+        edit_asked (dict): the user set a key: key with prefix → JSON value; None clears it.
+        undo_asked: the user asked to undo the selected event, which is an edit.
+        form_shown (bool): the form, which needs more room, was opened or closed.
     """
 
     edit_asked = Signal(dict)
@@ -45,33 +45,33 @@ class StateEditBar(QWidget):
         self._show()
 
     def select(self, key: str | None, value: Any = None) -> None:
-        """Take note of the key that is selected in the state.
+        """Set the selected key.
 
         Args:
-            key: with its prefix; None: none, or one that cannot be edited.
-            value: as it is shown.
+            key: key with prefix; None if no editable key is selected.
+            value: its current value.
         """
         self._selected = (key, value) if key is not None else None
         self._show()
 
     def set_blocked(self, reason: str | None) -> None:
-        """Say why state cannot be edited now; None if it can."""
+        """Disable editing for a reason; None enables it."""
         self._blocked = reason
         if reason is not None:
             self._show_form(False)
         self._show()
 
     def set_undo(self, offered: bool) -> None:
-        """Say whether the selected event is an edit, which can be taken back."""
+        """Show or hide *Undo*; it is offered if the selected event is an edit."""
         self._undo.setVisible(offered)
 
     def start_edit(self) -> None:
-        """Open the form on the selected key."""
+        """Open the form for the selected key."""
         if self._blocked is None and self._selected is not None:
             self._open(*self._selected)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc puts the form away, Ctrl+Enter sets the value."""
+        """Close the form with Esc; set the value with Ctrl+Enter."""
         if event.key() == Qt.Key.Key_Escape and self._stack.currentIndex() == 1:
             self._on_cancel()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -93,28 +93,28 @@ class StateEditBar(QWidget):
         self.setFixedHeight(FORM_HEIGHT if shown else self._buttons.sizeHint().height())
 
     def _show(self) -> None:
-        chosen = None if self._selected else "Select a key first (temp: keys live in a running invocation only)."
+        chosen = None if self._selected else "Select a key first. temp: keys, which exist only during an invocation, cannot be edited."
         for button, needs, does in (
-            (self._edit, chosen, "Set another value (F2)"),
-            (self._clear, chosen, "Set it to null: a key cannot be taken out of state again"),
-            (self._add, None, "Set a key that is not there yet"),
-            (self._undo, None, "Set back what this event changed, by another event"),
+            (self._edit, chosen, "Change the value (F2)"),
+            (self._clear, chosen, "Set the key to null; keys cannot be removed from the state"),
+            (self._add, None, "Add a new key"),
+            (self._undo, None, "Commit another event that restores the values before this one"),
         ):
             blocked = self._blocked or needs
             button.setEnabled(blocked is None)
             button.setToolTip(plain_tooltip(blocked or does))
 
     def _show_set(self) -> None:
-        problem = self._editor.problem or ("" if self._key.text().strip() else "The key needs a name.")
+        problem = self._editor.problem or ("" if self._key.text().strip() else "Enter a key.")
         self._set.setEnabled(not problem)
-        self._set.setToolTip(plain_tooltip(problem or "Commit it (Ctrl+Enter)"))
+        self._set.setToolTip(plain_tooltip(problem or "Commit the value (Ctrl+Enter)"))
 
     def _on_edit(self) -> None:
         self.start_edit()
 
     def _on_add(self) -> None:
         self._open("", None)
-        self._editor.edit.selectAll()  # what is typed stands in the place of null
+        self._editor.edit.selectAll()  # typing replaces null
 
     def _on_clear(self) -> None:
         if self._selected is not None:

@@ -1,4 +1,4 @@
-"""State edited by hand: as committed events, while an agent is held or between runs."""
+"""Manual edits of the state, committed as events while an agent is held or between runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runtime.events.marks import is_state_edit
 
 
 class StateEditController(QObject):
-    """Sets state keys in the selected session, and takes such edits back."""
+    """Sets state keys in the selected session and undoes such edits."""
 
     def __init__(self, cursor: Cursor, browse: CurrentSession, commits: ManualEvents, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -23,26 +23,26 @@ class StateEditController(QObject):
         self._commits = commits
 
     def blocked(self) -> str | None:
-        """Return why state cannot be edited now, as a sentence; None if it can."""
+        """Return the reason why the state cannot be edited now, or None."""
         return self._commits.blocked()
 
     def edit(self, changes: dict[str, Any]) -> None:
         """Set keys.
 
         Args:
-            changes: key with prefix → JSON value; None clears it.
+            changes: key with prefix → JSON value; None clears the key.
         """
         self._commits.commit("Editing state", lambda engine, session: engine.edit_state(session.address.key, changes))
 
     def undo(self) -> None:
-        """Take the selected event back, if it is an edit."""
+        """Undo the selected event, if it is an edit."""
         event = self.selected_edit()
         if event is not None:
             event_id = event.id
             self._commits.commit("Editing state", lambda engine, session: engine.undo_state_edit(session.address.key, event_id))
 
     def selected_edit(self) -> Event | None:
-        """Return the selected event, if it is an edit."""
+        """Return the selected event if it is an edit, else None."""
         session, index = self._browse.session, self._cursor.event_index
         if session is None or index is None or index >= len(session.events):
             return None

@@ -1,4 +1,4 @@
-"""State as four lanes (session, user, app, temp), with what one event changed marked in it, and pinned keys above."""
+"""The state in four lanes (session, user, app, temp) with an event's changes marked, and pinned keys above."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
 LANE_TITLES: dict[Scope, str] = {"session": "session", "user": "user:", "app": "app:", "temp": "temp:"}
 
-UNCOMMITTED = "uncommitted"
-"""The `lane` of what is not committed yet; no scope."""
+UNCOMMITTED = "uncommitted"  # `lane` of values that are not committed yet
 
-_BOTH_FIT = 24
-"""Characters of a value before and after; of longer ones only the new one is shown: that must not be cut off, and the delta has both."""
-"""The `lane` of the session's files (artifacts); no scope."""
+_BOTH_FIT = 24  # characters; a longer change shows only the new value in full, because the delta shows both
 
 
-CHANGED_SINCE = " · changed since"
-"""After the writer of a key that another session has written since."""
+CHANGED_SINCE = " · changed since"  # appended to the writer of a key that another session has written since
 
 OTHER_SESSION = "another session"
 BEFORE_THE_RECORD = "not recorded"
@@ -32,11 +28,11 @@ AT_CREATION = "at creation"
 
 
 class StateByScope(Protocol):
-    """State sorted by scope, as `runtime.history` gives it.
+    """A state by scope, as returned by `runtime.history`.
 
     Attributes:
-        session, user, app, temp: keys with their prefixes → values.
-        unknown: keys whose value at that moment is not recorded.
+        session, user, app, temp: key with prefix → value.
+        unknown: keys whose value at that event is not recorded.
     """
 
     @property
@@ -53,13 +49,13 @@ class StateByScope(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A file of the session.
+    """A version of a file of the session.
 
     Attributes:
-        name: of the file.
-        version: its number.
-        place: of the event that names it; None: no event does.
-        author: of that event.
+        name: file name.
+        version: version number.
+        place: position of the event that saved it; None if no event refers to it.
+        author: author of that event.
     """
 
     name: str
@@ -70,7 +66,7 @@ class FileVersion:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """What `set_state` was given."""
+    """The arguments of `set_state`."""
 
     state: StateByScope | None
     changes: Sequence[Change]
@@ -80,7 +76,7 @@ class _Moment:
 
 
 class StateTreeModel(ValueTreeModel):
-    """The state at one moment."""
+    """A tree of the state after an event."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -96,31 +92,31 @@ class StateTreeModel(ValueTreeModel):
         return list(self._pinned)
 
     def set_pinned(self, keys: Sequence[str]) -> None:
-        """Show these keys first, whatever their scope, also at moments when they are not set.
+        """Set the keys that are listed first, also after events where they are not set.
 
         Args:
-            keys: with their prefixes.
+            keys: keys with prefixes.
         """
         self._pinned = list(keys)
         self._rebuild()
 
     def search(self, text: str) -> None:
-        """Show only the keys that have a text in their name or anywhere in their value; empty shows all again."""
+        """Show only keys whose name or value contains a text, ignoring case; an empty text shows all."""
         self._wanted = text.casefold()
         self._rebuild()
 
     def set_uncommitted(self, values: Mapping[str, Any]) -> None:
-        """Show apart what a held agent has written and no event has carried yet.
+        """Show values that a held agent has written but no event has committed.
 
         Args:
-            values: key with prefix → value; empty takes the lane away.
+            values: key with prefix → value; empty removes the lane.
         """
         if values != self._uncommitted:
             self._uncommitted = dict(values)
             self._show_again()
 
     def set_files(self, files: Sequence[FileVersion]) -> None:
-        """Show the session's files at this moment; none takes the lane away."""
+        """Show the session's files after the event; an empty list removes the lane."""
         if list(files) != self._files:
             self._files = list(files)
             self._show_again()
@@ -152,13 +148,13 @@ class StateTreeModel(ValueTreeModel):
         writers: Mapping[str, tuple[int, str]] | None = None,
         changed_since: Collection[str] = (),
     ) -> None:
-        """Show the state at another moment.
+        """Show the state after another event.
 
         Args:
             state: None leaves the lanes empty.
-            changes: what the event of that moment changed.
-            title: heading of the key column, such as `state at 142`.
-            writers: key → place and name of who wrote it last, a negative place for another session; None: that is not told.
+            changes: the event's changes.
+            title: title of the key column, such as `state at 142`.
+            writers: key → position and author of the last writer, with a negative position for another session; None hides the column.
             changed_since: keys that another session has written since.
         """
         self._moment = _Moment(state, changes, title, writers, changed_since)
@@ -207,7 +203,7 @@ def _files_lane(root: ValueNode, files: Sequence[FileVersion]) -> ValueNode:
     nodes = []
     for row, file in enumerate(files):
         unconfirmed = file.place is None
-        note = f"version {file.version}" + (" · unconfirmed: no event names it" if unconfirmed else "")
+        note = f"version {file.version}" + (" · unconfirmed: no event refers to it" if unconfirmed else "")
         path = f"artifacts[{file.name!r}]"
         node = ValueNode(lane, row, file.name, file.version, path, note=note, mark="unknown" if unconfirmed else "")
         if file.place is not None:
@@ -218,7 +214,7 @@ def _files_lane(root: ValueNode, files: Sequence[FileVersion]) -> ValueNode:
 
 
 def _pinned_lane(root: ValueNode, keys: Sequence[str], moment: _Moment) -> ValueNode:
-    """Return a lane with these keys; those that are not set at the moment say so."""
+    """Return a lane with these keys; keys without a value show *not set*."""
     lane = ValueNode(root, 0, "pinned", None, "state", note=f"{len(keys):,}", lane=PINNED)
     there = {node.key: node for scope in dict.fromkeys(map(scope_of, keys)) for node in _lane(root, 0, scope, moment).children}
     children = []
@@ -231,7 +227,7 @@ def _pinned_lane(root: ValueNode, keys: Sequence[str], moment: _Moment) -> Value
 
 
 def _keep(lane: ValueNode, wanted: str) -> None:
-    """Leave only those of a lane's keys that have a text in their name or their value."""
+    """Keep only the keys of a lane whose name or value contains a text."""
     count = len(lane.children)
     kept = [node for node in lane.children if wanted in node.key.casefold() or wanted in _plain(node.value).casefold()]
     for row, node in enumerate(kept):

@@ -1,4 +1,4 @@
-"""The state at the selected event, in four lanes."""
+"""The state after the selected event, in four lanes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree_view import ValueTreeView
 from runtime.sessions.state import Change
 
-NO_STATE = ("No state to show", "Select an event to see what the agent knew then.")
+NO_STATE = ("No state to show", "Select an event to see the state after it.")
 
 
 class StateView(QWidget):
-    """Shows a `StateTreeModel`, or says why there is none.
+    """A view of a `StateTreeModel`, or a text if there is no state.
 
     Attributes:
-        model: the lanes.
-        tree: the view of them.
-        search: what is looked for in them; hidden until somebody asks.
+        model: the state.
+        tree: the view of the state.
+        search: search field; hidden until `ask_search`.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -57,7 +57,7 @@ class StateView(QWidget):
         column.addLayout(self._stack)
 
     def ask_search(self) -> None:
-        """Ask what to look for in the state."""
+        """Show and focus the search field."""
         self._finder.show()
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
@@ -75,14 +75,14 @@ class StateView(QWidget):
         writers: Mapping[str, tuple[int, str]] | None = None,
         changed_since: Collection[str] = (),
     ) -> None:
-        """Show the state at another moment; None: it is not known.
+        """Show the state after another event.
 
         Args:
-            state, changes, title, writers, changed_since: as `StateTreeModel.set_state` takes them.
+            state, changes, title, writers, changed_since: as in `StateTreeModel.set_state`; without a state, the empty text is shown.
         """
         self.model.set_state(state, changes, title, writers, changed_since)
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 
     def set_empty_text(self, title: str, hint: str) -> None:
-        """Say why there is no state."""
+        """Set the text shown without a state."""
         self._empty.set_text(title, hint)

@@ -1,4 +1,4 @@
-"""Who wrote a state key: every write, oldest first, with the prompts that read it; a click goes to the event."""
+"""The writers of a state key: every write, oldest first, with the model requests that read it. A click goes to the event."""
 
 from __future__ import annotations
 
@@ -30,24 +30,23 @@ _EVENT = 1
 _NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ICONS = {"write": ("pen", "text"), "parallel": ("code-fork", "warn"), "reading": ("eye", "dim")}
 
-_COLUMNS = ((140, 0.3), (60, 0.1), (80, 0.1), (110, 0.2))
-"""Of all but the last: its least width in pixels, and the share of the whole that it may take."""
+_COLUMNS = ((140, 0.3), (60, 0.1), (80, 0.1), (110, 0.2))  # all but the last: minimum width in pixels, maximum share of the width
 
 
 @dataclass(frozen=True, slots=True)
 class WriterRow:
-    """A write, or a prompt that read the value.
+    """A write of a key, or a model request that read it.
 
     Attributes:
-        kind: `write`, `parallel` (agents that ran at the same time overwrote each other) or `reading`.
+        kind: `write`, `parallel` (parallel agents overwrote each other's value) or `reading`.
         address: the session.
-        event_id: the event; None for the session's creation.
-        place: the event's number as shown, where it is known.
-        timestamp: epoch seconds; 0.0 where there is none.
-        who: the agent, and what of it.
+        event_id: the event; None for the creation of the session.
+        place: the event's number as displayed; empty if unknown.
+        timestamp: epoch seconds; 0.0 if there is none.
+        who: the agent and the part of it that wrote or read.
         where: branch and session.
-        change: what became of the value.
-        note: more about it, for a tooltip.
+        change: the change of the value.
+        note: details for the tooltip.
     """
 
     kind: str
@@ -62,10 +61,13 @@ class WriterRow:
 
 
 class WritersPane(QWidget):
-    """Lists `WriterRow`s; readings stand below the write whose value they saw.
+    """A list of `WriterRow`s; reads are below the write whose value they saw.
+
+    Attributes:
+        tree: the list.
 
     Signals:
-        event_asked(SessionAddress, str): go to this event.
+        event_asked (SessionAddress, str): the user chose an event.
     """
 
     event_asked = Signal(object, str)
@@ -87,31 +89,31 @@ class WritersPane(QWidget):
         rows.addWidget(self._title)
         rows.addWidget(self.tree, 1)
         self._stack = QStackedWidget(self)
-        self._empty = EmptyState("No key is asked about", "Select a key of the state and press Ctrl+Shift+W, or use its menu.")
+        self._empty = EmptyState("No key chosen", "Select a state key and press Ctrl+Shift+W, or use its menu.")
         self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
-        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self._stack)
 
     @property
     def rows(self) -> list[WriterRow]:
-        """What is shown."""
+        """The displayed rows."""
         return list(self._rows)
 
     @property
     def title(self) -> str:
-        """Which key it is about, and what is not known."""
+        """The key, and what is not recorded about it."""
         return self._title.text()
 
     def show_writers(self, title: str, rows: Sequence[WriterRow], in_force: int | None = None) -> None:
-        """Show who wrote a key.
+        """Show the writers of a key.
 
         Args:
-            title: which key, and what is not known of it.
+            title: the key, and what is not recorded about it.
             rows: in order.
-            in_force: number of the row to select: the write whose value is looked at; None: the last write.
+            in_force: number of the row to select: the write that set the displayed value; None for the last write.
         """
         self._title.setText(visible(title))
         self._rows = list(rows)
@@ -135,14 +137,14 @@ class WritersPane(QWidget):
         self._turn_to(1)
 
     def clear(self) -> None:
-        """Show nothing any more."""
+        """Remove all rows."""
         self._rows = []
         self.tree.clear()
         self._title.clear()
         self._turn_to(0)
 
     def _turn_to(self, page: int) -> None:
-        """Show a page; the keyboard stays in this pane if it is here."""
+        """Show a page; if the focus is in this pane, move it to the new page."""
         focused = QApplication.focusWidget()
         has_focus = focused is not None and self.isAncestorOf(focused)
         self._stack.setCurrentIndex(page)
@@ -188,15 +190,15 @@ class WritersPane(QWidget):
 
 
 class _Writes(QTreeWidget):
-    """The list; each column has what it needs, up to a share of the width, and the value the rest."""
+    """The list. Each column gets the width it needs up to a share; the value column gets the rest."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width out again."""
+        """Distribute the new width."""
         super().resizeEvent(event)
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Share the width out."""
+        """Distribute the width."""
         width = self.viewport().width()
         for column, (least, share) in enumerate(_COLUMNS):
             wanted = max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) + 8

@@ -1,4 +1,4 @@
-"""Everything the window can do, as actions: with a name, an icon, a key, and a tooltip that says why it cannot be done now."""
+"""The window's actions, each with a name, an icon, a shortcut, and a tooltip that explains why it is disabled."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
 
-BLOCKED = "blocked"
-"""The property of an action that says why it cannot be done now; empty if it can."""
+BLOCKED = "blocked"  # property of an action: why it is disabled; empty if it is enabled
 
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """The window's actions; menus, buttons and keys all lead to these."""
+    """The window's actions. Menus, buttons and shortcuts all trigger these."""
 
     run: QAction
     pause: QAction
@@ -71,17 +70,17 @@ class Actions:
 
     @property
     def all(self) -> list[QAction]:
-        """Each of them."""
+        """All actions, in the order of the fields."""
         return [getattr(self, entry.name) for entry in fields(self)]
 
     @property
     def themes(self) -> dict[str, QAction]:
-        """The theme each of the three chooses."""
+        """The theme action of each choice: `system`, `light`, `dark`."""
         return {"system": self.theme_system, "light": self.theme_light, "dark": self.theme_dark}
 
 
 def make_actions(parent: QObject) -> Actions:
-    """Make the actions, all of them enabled and connected to nothing."""
+    """Make the actions, all enabled and unconnected."""
 
     def action(name: str, text: str, icon: str = "", key: str = "", role: str = "text") -> QAction:
         made = QAction(text, parent)
@@ -131,7 +130,7 @@ def make_actions(parent: QObject) -> Actions:
         matching_call=action("matching_call", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
-        answer_pending=action("answer_pending", "Answer what waits", "hand", "Ctrl+P", "warn"),
+        answer_pending=action("answer_pending", "Answer pending item", "hand", "Ctrl+P", "warn"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),
         next_pane=action("next_pane", "Next pane", "arrow-right", "F7"),
         previous_pane=action("previous_pane", "Previous pane", "arrow-left", "Shift+F7"),
@@ -139,19 +138,19 @@ def make_actions(parent: QObject) -> Actions:
         perspective_browse=action("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1"),
         perspective_debug=action("perspective_debug", "Perspective: debug", "bug", "Ctrl+2"),
         reset_layout=action("reset_layout", "Reset the layout", "table-columns"),
-        theme_system=action("theme_system", "As the system"),
+        theme_system=action("theme_system", "Follow the system"),
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
         palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
-    actions.step_into.setIconText("Into")  # in the tool bar, where there is less room
+    actions.step_into.setIconText("Into")  # the tool bar has less room than the menus
     actions.step_out.setIconText("Out")
     actions.follow_newest.setCheckable(True)
-    allow(actions.follow_newest, None, "When another process begins a session in this database, go to it")
-    allow(actions.perspective_browse, None, "To look through databases: only the sessions and the inspector beside the events")
-    allow(actions.perspective_debug, None, "To follow one run: the inspector and the panes below, without the list of sessions")
+    allow(actions.follow_newest, None, "When another process starts a session in this database, show that session")
+    allow(actions.perspective_browse, None, "For browsing databases: shows the events, the session list and the inspector")
+    allow(actions.perspective_debug, None, "For debugging a run: shows the inspector and the lower panes, and hides the session list")
     group = QActionGroup(parent)
     for choice in actions.themes.values():
         choice.setCheckable(True)
@@ -160,12 +159,12 @@ def make_actions(parent: QObject) -> Actions:
 
 
 def allow(action: QAction, blocked: str | None, does: str = "") -> None:
-    """Enable an action, or disable it and say why.
+    """Enable an action, or disable it and explain why in its tooltip.
 
     Args:
-        action: which.
-        blocked: why it cannot be done now; None if it can.
-        does: what it would do, where its name does not say it.
+        action: the action to change.
+        blocked: why the action is unavailable; None to enable it.
+        does: what the action does, if its name does not say it.
     """
     key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     name = action.text() + (f" ({key})" if key else "")

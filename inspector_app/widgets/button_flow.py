@@ -1,4 +1,4 @@
-"""Buttons side by side, in as many lines as the width makes necessary: many of them must not make the window wider."""
+"""A row of buttons that wraps, so that many buttons do not widen the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GAP = 6
 
 
 class ButtonFlow(QWidget):
-    """Takes the width there is; as high as its lines."""
+    """A widget whose buttons wrap at its width. Its height follows the number of lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -20,7 +20,7 @@ class ButtonFlow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def set_buttons(self, buttons: Sequence[QPushButton]) -> None:
-        """Show these buttons."""
+        """Replace the buttons; the widget is hidden if there are none."""
         self._buttons = list(buttons)
         for button in self._buttons:
             button.setParent(self)
@@ -29,7 +29,7 @@ class ButtonFlow(QWidget):
         self._place(self.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines anew."""
+        """Wrap the buttons at the new width."""
         super().resizeEvent(event)
         self._place(event.size().width())
 
@@ -38,7 +38,7 @@ class ButtonFlow(QWidget):
         return QSize(max((button.sizeHint().width() for button in self._buttons), default=0), self.height())
 
     def sizeHint(self) -> QSize:
-        """Return the same: it takes more where there is more."""
+        """Return the minimum size; the layout may give it more width."""
         return self.minimumSizeHint()
 
     def _place(self, width: int) -> None:

@@ -1,4 +1,4 @@
-"""What goes to the clipboard, and the menu entries that put it there."""
+"""Text for the clipboard, and the menu entries that copy it."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from PySide6.QtWidgets import QMenu
 from inspector_app.widgets import theme
 
 _WIDTH = 120
-_LAID_OUT = 100_000
-"""Characters up to which Python is laid out; more of it takes too long, and nobody reads it."""
+_LAID_OUT = 100_000  # characters of JSON; longer values are copied as one line, because `pformat` is slow
 
 
 def as_json(value: Any) -> str:
-    """Return a value as indented JSON; objects that are no JSON are named by their type."""
+    """Return a value as indented JSON. Objects that JSON cannot represent appear as their type's name."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=lambda other: f"({type(other).__qualname__} object)")
 
 
 def as_python(text: str) -> str:
-    """Return JSON as Python writes it, for a test or a prompt: `None`, `True`, and keys in quotes of its own."""
+    """Return JSON text as a Python literal, for example for a test or a prompt."""
     value = json.loads(text)
     return pformat(value, width=_WIDTH, sort_dicts=False) if len(text) < _LAID_OUT else repr(value)
 
 
 def copy_text(text: str) -> None:
-    """Put plain text on the clipboard (half characters, which no clipboard takes, as question marks)."""
+    """Put plain text on the clipboard. Lone surrogates, which no clipboard accepts, become question marks."""
     QGuiApplication.clipboard().setText(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def add_copy_action(menu: QMenu, label: str, text: str) -> None:
-    """Add an entry to a menu that puts `text` on the clipboard."""
+    """Add a menu entry that copies `text`."""
     action = menu.addAction(theme.icon("copy", "dim"), label)
     action.triggered.connect(partial(_copy, text))
 

@@ -1,4 +1,4 @@
-"""A card above the events that says what something will do before it is done: Enter does it, Esc leaves everything as it is."""
+"""A card above the events that states the consequences of an action before it runs. Enter confirms, Esc cancels."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.icon_label import IconLabel
 
+# Pixels of the list of facts. Longer lists scroll, so that the event stream stays visible; a low window shrinks it to the minimum.
 MAX_HEIGHT, MIN_HEIGHT = 200, 40
-"""Pixels of the facts; more of them scroll, so that the stream stays in view, and a low window shows fewer."""
 
 _MARGIN, _MARGIN_RIGHT = 12, 8
 CANCEL = "cancel"
 
 
 class DecisionCard(QWidget):
-    """Shows facts and choices; the first choice that can be made is the one that Enter takes.
+    """A card with facts and choices. Enter takes the first enabled choice.
 
     Signals:
-        chosen(str): this choice was made; the card is hidden.
-        cancelled: it was put away.
+        chosen (str): a choice was made, and the card was hidden.
+        cancelled: the card was closed without a choice.
 
     Args:
-        name: of the widget, and the beginning of its parts' names.
-        title: for screen readers.
+        name: object name, also the prefix of its parts' names.
+        title: accessible name.
     """
 
     chosen = Signal(str)
@@ -62,42 +62,42 @@ class DecisionCard(QWidget):
 
     @property
     def title(self) -> str:
-        """What it is about; empty while it is hidden."""
+        """The title; empty while the card is hidden."""
         return "" if self.isHidden() else self._title.text()
 
     def show_decision(self, title: str, facts: Sequence[Fact], choices: Sequence[Choice], *, icon: str, urgent: bool = False) -> None:
-        """Show what can be done, and wait for an answer.
+        """Show a decision and focus the first enabled choice.
 
         Args:
-            title: what it is about.
-            facts: what there is to know, what matters most first.
-            choices: what can be done, the best first; *Cancel* is added.
-            icon: of the theme.
-            urgent: something is lost or done again.
+            title: what is to be decided.
+            facts: what the user should know, the most important first.
+            choices: what can be done, the best first; *Cancel* is appended.
+            icon: name of a theme icon.
+            urgent: whether something is lost or executed again.
         """
         self._icon.show_icon("triangle-exclamation" if urgent else icon, "warn" if urgent else "accent")
         self.setProperty("card", "held" if urgent else True)
         theme.restyle(self)
         self._title.setText(title)
-        self._show_choices([*choices, Choice(CANCEL, "Cancel", "Nothing is done (Esc)")])
+        self._show_choices([*choices, Choice(CANCEL, "Cancel", "Change nothing (Esc)")])
         self._fill(facts)
         self.show()
         self._fit()
         next(button for button in self._buttons if button.isEnabled()).setFocus()
 
     def button(self, name: str) -> QPushButton | None:
-        """Return the button of a choice, if it is there."""
+        """Return the button of a choice, or None if it is not offered."""
         return next((button for button in self._buttons if button.objectName() == f"{self._name}_{name}"), None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Put it away with Esc."""
+        """Cancel with Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self._choose(CANCEL)
         else:
             super().keyPressEvent(event)
 
     def _show_choices(self, choices: Sequence[Choice]) -> None:
-        """Put the buttons beside the title, or below the facts where they would leave it no room."""
+        """Put up to two buttons beside the title; put more below the facts, so that the title keeps its width."""
         for old in self._buttons:
             old.setParent(None)
             old.deleteLater()
@@ -123,7 +123,7 @@ class DecisionCard(QWidget):
         grid.setContentsMargins(0, 0, 4, 0)
         grid.setHorizontalSpacing(9)
         grid.setVerticalSpacing(4)
-        grid.setColumnMinimumWidth(0, self._icon.width())  # so that they begin below the title
+        grid.setColumnMinimumWidth(0, self._icon.width())  # aligns the facts with the title
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(len(facts), 1)
         for row, fact in enumerate(facts):
@@ -138,7 +138,7 @@ class DecisionCard(QWidget):
         self._facts.setVisible(bool(facts))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make the facts as high as they are at this width."""
+        """Fit the height of the facts to the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -161,7 +161,7 @@ class DecisionCard(QWidget):
 
 
 class _Facts(QScrollArea):
-    """As high as its facts, up to a limit; lower where the window is."""
+    """A scroll area as high as its facts, between MIN_HEIGHT and MAX_HEIGHT."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -172,17 +172,17 @@ class _Facts(QScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def set_wanted(self, height: int) -> None:
-        """Say how high the facts are at this width."""
+        """Set the height, in pixels, that the facts need at the current width."""
         self._wanted = height
         self.setMaximumHeight(min(height, MAX_HEIGHT))
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Return the height of the facts."""
+        """Return the height of the facts, at most MAX_HEIGHT."""
         return QSize(super().sizeHint().width(), min(self._wanted, MAX_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
-        """Return what is left of it in a low window."""
+        """Return the height that remains in a low window."""
         return QSize(super().minimumSizeHint().width(), min(self._wanted, MIN_HEIGHT))
 
 

@@ -1,4 +1,4 @@
-"""A label that gives way: what does not fit is cut with `…`, and the whole is in its tooltip."""
+"""A label that elides its text with `…`; the tooltip holds the whole text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from inspector_app.presentation.values import plain_tooltip
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text that never asks its pane to be wider.
+    """One line of plain text that never widens its pane.
 
     Args:
-        where: it is cut: of a path, the end is what tells it apart.
+        where: the side that is elided; for a path, elide the left, because its end identifies it.
     """
 
     def __init__(self, where: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
@@ -23,16 +23,16 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def setText(self, text: str) -> None:
-        """Show another text."""
+        """Set the text and the tooltip."""
         super().setText(text)
         self.setToolTip(plain_tooltip(text))
 
     def minimumSizeHint(self) -> QSize:
-        """Return no width at all."""
+        """Return a width of zero."""
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint as much of the text as there is room for."""
+        """Paint the text, elided to the width."""
         with QPainter(self) as painter:
             option = QStyleOption()
             option.initFrom(self)

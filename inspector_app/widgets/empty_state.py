@@ -1,4 +1,4 @@
-"""What a pane shows while it has nothing to show: why, and what to do."""
+"""The placeholder of an empty pane: why it is empty, and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 
 class EmptyState(QFrame):
-    """Two centred lines of plain text on a pane's ground. It takes no keyboard, but may be given it, so that one sees where one went."""
+    """Two centred lines of plain text. It has no keyboard focus of its own, but can receive it, so that the focus stays visible."""
 
     def __init__(self, title: str = "", hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,10 +29,10 @@ class EmptyState(QFrame):
         self.set_text(title, hint)
 
     def set_text(self, title: str, hint: str = "") -> None:
-        """Say something else.
+        """Change the text.
 
         Args:
-            title: why there is nothing.
+            title: why the pane is empty.
             hint: what to do next; may be empty.
         """
         self._title.setText(title)
@@ -42,5 +42,5 @@ class EmptyState(QFrame):
 
     @property
     def text(self) -> tuple[str, str]:
-        """Title and hint as they stand."""
+        """The current title and hint."""
         return self._title.text(), self._hint.text()

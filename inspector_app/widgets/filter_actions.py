@@ -1,4 +1,4 @@
-"""The submenu that filters the stream by what a menu was opened on."""
+"""The submenu that filters the event stream by a menu's item."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from inspector_app.widgets import theme
 
 
 def add_filter_actions(menu: QMenu, filters: Iterable[tuple[str, str]], apply: Callable[[str], object]) -> None:
-    """Add a submenu with filters; nothing if there is none.
+    """Add a submenu of filters; add nothing if there are none.
 
     Args:
-        menu: gets the submenu.
-        filters: words, and the filter as it is written.
-        apply: called with the chosen filter.
+        menu: the menu to extend.
+        filters: pairs of label and filter expression.
+        apply: called with the chosen filter expression.
     """
     entries = list(filters)
     if not entries:

@@ -1,6 +1,6 @@
-"""Font Awesome's glyphs, from the files that qtawesome brings along.
+"""Font Awesome glyphs, drawn from the font files of qtawesome.
 
-Its Python part is not loaded: it takes every class of Qt and all of its ten fonts into memory, 40 MB, where one font is needed.
+qtawesome's Python part is not imported: it loads all ten fonts and all Qt classes, and this application needs one font.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ from pathlib import Path
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPainter
 
-_SIZE = 0.875
-"""Of a glyph's square, so that what juts out of a letter's box is not cut off."""
+_SIZE = 0.875  # font size relative to the glyph's square; leaves room for the parts outside the letter box
 
 _CENTRED = int(Qt.AlignmentFlag.AlignCenter)
 
 
 def paint_glyph(painter: QPainter, rect: QRect, name: str, colour: QColor) -> None:
-    """Paint a glyph in the middle of a rectangle.
+    """Paint a glyph centred in a rectangle.
 
     Args:
-        painter: its font and pen are others afterwards.
-        rect: a glyph is as high as this, nearly.
+        painter: the painter; its font and pen are changed.
+        rect: the square to fill; the glyph is slightly smaller.
         name: a Font Awesome 6 solid name, such as `play`.
-        colour: of the glyph.
+        colour: colour of the glyph.
     """
     family, characters = _solid()
     font = QFont(family)
@@ -39,7 +38,7 @@ def paint_glyph(painter: QPainter, rect: QRect, name: str, colour: QColor) -> No
 
 @lru_cache(maxsize=1)
 def _solid() -> tuple[str, dict[str, str]]:
-    """Return the font's family, and its characters by name."""
+    """Return the font's family and its characters by name."""
     found = find_spec("qtawesome")
     assert found is not None and found.submodule_search_locations
     folder = Path(found.submodule_search_locations[0]) / "fonts"

@@ -1,4 +1,4 @@
-"""One line above the events that says what to do next, with the button that does it."""
+"""A line above the events that suggests the next step, with a button for it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from inspector_app.widgets.icon_label import IconLabel
 
 
 class HintBar(QWidget):
-    """Such as "This invocation was interrupted after step 2" with *Resume*.
+    """A hint with up to two buttons, such as "This invocation was interrupted after step 2" with *Resume*.
 
     Signals:
-        accepted: the button was pressed.
+        accepted: the first button was pressed.
         other_accepted: the second button was pressed.
     """
 
@@ -41,33 +41,33 @@ class HintBar(QWidget):
         self._other.setObjectName(f"{name}_other_button")
         self._other.clicked.connect(self.other_accepted)
         for button in (self._button, self._other):
-            button.setAccessibleName("Do what the hint says")
+            button.setAccessibleName("Follow the hint")
             line.addWidget(button)
         self.hide()
 
     @property
     def text(self) -> str:
-        """What it says; empty while it is hidden."""
+        """The hint; empty while the bar is hidden."""
         return "" if self.isHidden() else self._text.text()
 
     @property
     def button(self) -> QPushButton:
-        """The button that does what the text says."""
+        """The button for the suggested action."""
         return self._button
 
     @property
     def other_button(self) -> QPushButton:
-        """The button that does something else about it."""
+        """The button for the alternative action."""
         return self._other
 
     def suggest(self, text: str, action: str, icon: str, role: str = "warn", *, other: str = "") -> None:
         """Show a hint.
 
         Args:
-            text: what the matter is.
-            action: what the button says; without it there is no button.
-            icon, role: of the theme.
-            other: what a second button says; without it there is none.
+            text: the situation.
+            action: label of the button; empty for no button.
+            icon, role: name and colour role of a theme icon.
+            other: label of the second button; empty for no second button.
         """
         self._icon.show_icon(icon, role)
         urgent = role == "warn"

@@ -1,4 +1,4 @@
-"""A small picture in running text."""
+"""A small icon beside text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from inspector_app.widgets import theme
 
 
 class IconLabel(QWidget):
-    """One icon of the theme; it says nothing that the words beside it do not say.
+    """One theme icon. It is decorative: the text beside it has the same meaning.
 
     Args:
-        size: pixels of its square.
+        size: width and height in pixels.
     """
 
     def __init__(self, size: int, parent: QWidget | None = None, *, name: str = "", role: str = "text") -> None:
@@ -21,15 +21,15 @@ class IconLabel(QWidget):
         self._name, self._role = name, role
 
     def show_icon(self, name: str, role: str) -> None:
-        """Show another icon, in the colour of `role`; nothing, and no gap, for no name."""
+        """Show another icon in the colour of `role`; with an empty name, hide the label."""
         self.setVisible(bool(name))
         if (name, role) != (self._name, self._role):
             self._name, self._role = name, role
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the icon in the theme's present colours."""
+        """Paint the icon in the current theme's colours."""
         if self._name:
             with QPainter(self) as painter:
-                # Made anew: an icon whose engine is Python's must not be kept by one, who at the end may take the engine away first.
+                # Made here, not stored: Python may delete the icon's engine before the icon when the process ends, which crashes.
                 theme.icon(self._name, self._role).paint(painter, self.rect())

@@ -1,4 +1,4 @@
-"""A box to write JSON in, checked while it is written."""
+"""An editor for JSON that validates while the user types."""
 
 from __future__ import annotations
 
@@ -14,33 +14,38 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.json_view import JsonHighlighter
 
+# The box asks for at least this many lines, and for at most this fraction (1/n) of the window's height.
 LEAST_LINES, MOST_OF_WINDOW = 5, 5
-"""Lines that a box asks room for, whatever stands in it; at most room for a fifth of the window."""
 
 
 class _Box(QPlainTextEdit):
-    """Asks room for its lines, so that a short text leaves room to what stands beside it."""
+    """A text box as high as its lines, so that short texts leave room for the other fields."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.blockCountChanged.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        """Return Qt's own width, and the height of its lines."""
+        """Return Qt's width and the height of the lines."""
         line, most = self.fontMetrics().lineSpacing(), self.window().height() // MOST_OF_WINDOW
         around = self.height() - self.viewport().height() + 2 * int(self.document().documentMargin())
         return QSize(super().sizeHint().width(), max(min(self.blockCount() * line, most), LEAST_LINES * line) + around)
 
 
 class JsonEditor(QWidget):
-    """A text box, and below it what is wrong with the text.
+    """A text box with an error message below it.
+
+    Attributes:
+        edit: the text box.
+        value: the parsed value; only valid while `problem` is empty.
+        problem: why the text is not valid; empty if it is.
 
     Signals:
-        changed: the text is another one.
+        changed: the text or its reader changed.
 
     Args:
-        name: objectName of the box.
-        title: its accessible name.
+        name: object name of the text box.
+        title: accessible name of the text box.
     """
 
     changed = Signal()
@@ -67,29 +72,29 @@ class JsonEditor(QWidget):
         rows.addWidget(self.edit, 1)
         rows.addWidget(self._problem)
         self.value: Any = None
-        self.problem = "It is empty."
+        self.problem = "Nothing is entered."
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """The text as entered."""
         return self.edit.toPlainText()
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is written."""
+        """Whether the text is blank."""
         return not self.text.strip()
 
     def set_reader(self, read: Callable[[str], Any]) -> None:
-        """Take another kind of text.
+        """Set the parser of the text.
 
         Args:
-            read: text → value; raises ValueError with a sentence if it is none.
+            read: parses the text; raises ValueError with a sentence if the text is not valid.
         """
         self._read = read
         self._on_text_changed()
 
     def set_value(self, value: Any) -> None:
-        """Put a JSON value into the box, written readably."""
+        """Put a value into the box as indented JSON."""
         self.set_text(json.dumps(value, ensure_ascii=False, indent=2))
 
     def set_text(self, text: str) -> None:
@@ -97,7 +102,7 @@ class JsonEditor(QWidget):
         self.edit.setPlainText(text)
 
     def show_problem(self, text: str) -> None:
-        """Say what is wrong, until something is changed."""
+        """Show an error until the text changes."""
         self.problem = text
         self._problem.setText(visible(text))
         self._problem.setVisible(bool(text))

@@ -1,4 +1,4 @@
-"""An event's raw JSON: monospace, coloured a little, copyable, long texts cut until asked for."""
+"""An event's raw JSON: highlighted, copyable, with long strings cut."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.text_dialog import MOST_WRAPPED, TextDialog, broken_lines
 
-MAX_STRING = 2000
-"""Longer strings are cut in the pane."""
-
-MAX_SHOWN = 100_000
-"""Most characters in the pane."""
+MAX_STRING = 2000  # characters; longer strings are cut in the pane
+MAX_SHOWN = 100_000  # characters shown in the pane
 
 
 class JsonView(QWidget):
-    """Shows JSON text; the whole of it goes to the clipboard or to a window of its own."""
+    """A pane that shows JSON. The whole text can be copied or opened in a dialog."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +59,7 @@ class JsonView(QWidget):
         """Show a JSON document.
 
         Args:
-            text: valid JSON, as a writer gave it.
+            text: valid JSON; it is copied unchanged.
         """
         self._text = text
         value = json.loads(text)
@@ -77,7 +74,7 @@ class JsonView(QWidget):
 
     @property
     def text(self) -> str:
-        """What the pane shows."""
+        """The text in the pane."""
         return self._shown.toPlainText()
 
     def _on_copy(self) -> None:
@@ -88,10 +85,10 @@ class JsonView(QWidget):
 
 
 class _Cut:
-    """Cuts long strings inside a value.
+    """A copy of a value with long strings cut.
 
     Attributes:
-        happened: whether any was cut.
+        happened: whether a string was cut.
     """
 
     def __init__(self) -> None:
@@ -109,7 +106,7 @@ class _Cut:
 
 
 class JsonHighlighter(QSyntaxHighlighter):
-    """Colours keys, numbers and words of JSON; strings keep the text colour."""
+    """A highlighter for the keys, numbers and literals of indented JSON; strings keep the text colour."""
 
     _KEY = re.compile(r'^\s*("(?:[^"\\]|\\.)*")(?=\s*:)')
     _PLAIN = re.compile(r"(?::|^)\s*(-?\d[\d.eE+-]*|true|false|null),?$")
@@ -130,7 +127,7 @@ class JsonHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line of indented JSON."""
+        """Highlight one line of indented JSON."""
         key = self._KEY.match(text)
         if key:
             self.setFormat(key.start(1), len(key[1]), self._key)

@@ -1,4 +1,4 @@
-"""Moves through a list while the keyboard is in the field above it."""
+"""Arrow keys in a search field that move the selection in the list below it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _KEYS = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
 
 
 class ListBelow(QObject):
-    """Gives up and down, which mean nothing in a field of one line, to a list.
+    """An event filter that passes Up, Down, Page Up and Page Down from a line edit to a view.
 
     Args:
-        field: where is typed what is looked for.
-        view: what was found.
+        field: the field with the keyboard focus.
+        view: the view that receives the keys.
     """
 
     def __init__(self, field: QLineEdit, view: QAbstractItemView) -> None:
@@ -23,7 +23,7 @@ class ListBelow(QObject):
         field.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the list take these keys."""
+        """Send these keys to the view."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _KEYS:
             QApplication.sendEvent(self._view, event)
             return True

@@ -1,4 +1,4 @@
-"""Opens the menu of a row: of the one under the mouse, or of the current one when the keyboard asks for it."""
+"""The context menu of a row, opened with the mouse or the keyboard."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu
 
 
 class RowMenu(QObject):
-    """Takes the place of Qt's own requests, whose position is below the current row when the Menu key is pressed in a view with a header.
+    """An event filter that opens the menu of the row under the mouse, or of the current row for the Menu key.
+
+    Qt's own request is not used: in a view with a header, its position for the Menu key is below the current row.
 
     Args:
-        view: a list, a table or a tree.
-        menu_of: returns the menu of a row, None where there is none.
+        view: a list, table or tree.
+        menu_of: returns the menu of a row, or None if the row has none.
     """
 
     def __init__(self, view: QAbstractItemView, menu_of: Callable[[QModelIndex], QMenu | None]) -> None:
         super().__init__(view)
         self._view = view
         self._menu_of = menu_of
-        for part in (view, view.viewport()):  # the keyboard asks the one, the mouse the other
+        for part in (view, view.viewport()):  # keyboard requests go to the view, mouse requests to its viewport
             part.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Open the menu."""
+        """Open the menu at the row."""
         if not isinstance(event, QContextMenuEvent):
             return False
         view = self._view

@@ -1,4 +1,4 @@
-"""Texts that models and strangers wrote, as Markdown, without loading anything they name."""
+"""Markdown from models and other untrusted sources, shown without loading anything it refers to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPENABLE = ("http", "https", "mailto")
 
 
 class SafeBrowser(QTextBrowser):
-    """A read-only text view that opens no file, no socket, and no link without asking."""
+    """A read-only text view that loads no file and no URL, and opens links only after asking."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,16 +35,16 @@ class SafeBrowser(QTextBrowser):
         self.anchorClicked.connect(self._on_anchor_clicked)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return an empty picture, or empty data, for everything.
+        """Return an empty picture, or empty data, for every resource.
 
-        For nothing at all, and for data that is no picture, Qt goes on and reads the named file itself.
+        If this returned nothing, or data that is not a picture, Qt would read the named file itself.
         """
         if kind == QTextDocument.ResourceType.ImageResource.value:
             return self._nothing_to_see
         return QByteArray(b" ")
 
     def set_markdown(self, text: str) -> None:
-        """Show Markdown; HTML in it is shown as text."""
+        """Show Markdown; HTML in it appears as text."""
         features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
         self.document().setMarkdown(visible_lines(text), features)
 
@@ -56,17 +56,17 @@ class SafeBrowser(QTextBrowser):
         self.ask_about_link(url)
 
     def ask_about_link(self, url: QUrl) -> QMessageBox:
-        """Ask about a link of the text; return the question."""
+        """Ask whether to open a link of the text; return the message box."""
         return ask_about_link(self, url, "This text links to")
 
 
 def ask_about_link(parent: QWidget, url: QUrl, what: str) -> QMessageBox:
-    """Show where a link leads, and open it only if the user says so; return the question.
+    """Show where a link leads and open it only after confirmation; return the message box.
 
     Args:
-        parent: of the question.
+        parent: parent of the message box.
         url: the link.
-        what: says what leads there, such as "This text links to".
+        what: what contains the link, such as "This text links to".
     """
     target = url.toString()
     box = QMessageBox(parent)
@@ -75,7 +75,7 @@ def ask_about_link(parent: QWidget, url: QUrl, what: str) -> QMessageBox:
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle("Open link?")
     can_open = url.scheme() in _OPENABLE
-    box.setText(f"{what}:" if can_open else f"{what} something that is not opened from here:")
+    box.setText(f"{what}:" if can_open else f"{what} an address that cannot be opened here:")
     box.setInformativeText(visible(target[:1000]))
     copy = box.addButton("Copy link", QMessageBox.ButtonRole.ActionRole)
     copy.clicked.connect(lambda: copy_text(target))

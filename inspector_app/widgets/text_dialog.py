@@ -1,4 +1,4 @@
-"""A long text in full, in a window of its own."""
+"""A long text in a dialog of its own."""
 
 from __future__ import annotations
 
@@ -11,26 +11,20 @@ from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 
-LINE_LENGTH = 1000
-"""Longer lines are broken for showing: a text widget takes half a minute for one line of a megabyte."""
-
-MAX_SHOWN = 5_000_000
-"""Most characters shown; Copy takes them all."""
-
-MOST_WRAPPED = 60_000
-"""Characters of prose that are wrapped to the width of the window; more is broken after `PAGE_WIDTH` characters, which is quicker."""
-
+LINE_LENGTH = 1000  # characters; longer lines are broken, because a text widget lays out a line of a megabyte very slowly
+MAX_SHOWN = 5_000_000  # characters shown; Copy all copies the whole text
+MOST_WRAPPED = 60_000  # characters of prose wrapped to the window's width; longer prose is broken at `PAGE_WIDTH`, which is faster
 PAGE_WIDTH = 84
 _SHORT, _FEW_LINES = 300, 8
 
 
 class TextDialog(QDialog):
-    """Shows a text and copies it whole. Open it with `open()`.
+    """A dialog that shows a text and copies all of it. Open it with `open()`.
 
     Args:
-        title: what it is.
-        text: as long as it may be.
-        prose: its lines may be broken between words; else, as in code and JSON, they stay as they are.
+        title: title of the dialog.
+        text: a text of any length.
+        prose: whether lines may be broken between words; lines of code and JSON stay whole.
     """
 
     def __init__(self, title: str, text: str, parent: QWidget | None = None, *, prose: bool = False) -> None:
@@ -74,11 +68,11 @@ class TextDialog(QDialog):
 
 
 def broken_lines(text: str, length: int = LINE_LENGTH) -> str:
-    """Return the text with invisible characters written out and long lines broken, between words where there are any.
+    """Return the text with invisible characters made visible and long lines broken, between words where possible.
 
     Args:
-        text: any.
-        length: most characters of a line that has words; other lines are broken after `LINE_LENGTH`.
+        text: any text.
+        length: maximum length of a line with spaces; other lines are broken at `LINE_LENGTH`.
     """
     return "\n".join(piece for line in visible_lines(text).split("\n") for piece in _pieces(line, length))
 
@@ -94,4 +88,4 @@ def _pieces(line: str, length: int) -> Iterator[str]:
 
 def _facts(text: str) -> str:
     facts = f"{len(text):,} characters"
-    return facts if len(text) <= MAX_SHOWN else f"{facts}, the first {MAX_SHOWN:,} shown; Copy all takes everything"
+    return facts if len(text) <= MAX_SHOWN else f"{facts}, the first {MAX_SHOWN:,} shown; Copy all copies everything"

@@ -1,6 +1,6 @@
-"""The look: colour tokens of the dark and the light theme, one style sheet filled from them, fonts, and icons that follow the theme.
+"""The look: colour tokens of the light and dark themes, the style sheet made from them, fonts, and icons that follow the theme.
 
-Views never name a colour: they ask for a role (`dim`, `warn`, `authors[1]`), so that a theme change reaches everything at once.
+Views ask for a role (`dim`, `warn`, `author1`), never for a colour, so that a theme change reaches every widget.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Tokens:
     """The colours of one theme, as `#rrggbb`.
 
     Attributes:
-        window, pane, raised, selected, added, removed: grounds.
-        line: thin borders and rules, no text.
-        text, dim, accent, ok, warn, bad: text and icon colours, each readable on every ground.
-        authors: four colours that tell authors, or the scopes session, user, app and temp, apart.
-        on_accent: text on an accent ground.
+        window, pane, raised, selected, added, removed: background colours.
+        line: thin borders and rules; not for text.
+        text, dim, accent, ok, warn, bad: text and icon colours, each readable on every background.
+        authors: four colours that distinguish authors, or the scopes session, user, app and temp.
+        on_accent: text on an accent background.
     """
 
     window: str
@@ -92,15 +92,15 @@ MONOSPACE = ["SF Mono", "Menlo", "Cascadia Mono", "Consolas", "JetBrains Mono", 
 
 
 class Theme(QObject):
-    """The theme in force.
+    """The current theme.
 
     Attributes:
-        choice: what the user chose; `system` follows the desktop, live.
-        tokens: the colours now.
-        colors: those that were asked for, by role, made once: rows ask for several for each of their cells.
+        choice: the user's choice; `system` follows the desktop.
+        tokens: the current colours.
+        colors: cache of QColor by role; every cell of a table asks for several.
 
     Signals:
-        changed: the colours are others now; widgets that keep pixmaps or highlighted text make them anew.
+        changed: the colours changed; widgets that keep pixmaps or highlighted text must repaint them.
     """
 
     changed = Signal()
@@ -116,14 +116,14 @@ class Theme(QObject):
 
     @property
     def dark(self) -> bool:
-        """Whether the dark colours are in force."""
+        """Whether the dark colours are used."""
         return self.tokens is DARK
 
     def choose(self, choice: Choice) -> None:
-        """Put a theme in force.
+        """Apply a theme.
 
         Args:
-            choice: `system` follows the desktop from now on.
+            choice: `system` follows the desktop from then on.
         """
         self.choice = choice
         hints = QGuiApplication.styleHints()
@@ -158,7 +158,9 @@ _theme: Theme | None = None
 
 
 def apply(app: QApplication, choice: Choice) -> Theme:
-    """Give the application its look, or another theme; call it once after the QApplication is made, and when the user chooses.
+    """Apply the application's look and a theme.
+
+    Call it once after the QApplication is made, and again when the user chooses another theme.
 
     Args:
         app: the application.
@@ -176,18 +178,18 @@ def apply(app: QApplication, choice: Choice) -> Theme:
 
 
 def current() -> Theme:
-    """Return the theme in force.
+    """Return the current theme.
 
     Raises:
-        RuntimeError: `apply` was not called yet.
+        RuntimeError: `apply` has not been called.
     """
     if _theme is None:
-        raise RuntimeError("No theme is in force: call theme.apply(app, choice) first.")
+        raise RuntimeError("No theme is applied: call theme.apply(app, choice) first.")
     return _theme
 
 
 def color(role: str) -> QColor:
-    """Return the colour of a role now.
+    """Return the current colour of a role.
 
     Args:
         role: a token's name, or `author0` … `author3`.
@@ -221,30 +223,30 @@ def _mono_families() -> list[str]:
 
 
 def small_font() -> QFont:
-    """Return the font for what is secondary."""
+    """Return the font for secondary text."""
     font = QFont(QApplication.font())
     font.setPixelSize(SMALL_SIZE)
     return font
 
 
 def with_widest_digits(text: str) -> str:
-    """Return a text with its digits made wide ones: what is measured by it keeps its width until there is a digit more."""
+    """Return the text with wide digits, so that a width measured from it changes only when the number of digits changes."""
     return re.sub(r"\d", "8", text)
 
 
 def pad(field: QAbstractSpinBox) -> None:
-    """Give a field for a number the room that others have before their text; the style sheet has no say in there."""
+    """Give a spin box the text margin of the other fields, which the style sheet cannot set."""
     field.lineEdit().setTextMargins(7, 0, 0, 0)
 
 
 def restyle(widget: QWidget) -> None:
-    """Let the style sheet look again at a widget whose properties have changed."""
+    """Apply the style sheet again to a widget whose properties changed."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 
 
 def make_clearable(field: QLineEdit) -> None:
-    """Give a field the button that empties it, with an icon that follows the theme."""
+    """Add a clear button whose icon follows the theme."""
     field.setClearButtonEnabled(True)
     button = field.findChild(QToolButton)
     assert button is not None
@@ -252,24 +254,24 @@ def make_clearable(field: QLineEdit) -> None:
 
 
 def icon(name: str, role: str = "text") -> QIcon:
-    """Return an icon that paints itself in the colour its role has at that moment, so it is set once and follows the theme.
+    """Return an icon that is painted in its role's current colour, so that it follows the theme.
 
-    Give it to Qt; who keeps it in an attribute ends the process with a crash, for at the end Python may take its engine away first.
+    Give the icon to Qt and do not keep it in an attribute: when the process ends, Python may delete its engine first, which crashes.
 
     Args:
         name: a Font Awesome 6 solid name without prefix, such as `play`.
-        role: as `color` takes it.
+        role: a role of `color`.
     """
     return QIcon(_RoleIconEngine(name, role))
 
 
 def pixmap(name: str, role: str, size: int, ratio: float) -> QPixmap:
-    """Return an icon as a pixmap for delegates, from a cache.
+    """Return an icon as a cached pixmap, for delegates.
 
     Args:
-        name, role: as `icon` takes them.
-        size: its side in device-independent pixels.
-        ratio: the device pixel ratio to draw for.
+        name, role: as in `icon`.
+        size: width and height in device-independent pixels.
+        ratio: device pixel ratio to draw for.
     """
     return _pixmap(name, _hex(role), size, ratio)
 
@@ -286,7 +288,7 @@ def _pixmap(name: str, colour: str, size: int, ratio: float) -> QPixmap:
 
 
 class _RoleIconEngine(QIconEngine):
-    """Paints a glyph in its role's colour of the theme that is in force when it is painted."""
+    """An icon engine that paints a glyph in its role's current colour."""
 
     def __init__(self, name: str, role: str) -> None:
         super().__init__()
@@ -294,19 +296,19 @@ class _RoleIconEngine(QIconEngine):
         self._role = role
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        """Paint the glyph, faded where the icon is disabled."""
+        """Paint the glyph, faded if the icon is disabled."""
         disabled = mode == QIcon.Mode.Disabled
         painter.save()
         if disabled:
             painter.setOpacity(0.45)
-        # A little smaller, with room at the right: styles put a button's text close to its icon.
+        # Slightly smaller, with room on the right: styles put a button's text close to its icon.
         less = rect.height() // 8
         inner = rect.adjusted(0, less // 2, -less, less // 2 - less)
         paint_glyph(painter, inner, self._name, color("dim" if disabled else self._role))
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """Return the glyph on a transparent ground."""
+        """Return the glyph on a transparent background."""
         drawn = QPixmap(size)
         drawn.fill(Qt.GlobalColor.transparent)
         with QPainter(drawn) as painter:
@@ -314,12 +316,12 @@ class _RoleIconEngine(QIconEngine):
         return drawn
 
     def clone(self) -> QIconEngine:
-        """Return a copy, as Qt asks for when an icon is changed."""
+        """Return a copy; Qt calls this when an icon is modified."""
         return _RoleIconEngine(self._name, self._role)
 
 
 def palette(tokens: Tokens) -> QPalette:
-    """Return Fusion's palette in a theme's colours, for what no style sheet rule reaches."""
+    """Return Fusion's palette in a theme's colours, for everything the style sheet does not cover."""
     made = QPalette()
     role = QPalette.ColorRole
     for which, colour in {

@@ -1,4 +1,4 @@
-"""Paints trees and tables of values: keys in sans, values in monospace, changes on a coloured ground, scopes with a dot."""
+"""The delegate of value trees and delta tables: keys in sans, values in monospace, changes on a coloured background, scopes with a dot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ValueDelegate(QStyledItemDelegate):
-    """Paints a `ValueTreeModel` or a `DeltaModel`."""
+    """A delegate for a `ValueTreeModel` or a `DeltaModel`."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class ValueDelegate(QStyledItemDelegate):
         self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return a fixed height, and the width the text wants."""
+        """Return the width of the text, up to a limit, and a fixed height."""
         is_writer = index.column() == 2 and isinstance(index.model(), ValueTreeModel)
         font = self._small if is_writer else self._mono if index.column() else self._font
         text = str(index.data() or "")
@@ -70,7 +70,7 @@ class ValueDelegate(QStyledItemDelegate):
     def _paint_lane(self, painter: QPainter, rect: QRect, node: ValueNode, column: int) -> None:
         if column != 0:
             return
-        painter.setClipping(False)  # nothing stands in its other cells
+        painter.setClipping(False)  # its other cells are empty
         rect = rect.adjusted(0, 0, _LANE_ROOM, 0)
         self._dot(painter, rect, node.lane)
         label = rect.adjusted(18, 0, 0, 0)
@@ -98,7 +98,7 @@ class ValueDelegate(QStyledItemDelegate):
             self._text(painter, rect, text, "text" if colour else "dim", self._mono)
 
     def _marked(self, painter: QPainter, rect: QRect, part: MarkedText) -> None:
-        """Paint a text with its different part bold and underlined."""
+        """Paint a text with the part that differs in bold and underlined."""
         x = rect.left() + _MARGIN
         pieces = ((part.text[: part.start], False), (part.text[part.start : part.end], True), (part.text[part.end :], False))
         painter.setPen(theme.color("text"))
@@ -127,7 +127,7 @@ class ValueDelegate(QStyledItemDelegate):
 
 
 def scope_role(scope: str) -> str:
-    """Return the colour role of a scope: the session has the accent, the others an author's colour, what is not committed warns."""
+    """Return the colour role of a scope; unknown scopes, such as uncommitted values, use `warn`."""
     return {"session": "accent", "user": "author0", "app": "author2", "temp": "author3", "pinned": "author1", "files": "author1"}.get(
         scope, "warn"
     )

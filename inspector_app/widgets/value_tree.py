@@ -1,4 +1,4 @@
-"""JSON values as a tree that is opened as far as someone looks."""
+"""A lazily expanded tree of JSON values."""
 
 from __future__ import annotations
 
@@ -12,32 +12,29 @@ from inspector_app.presentation.values import plain_tooltip, preview, shown_key
 
 Index = QModelIndex | QPersistentModelIndex
 
-NODE_ROLE = Qt.ItemDataRole.UserRole + 1
-"""The `ValueNode` behind an index."""
+NODE_ROLE = Qt.ItemDataRole.UserRole + 1  # the `ValueNode` of an index
 
-MAX_CHILDREN = 1000
-"""Most children shown of one container; a last row says how many more there are."""
+MAX_CHILDREN = 1000  # children shown per container; a last row states how many are left out
 
-_LONG = 80
-"""Characters of a text that seldom has room in its cell."""
+_LONG = 80  # characters; longer texts seldom fit into a cell
 
 PREVIEW_LIMIT = 200
 
 
 class ValueNode:
-    """A key and its value; children are made when they are first asked for.
+    """A key and its value. The children are made on first access.
 
     Attributes:
-        parent: the node above, None for the invisible root.
-        row: its place among its siblings.
-        key: as shown; for keys of foreign data control characters are still in it.
+        parent: the node above; None for the invisible root.
+        row: position among its siblings.
+        key: the key, unescaped: a key of foreign data may contain control characters.
         value: the value itself.
-        path: how code reaches it, such as `state["cart"][0]`.
-        note: shown instead of a preview of the value.
-        mark: `added`, `changed`, `cleared` or `unknown`; empty for nothing special.
-        lane: the scope, for the four lanes; empty for anything else.
-        writer: who wrote it, in words; empty where that is not told.
-        writer_index: the writing event's place; None where no event of this session did.
+        path: the Python expression that reaches the value, such as `state["cart"][0]`.
+        note: text shown instead of a preview of the value.
+        mark: `added`, `changed`, `cleared` or `unknown`; empty for none.
+        lane: the scope, for a lane's title row; empty for other nodes.
+        writer: text that names the writer of the value; empty if it is not shown.
+        writer_index: position of the writing event; None if no event of this session wrote the value.
     """
 
     __slots__ = ("_children", "key", "lane", "mark", "note", "parent", "path", "row", "value", "writer", "writer_index")
@@ -68,30 +65,30 @@ class ValueNode:
 
     @property
     def shown_key(self) -> str:
-        """The key as it is shown."""
+        """The key with control characters made visible."""
         return shown_key(self.key)
 
     @property
     def text(self) -> str:
-        """The value on one line."""
+        """The value in one line."""
         return preview(self.value, PREVIEW_LIMIT) if self.note is None else self.note
 
     @property
     def has_children(self) -> bool:
-        """Whether there is anything inside."""
+        """Whether the node has children; does not make them."""
         if self._children is not None:
             return bool(self._children)
         return isinstance(self.value, (dict, list, tuple)) and bool(self.value)
 
     @property
     def children(self) -> Sequence[ValueNode]:
-        """What is inside."""
+        """The children, made on first access."""
         if self._children is None:
             self._children = self._make_children()
         return self._children
 
     def set_children(self, children: list[ValueNode]) -> None:
-        """Give it children that are not made from its value."""
+        """Set children that do not come from the value."""
         self._children = children
 
     def _make_children(self) -> list[ValueNode]:
@@ -113,7 +110,7 @@ def _first(items: Any) -> list[Any]:
 
 
 class ValueTreeModel(QAbstractItemModel):
-    """A tree of values in two columns, key and value, or a third for who wrote it."""
+    """A tree of values with the columns key and value, and in subclasses a third for the writer."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -124,12 +121,12 @@ class ValueTreeModel(QAbstractItemModel):
     def set_values(
         self, values: dict[str, Any], headings: tuple[str, str] = ("key", "value"), roots: Mapping[str, str] | None = None
     ) -> None:
-        """Show other values.
+        """Replace the values.
 
         Args:
-            values: title → value, each a row at the top.
-            headings: of the two columns.
-            roots: title → its path in a filter, for those that a filter can ask for.
+            values: top-level rows, title → value.
+            headings: titles of the two columns.
+            roots: title → path in a filter expression, for values that filters can query.
         """
         self._roots = roots or {}
         root = ValueNode(None, 0, "", None, "")
@@ -143,14 +140,14 @@ class ValueTreeModel(QAbstractItemModel):
         self.endResetModel()
 
     def node(self, index: Index) -> ValueNode:
-        """Return the node behind an index, the root for an invalid one."""
+        """Return the node of an index; the root for an invalid index."""
         if not index.isValid():
             return self._root
         found: ValueNode = index.internalPointer()
         return found
 
     def filters_of(self, node: ValueNode) -> list[tuple[str, str]]:
-        """Return filters that let events with the same value through: words for a menu, and the filter."""
+        """Return filters that match events with the same value, as pairs of label and filter expression."""
         if node.mark == "unknown" or node.parent is None:
             return []
         steps: list[str | int] = []
@@ -168,24 +165,24 @@ class ValueTreeModel(QAbstractItemModel):
         return self.createIndex(row, column, self.node(parent).children[row])
 
     def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
-        """Return the index of the node above."""
+        """Return the parent's index."""
         above = self.node(index).parent if index.isValid() else None
         if above is None or above.parent is None:
             return QModelIndex()
         return self.createIndex(above.row, 0, above)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many children there are."""
+        """Return the number of children."""
         if parent.column() > 0:
             return 0
         return len(self.node(parent).children)
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
-        """Return whether there are any, without making them."""
+        """Return whether a node has children, without making them."""
         return parent.column() <= 0 and self.node(parent).has_children
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return 2, or 3."""
+        """Return the number of columns, 2 or 3."""
         return len(self._headings)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -197,7 +194,7 @@ class ValueTreeModel(QAbstractItemModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return key or value as text, the node, or a tooltip with more of the value."""
+        """Return the text of a cell, its node, its tooltip or its accessible text."""
         if not index.isValid():
             return None
         node = self.node(index)
@@ -222,11 +219,8 @@ class ValueTreeModel(QAbstractItemModel):
         if node.note is not None:
             return plain_tooltip(node.note)
         is_long = isinstance(node.value, str) and len(node.value) > _LONG
-        return plain_tooltip(preview(node.value, 1500) + ("\n\nDouble-click, or press Enter, to open it in full." if is_long else ""))
+        return plain_tooltip(preview(node.value, 1500) + ("\n\nDouble-click or press Enter to open the full text." if is_long else ""))
 
 
-FILES = "files"
-
-
-PINNED = "pinned"
-"""The `lane` of the keys that somebody wants to see first, whatever their scope."""
+FILES = "files"  # `lane` of the saved files
+PINNED = "pinned"  # `lane` of the pinned keys, which come first, whatever their scope

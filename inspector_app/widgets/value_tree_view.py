@@ -1,4 +1,4 @@
-"""A tree of values with copying, full texts, and its open branches kept when other values come in."""
+"""A tree view of values: copies values, opens long texts, and keeps its expanded branches when the values change."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_delegate import ValueDelegate
 from inspector_app.widgets.value_tree import FILES, PINNED, ValueNode, ValueTreeModel
 
-_LEAST_KEYS = 160
-"""Pixels of the keys where nobody wrote the values: so the column seldom moves from one event to the next."""
+_LEAST_KEYS = 160  # pixels; minimum width of the keys, so that the column seldom moves between events
 
 
 class ValueTreeView(QTreeView):
-    """Shows a `ValueTreeModel`.
+    """A view of a `ValueTreeModel`.
 
     Args:
-        model: what to show.
-        open_depth: how many levels are open at first.
+        model: the values.
+        open_depth: number of levels expanded at first.
 
     Signals:
-        writer_asked (int): go to the event at this place, which wrote a value.
-        writers_asked (str): tell who wrote this state key.
-        pin_asked (str): show this key of the state above all others, or no longer.
-        filter_asked (str): show only the events that this filter lets through.
+        writer_asked (int): the user asked for the event at this position, which wrote a value.
+        writers_asked (str): the user asked who wrote this state key.
+        pin_asked (str): the user pinned or unpinned this state key.
+        filter_asked (str): the user chose a filter expression.
     """
 
     writer_asked = Signal(int)
@@ -67,11 +66,11 @@ class ValueTreeView(QTreeView):
         self._on_model_reset()
 
     def fit_columns(self) -> None:
-        """Share the width out: for the keys what they need, if that is not too much, and for the writers, too."""
+        """Distribute the width: keys and writers get what they need up to a share, values get the rest."""
         columns, width = self.header(), self.viewport().width()
         keys = min(max(self.sizeHintForColumn(0), columns.sectionSizeHint(0)), int(width * 0.4))
         if columns.count() != 3:
-            room = width - self.sizeHintForColumn(1)  # values that need little leave the rest to the keys
+            room = width - self.sizeHintForColumn(1)  # short values leave more room for the keys
             columns.resizeSection(0, max(keys, _LEAST_KEYS, min(self.sizeHintForColumn(0), room)))
             return
         columns.setStretchLastSection(False)
@@ -81,12 +80,12 @@ class ValueTreeView(QTreeView):
         columns.resizeSection(2, min(max(self.sizeHintForColumn(2), columns.sectionSizeHint(2)), int(width * 0.28)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width out again."""
+        """Distribute the new width."""
         super().resizeEvent(event)
         self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """P pins the selected key, or takes it off again; Enter opens a value in full."""
+        """Pin or unpin the current key with P; open the current value with Enter."""
         node = self._values.node(self.currentIndex())
         if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
             self.pin_asked.emit(node.key)
@@ -109,7 +108,7 @@ class ValueTreeView(QTreeView):
         bar.setValue(position)
 
     def _select_again(self) -> None:
-        """Select what was selected, if it is there at this moment, too."""
+        """Restore the selection by its path, if the path still exists."""
         index = QModelIndex()
         for key in self._current:
             rows = (self._values.index(row, 0, index) for row in range(self._values.rowCount(index)))
@@ -120,7 +119,7 @@ class ValueTreeView(QTreeView):
             self.setCurrentIndex(index)
 
     def _open_branches(self, parent: QModelIndex, depth: int) -> None:
-        """Open again what was open, by path, as another moment's values have other nodes."""
+        """Restore expanded branches by path, because new values have new nodes."""
         if depth >= self._open_depth and not any(len(path) == depth + 1 for path in self._toggled):
             return
         for row in range(self._values.rowCount(parent)):
@@ -149,7 +148,7 @@ class ValueTreeView(QTreeView):
         TextDialog(node.shown_key, text, self, prose=isinstance(node.value, str)).open()
 
     def context_menu(self, index: QModelIndex) -> QMenu | None:
-        """Return the menu of a row, None where there is none or it is a lane's title."""
+        """Return the menu of a row; None for no row or a lane's title."""
         node = self._values.node(index)
         if not index.isValid() or node.lane:
             return None
@@ -181,7 +180,7 @@ class ValueTreeView(QTreeView):
         self.pin_asked.emit(self._menu_node.key)
 
     def selected_key(self, index: QModelIndex | None = None) -> str | None:
-        """Return the state key that a row belongs to, the current one by default; None where it belongs to none."""
+        """Return the state key a row belongs to, the current row by default; None if it belongs to none."""
         node = self._values.node(self.currentIndex() if index is None else index)
         while node.parent is not None and not node.parent.lane:
             node = node.parent

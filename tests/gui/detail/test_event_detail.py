@@ -243,7 +243,7 @@ def test_a_long_text_says_how_it_is_opened_and_a_long_name_takes_the_room_of_sho
     assert tree.columnWidth(0) >= tree.sizeHintForColumn(0)
     detail.request.set_request({"system instruction": "Answer briefly. " * 20})
     tooltip = detail.request.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
-    assert "Double-click, or press Enter, to open it in full." in tooltip
+    assert "Double-click or press Enter to open the full text." in tooltip
 
 
 def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail) -> None:

@@ -1,4 +1,4 @@
-"""Agents and the contexts they run in."""
+"""Agents and their contexts."""
 
 from __future__ import annotations
 

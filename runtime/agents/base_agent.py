@@ -1,4 +1,4 @@
-"""What every agent is: a node in a tree whose `run_async` yields events."""
+"""The base class of agents: a node in a tree whose `run_async` yields events."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ AfterAgentCallback = Callbacks
 
 
 class BaseAgentState(BaseModel):
-    """A custom agent's checkpoint; extend it by the fields that say where the agent is (seed: resume, "custom-agents")."""
+    """A custom agent's checkpoint; subclasses add the fields that describe the agent's position."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class _StoredFields(BaseAgentState):
-    """A checkpoint read without its class: whatever fields were stored."""
+    """A checkpoint read without its class, with the stored fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -46,15 +46,15 @@ AgentState = TypeVar("AgentState")
 
 
 class BaseAgent(BaseModel):
-    """An agent. Subclasses implement `_run_async_impl`; fields they declare, sub-agents included, are pydantic fields.
+    """An agent. Subclasses implement `_run_async_impl`; their annotated attributes are pydantic fields.
 
     Attributes:
         name: an identifier, unique in its tree.
-        description: tells other agents what it is for.
-        parent_agent: set when it becomes a sub-agent; an agent has one parent.
-        sub_agents: agents it can call or transfer to.
-        before_agent_callback: called before it runs; content it returns is the agent's answer, and the agent does not run.
-        after_agent_callback: called after it ran; content it returns is one more answer.
+        description: the agent's purpose, for other agents.
+        parent_agent: set when the agent becomes a sub-agent; an agent has one parent.
+        sub_agents: agents that it can call or transfer to.
+        before_agent_callback: called before the agent runs; if it returns content, that is the answer and the agent does not run.
+        after_agent_callback: called after the agent ran; if it returns content, that is an additional answer.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -70,16 +70,16 @@ class BaseAgent(BaseModel):
     @classmethod
     def _usable_name(cls, name: str) -> str:
         if not name.isidentifier():
-            raise ValueError(f"{name!r} is no agent name: use letters, digits and _, beginning with a letter or _.")
+            raise ValueError(f"{name!r} is not an agent name: use letters, digits and _, beginning with a letter or _.")
         if name == "user":
-            raise ValueError("An agent cannot be called 'user': that is how events of the person are marked.")
+            raise ValueError("An agent cannot be called 'user': that name marks the user's events.")
         return name
 
     def model_post_init(self, context: Any, /) -> None:
-        """Take in the sub-agents.
+        """Adopt the sub-agents.
 
         Raises:
-            ValueError: one of them has a parent already.
+            ValueError: one of them already has a parent.
         """
         names = [sub_agent.name for sub_agent in self.sub_agents]
         for name in sorted({name for name in names if names.count(name) > 1}):
@@ -93,7 +93,7 @@ class BaseAgent(BaseModel):
             sub_agent.parent_agent = self
         super().model_post_init(context)
 
-    # pydantic would compare whole trees, and parents with their children in a circle.
+    # pydantic would compare whole trees, with endless recursion between parents and children.
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -106,11 +106,11 @@ class BaseAgent(BaseModel):
         return next(reversed([self, *self.ancestors()]))
 
     def find_agent(self, name: str) -> BaseAgent | None:
-        """Return the agent of that name, this one or one below it; None if there is none."""
+        """Return this agent or the agent below it with that name; None if there is none."""
         return self if self.name == name else self.find_sub_agent(name)
 
     def find_sub_agent(self, name: str) -> BaseAgent | None:
-        """Return the agent of that name below this one; None if there is none."""
+        """Return the agent below this one with that name; None if there is none."""
         for sub_agent in self.sub_agents:
             found = sub_agent.find_agent(name)
             if found is not None:
@@ -124,7 +124,7 @@ class BaseAgent(BaseModel):
             yield from sub_agent.descendants()
 
     def ancestors(self) -> Iterator[BaseAgent]:
-        """Yield every agent above this one, the parent first."""
+        """Yield every agent above this one, parent first."""
         agent = self.parent_agent
         while agent is not None:
             yield agent
@@ -134,7 +134,7 @@ class BaseAgent(BaseModel):
         """Return a copy without a parent; its sub-agents are copied too.
 
         Args:
-            update: fields to set otherwise; `sub_agents` among them are taken as they are.
+            update: fields to replace; `sub_agents` given here are not copied.
 
         Raises:
             ValueError: `update` names a field that does not exist, or `parent_agent`.
@@ -161,11 +161,11 @@ class BaseAgent(BaseModel):
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent with its callbacks.
 
-        After each `yield` of the agent the event is committed; an agent goes on only then (seed: runtime-event-loop). If committing it
-        failed, the exception is raised at the agent's own `yield`.
+        Each yielded event is committed before the agent continues. If the commit fails, the exception is raised at the agent's own
+        `yield`.
 
         Args:
-            parent_context: of the caller.
+            parent_context: the caller's context.
 
         Yields:
             The agent's events, and those of the agents it calls.
@@ -175,14 +175,14 @@ class BaseAgent(BaseModel):
         return run
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Do the agent's work; subclasses implement it (seed: runtime-event-loop, "Rol de la Lógica de Ejecución").
+        """Do the agent's work; subclasses implement it.
 
         Args:
             ctx: the invocation.
 
         Yields:
-            What the agent says and does. When the generator goes on, the event is committed and `ctx.session.state` has its changes; if
-            it could not be committed, that is raised at the `yield`.
+            The agent's events. When the generator resumes, the event is committed and `ctx.session.state` has its changes; if the
+            commit failed, the error is raised at the `yield`.
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement _run_async_impl.")
         yield  # makes it a generator
@@ -192,7 +192,7 @@ class BaseAgent(BaseModel):
         ctx.shared.calls[self.name] += 1
         resumed = ctx.resumed_checkpoints()
         if resumed and resumed.ended.get(self.name):
-            return  # its end is committed, and its caller has not moved on since
+            return  # its end is committed, and its caller has not continued since
         called_back = resumed.called_back.get(self.name, {}) if resumed else {}
         has_callback_after = self.after_agent_callback is not None
         end: Event | None = None
@@ -214,7 +214,7 @@ class BaseAgent(BaseModel):
                 if after:
                     yield after
             if end is not None:
-                yield end  # held back: an agent whose end is committed is not called again, its callback included
+                yield end  # after the callback: once its end is committed, neither agent nor callback is called again
         except InvocationPaused:
             if parent_context.depth:
                 raise
@@ -228,9 +228,9 @@ class BaseAgent(BaseModel):
             await ctx.close_runs()
 
     async def _drive(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
-        """Run the implementation: fill in what its events lack, and raise a failed commit at the `yield` of the event."""
+        """Run the implementation, fill in its events' branch, and raise commit errors at the event's `yield`."""
         walking_past = resumed is not None
-        shared, branch = ctx.shared, ctx.branch  # looked up once: pydantic's attributes are slow
+        shared, branch = ctx.shared, ctx.branch  # read once: pydantic's attributes are slow
         failure: Exception | None = None
         async with aclosing(self._run_async_impl(ctx)) as events:
             while True:
@@ -249,20 +249,20 @@ class BaseAgent(BaseModel):
                 is_own = shared.claim(event, ctx)
                 try:
                     yield event
-                finally:  # a run that is closed here leaves nothing behind
+                finally:  # also if the run is closed here
                     if is_own:
                         failure = shared.take_failed_commit(event)
 
     def _note_checkpoint(self, event: Event, resumed: Checkpoints, walking_past: bool) -> bool:
-        """Mark a checkpoint that is committed already; at a new one, let everything below begin anew.
+        """Mark a checkpoint that is already committed; at a new one, reset all agents below.
 
         Args:
-            event: of the resumed agent.
-            resumed: what was committed before.
-            walking_past: the agent has done nothing yet but walk past finished steps.
+            event: the resumed agent's event.
+            resumed: the checkpoints committed before.
+            walking_past: whether the agent has only passed over finished steps so far.
 
         Returns:
-            `walking_past` for what comes next.
+            `walking_past` for the next event.
         """
         if event.author != self.name or event.actions.agent_state is None:
             return False
@@ -274,7 +274,7 @@ class BaseAgent(BaseModel):
         return False
 
     async def _callback_event(self, ctx: InvocationContext, hook: str, callbacks: Callbacks) -> Event | None:
-        """Call the plugins' hook and the agent's callbacks; return the event that carries what they said and changed, if anything."""
+        """Call the plugins' hook and the agent's callbacks; return the event with their content and changes, if any."""
         if callbacks is None and not ctx.plugin_manager.plugins:
             return None
         context = CallbackContext(ctx)
@@ -295,15 +295,15 @@ class BaseAgent(BaseModel):
         )
 
     def _load_agent_state(self, ctx: InvocationContext, state_type: type[AgentState]) -> AgentState | None:
-        """Return this agent's checkpoint, or None if there is none or the app is not resumable (seed: resume, "custom-agents").
+        """Return this agent's checkpoint, or None if there is none or the app is not resumable.
 
         Args:
             ctx: the invocation.
-            state_type: the checkpoint's class. (For anything that is not a pydantic model, such as the Enum in the seed's example, an
-                object with the stored fields is returned.)
+            state_type: the checkpoint's class. For a class that is not a pydantic model, such as an Enum, an object with the stored
+                fields is returned.
 
         Raises:
-            ResumeError: the checkpoint is of another class; the agent was changed since.
+            ResumeError: the stored checkpoint does not fit the class, as the agent was changed since.
         """
         if not ctx.is_resumable or self.name not in ctx.agent_states:
             return None
@@ -315,19 +315,19 @@ class BaseAgent(BaseModel):
                 problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
                 raise ResumeError(
                     f"The checkpoint of {self.name!r}, {json.dumps(stored)}, does not fit {state_type.__name__} ({problems}). The agent was"
-                    " changed since its run was interrupted: put back what it was, or send a new message to begin anew."
+                    " changed since its run was interrupted: restore its earlier version, or send a new message to start over."
                 ) from error
         return cast("AgentState", _StoredFields.model_validate(stored))
 
     def _create_agent_state_event(
         self, ctx: InvocationContext, agent_state: BaseAgentState | None = None, *, end_of_agent: bool = False
     ) -> Event:
-        """Return an event that commits this agent's checkpoint or end (seed: resume, "custom-agents").
+        """Return an event that commits this agent's checkpoint or end.
 
         Args:
             ctx: the invocation.
-            agent_state: the checkpoint; without it and `end_of_agent`, what `ctx.set_agent_state` set last.
-            end_of_agent: the agent finished.
+            agent_state: the checkpoint; if neither it nor `end_of_agent` is given, the one last set by `ctx.set_agent_state`.
+            end_of_agent: whether the agent has finished.
         """
         if agent_state is not None or end_of_agent:
             ctx.set_agent_state(self.name, agent_state=agent_state, end_of_agent=end_of_agent)

@@ -1,4 +1,4 @@
-"""The agent that thinks with a language model."""
+"""The agent that uses a language model."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ OnToolErrorCallback: TypeAlias = Callbacks
 
 
 class LlmAgent(BaseAgent):
-    """An agent that asks a language model what to do, runs the tools it calls, and goes on until it has an answer.
+    """An agent that calls a language model, runs the tools that the model calls, and repeats until it has an answer.
 
     Attributes:
-        model: a model's name, a `BaseLlm`, or "" for the nearest ancestor's (`LlmAgent.DEFAULT_MODEL` at the root).
-        instruction: what it is to do; `{key}` is filled in from state. A text that a function returns is taken as it is.
-        global_instruction: put before the instruction of every agent of the tree; the root's counts.
-        static_instruction: content that never changes; `instruction` then goes into the conversation.
-        tools: functions, tools or groups of tools it may call.
-        generate_content_config: sampling and safety, as google-genai has it; no tools, instruction or schema.
-        disallow_transfer_to_parent, disallow_transfer_to_peers: where it may not hand over to.
-        include_contents: `none`: it sees only the present turn.
-        input_schema: the arguments it takes when it is called as a tool.
-        output_schema: the shape of its answer.
-        output_key: the state key its answer is written to (seed: session-state, "output_key").
-        planner: how its model plans; thoughts are kept as parts of its answers.
-        code_executor: `BuiltInCodeExecutor()`, by which a Gemini model runs code itself; no other is supported.
-        before_model_callback, after_model_callback, on_model_error_callback: round each model call; a response that one returns stands in
-            for the model's.
-        before_tool_callback, after_tool_callback, on_tool_error_callback: round each tool call; a dict that one returns stands in for the
+        model: a model name, a `BaseLlm`, or "" for the nearest ancestor's model (`LlmAgent.DEFAULT_MODEL` at the root).
+        instruction: the system instruction; `{key}` is replaced from state. Text returned by a function is used unchanged.
+        global_instruction: precedes the instruction of every agent of the tree; only the root's is used.
+        static_instruction: content that never changes; `instruction` then becomes part of the conversation.
+        tools: functions, tools or toolsets that the model may call.
+        generate_content_config: google-genai's sampling and safety settings; not tools, instruction or schema.
+        disallow_transfer_to_parent, disallow_transfer_to_peers: forbid transfers to these agents.
+        include_contents: `none` sends only the current turn to the model.
+        input_schema: the arguments when the agent is called as a tool.
+        output_schema: the type of the answer.
+        output_key: the state key that receives the answer.
+        planner: how the model plans; thoughts are kept as parts of its answers.
+        code_executor: `BuiltInCodeExecutor()`, with which a Gemini model runs code itself; no other is supported.
+        before_model_callback, after_model_callback, on_model_error_callback: called around each model call; a returned response
+            replaces the model's.
+        before_tool_callback, after_tool_callback, on_tool_error_callback: called around each tool call; a returned dict replaces the
             tool's result.
     """
 
@@ -97,17 +97,17 @@ class LlmAgent(BaseAgent):
     def _run_no_code_here(cls, executor: Any) -> Any:
         if executor is not None and not isinstance(executor, BaseCodeExecutor):
             raise ValueError(
-                "Running code that a model wrote is not supported here: give the agent a tool for it, or BuiltInCodeExecutor(), by which"
-                " Gemini runs it where it runs itself."
+                "This code executor is not supported. Give the agent a tool that runs code, or BuiltInCodeExecutor(), with which Gemini"
+                " runs code on its own server."
             )
         return executor
 
     @property
     def canonical_model(self) -> BaseLlm:
-        """The language model, as an object; inherited from the nearest ancestor that names one.
+        """The language model as an object, inherited from the nearest ancestor that has one.
 
         Raises:
-            KnownError: no class serves a model of that name.
+            KnownError: no registered class supports the model's name.
         """
         for agent in (self, *self.ancestors()):
             if isinstance(agent, LlmAgent) and agent.model:
@@ -115,15 +115,15 @@ class LlmAgent(BaseAgent):
         return LLMRegistry.new_llm(self.DEFAULT_MODEL)
 
     async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
-        """Return the instruction, state filled in unless a function gave it."""
+        """Return the instruction, with placeholders replaced unless it comes from a function."""
         return await _instruction_text(self.instruction, ctx)
 
     async def canonical_global_instruction(self, ctx: ReadonlyContext) -> str:
-        """Return the global instruction, state filled in unless a function gave it."""
+        """Return the global instruction, with placeholders replaced unless it comes from a function."""
         return await _instruction_text(self.global_instruction, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
-        """Return the tools as objects; plain functions become `FunctionTool`s, toolsets are asked for theirs."""
+        """Return the tools as objects, including those of toolsets; functions become `FunctionTool`s."""
         tools: list[BaseTool] = []
         for given in self.tools:
             if isinstance(given, BaseToolset):
@@ -134,7 +134,7 @@ class LlmAgent(BaseAgent):
 
     @property
     def toolsets(self) -> list[BaseToolset]:
-        """The groups among its tools."""
+        """The toolsets among `tools`."""
         return [given for given in self.tools if isinstance(given, BaseToolset)]
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -154,11 +154,11 @@ class LlmAgent(BaseAgent):
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     def _turn_so_far(self, ctx: InvocationContext) -> Turn | None:
-        """Return where this agent's turn stands, if it began before this run; None for a fresh one."""
+        """Return the progress of this agent's turn if it began before this run; None for a new turn."""
         if ctx.resumed_checkpoints() is not None:
             return read_turn(self._own_events(ctx), self.name)
         if ctx.depth == 1 and _holds_function_response(ctx.user_content):
-            # Without resumability an answer from outside begins a new invocation; the call is in an older one.
+            # In apps that are not resumable, the answer to a long-running call begins a new invocation; the call is in an older one.
             return read_turn([event for event in ctx.session.events if event.branch == ctx.branch or event.author == "user"], self.name)
         return None
 
@@ -166,7 +166,7 @@ class LlmAgent(BaseAgent):
         return events_of_call(self, ctx.invocation_events(), ctx.branch)
 
     def _save_output(self, event: Event) -> None:
-        """Put the answer's text into the event's delta, under `output_key`."""
+        """Write the answer to `output_key` in the event's delta."""
         if not self.output_key or event.author != self.name or event.partial or not event.content or not event.content.parts:
             return
         if not event.is_final_response() or event.get_function_calls() or event.get_function_responses():
@@ -181,7 +181,7 @@ class LlmAgent(BaseAgent):
         try:
             return shaped(self.output_schema, text)
         except OutputSchemaError as error:
-            raise OutputSchemaError(f"The answer of {self.name!r} does not have the shape of its output_schema: {error}") from error
+            raise OutputSchemaError(f"The answer of {self.name!r} does not match its output_schema: {error}") from error
 
 
 async def _instruction_text(instruction: str | InstructionProvider, ctx: ReadonlyContext) -> str:

@@ -1,4 +1,4 @@
-"""Runs its sub-agents round after round."""
+"""The agent that runs its sub-agents in a loop."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from runtime.events.event import Event
 
 
 class LoopAgentState(SequentialAgentState):
-    """Where a LoopAgent is.
+    """A LoopAgent's checkpoint.
 
     Attributes:
-        times_looped: rounds that are over.
+        times_looped: number of completed iterations.
     """
 
     times_looped: int = 0
 
 
 class LoopAgent(BaseAgent):
-    """Runs its sub-agents in order, again and again, until one escalates or the rounds are used up.
+    """Runs its sub-agents in order, repeatedly, until one escalates or `max_iterations` is reached.
 
-    In a resumable app it records round and sub-agent before each call, and a resumed run begins there (seed: resume, "Agente de Bucle").
-    That it was told to escalate is remembered too.
+    In a resumable app it commits iteration and sub-agent before each call, and a resumed run begins there. A committed escalation also
+    ends the loop of a resumed run.
 
     Attributes:
-        max_iterations: most rounds; None: until a sub-agent escalates.
+        max_iterations: maximum number of iterations; unlimited if None.
     """
 
     max_iterations: int | None = None

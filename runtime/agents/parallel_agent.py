@@ -1,4 +1,4 @@
-"""Runs its sub-agents at once."""
+"""The agent that runs its sub-agents concurrently."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from runtime.support.merge import merge
 
 
 class ParallelAgent(BaseAgent):
-    """Runs its sub-agents at once, each on a branch of its own, so that none sees what its siblings say.
+    """Runs its sub-agents concurrently, each on its own branch, so that none sees the events of its siblings.
 
-    They share the state. Their events come in the order in which they are yielded. If one fails, the others are cancelled; if one waits
-    for an answer from outside, the others finish first. In a resumable app, sub-agents that are finished do not run again (seed: resume,
-    "Agente Paralelo").
+    They share the state. Their events come in the order in which they are yielded. If one fails, the others are cancelled; if one pauses
+    at a long-running call, the others finish first. In a resumable app, finished sub-agents do not run again.
     """
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

@@ -1,4 +1,4 @@
-"""Runs its sub-agents one after the other."""
+"""The agent that runs its sub-agents in sequence."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ logger = logging.getLogger(__name__)
 
 
 class SequentialAgentState(BaseAgentState):
-    """Where a SequentialAgent is.
+    """A SequentialAgent's checkpoint.
 
     Attributes:
-        current_sub_agent: the one that is running; empty before the first.
+        current_sub_agent: the running sub-agent; empty before the first.
     """
 
     current_sub_agent: str = ""
@@ -26,7 +26,7 @@ class SequentialAgentState(BaseAgentState):
 class SequentialAgent(BaseAgent):
     """Runs its sub-agents in order, each once.
 
-    In a resumable app it records which one it is about to run, and a resumed run begins there (seed: resume, "Agente Secuencial").
+    In a resumable app it commits the sub-agent's name before each call, and a resumed run begins there.
     """
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -43,10 +43,12 @@ class SequentialAgent(BaseAgent):
 
 
 def _position(agent: BaseAgent, sub_agent: str) -> int:
-    """Return where in the sequence that sub-agent is; the beginning if it is there no longer."""
+    """Return the sub-agent's index, or 0 if it no longer exists."""
     names = [agent.name for agent in agent.sub_agents]
     if sub_agent in names:
         return names.index(sub_agent)
     if sub_agent:
-        logger.warning("%s was at %r, which is no sub-agent of it any more; it starts from its first one.", agent.name, sub_agent)
+        logger.warning(
+            "The checkpoint of %s is at %r, which is no longer its sub-agent; it starts from its first one.", agent.name, sub_agent
+        )
     return 0

@@ -78,7 +78,7 @@ class App(BaseModel):
     @classmethod
     def _usable_name(cls, name: str) -> str:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no app name: use letters, digits, _ and -, beginning with a letter.")
+            raise ValueError(f"{name!r} is not an app name: use letters, digits, _ and -, beginning with a letter.")
         if name == "user":
-            raise ValueError("An app cannot be called 'user': that is how events of the person are marked.")
+            raise ValueError("An app cannot be called 'user': that name marks the user's events.")
         return name

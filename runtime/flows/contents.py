@@ -1,4 +1,4 @@
-"""The conversation as one agent's model sees it."""
+"""The conversation sent to an agent's model."""
 
 from __future__ import annotations
 
@@ -21,38 +21,39 @@ _CLIENT_ID = "adk-"
 
 
 class Conversation:
-    """A session's events as one agent's model sees them, extended as the session grows.
+    """A session's events as contents for one agent's model, extended as the session grows.
 
-    Rebuilding thousands of contents for each model call is what makes long sessions slow; here each event is looked at once. The contents
-    share their parts with the events: whoever wants to change them copies them first (`copied`).
+    Each event is converted once: rebuilding thousands of contents for each model call would make long sessions slow. The contents share
+    their parts with the events, so they must be copied (`copied`) before they are changed.
 
     Args:
-        agent_name: whose model; what other agents said becomes context told by the user's side.
-        branch: the agent's; events of branches beside it are left out. An agent on none, such as one after a ParallelAgent, sees all.
+        agent_name: the agent; events of other agents become context in the user role.
+        branch: the agent's branch; events of sibling branches are left out. An agent on no branch, such as one after a ParallelAgent,
+            sees all events.
     """
 
     def __init__(self, agent_name: str, branch: str | None) -> None:
         self._agent_name = agent_name
         self._branch = branch
-        self._lock = threading.Lock()  # two runs of one session may be in two threads
+        self._lock = threading.Lock()  # two runs of one session may be on two threads
         self._clear()
 
     def _clear(self) -> None:
         self._read = 0
-        self._said: list[tuple[Event, int]] = []  # each event that is seen, and where its contents begin
+        self._said: list[tuple[Event, int]] = []  # each visible event, and the index of its first content
         self._contents: list[types.Content] = []
-        self._responses: dict[str | None, types.FunctionResponse] = {}  # the newest for each call
-        self._callers: dict[str | None, int] = {}  # call id → where in _said its event is
+        self._responses: dict[str | None, types.FunctionResponse] = {}  # the newest one of each call
+        self._callers: dict[str | None, int] = {}  # call id → index of its event in _said
 
     def contents(self, events: Sequence[Event], *, present_turn_only: bool = False) -> list[types.Content]:
-        """Return what is sent to the model.
+        """Return the contents to send to the model.
 
         Args:
-            events: the session's, in commit order; the same sequence as last time, or a longer one.
-            present_turn_only: begin at the last thing that was said to this agent (`include_contents="none"`).
+            events: the session's events in commit order; an extension of those of the last call.
+            present_turn_only: begin at the last event of the user or another agent (`include_contents="none"`).
 
         Returns:
-            A new list, in order; each function call followed by its newest response, and calls that never got one left out.
+            A new list, in order; each function call is followed by its newest response, and calls without a response are left out.
         """
         with self._lock:
             self._extend(events)
@@ -89,7 +90,7 @@ class Conversation:
                 self._callers[call.id] = here
         again = [event]
         if first < here:
-            # A response goes right behind its call: from there on the contents are made again, which is seldom more than one event.
+            # A response must directly follow its call: rebuild the contents from the call on, which is seldom more than one event.
             again = [*(said for said, _ in self._said[first:]), event]
             del self._contents[self._said[first][1] :]
             del self._said[first:]
@@ -98,7 +99,7 @@ class Conversation:
             self._contents.extend(_contents_of(said, self._agent_name, self._responses))
 
     def _present_turn(self) -> int:
-        """Return where the present turn begins: at the last event of the user or of another agent, responses to own calls aside."""
+        """Return the index of the current turn's first event: the last one by the user or another agent, except for responses."""
         for index in range(len(self._said) - 1, -1, -1):
             event = self._said[index][0]
             if event.author != self._agent_name and not (event.author == "user" and event.get_function_responses()):
@@ -106,9 +107,9 @@ class Conversation:
         return 0
 
     def _wait_before_answer(self, first: int) -> list[Event] | None:
-        """Return the events without what was said between a call that waited and its answer, if the answer is what came last.
+        """Return the events without those between a long-running call and its response, if the response is the last event.
 
-        A model must find the response right behind the call it made, as the last thing.
+        Models require the last response directly after its call.
         """
         last = self._said[-1][0] if self._said else None
         if last is None:
@@ -125,7 +126,7 @@ class Conversation:
 
 
 def copied(contents: Sequence[types.Content]) -> list[types.Content]:
-    """Return contents whose parts may be changed without changing the session's events."""
+    """Return a copy of contents that may be changed without changing the session's events."""
     return [
         copy_unchecked(content, parts=[_copied_part(part) for part in content.parts] if content.parts is not None else None)
         for content in contents
@@ -148,12 +149,12 @@ def _is_said(event: Event) -> bool:
 
 def _is_part_said(part: types.Part) -> bool:
     of_function = part.function_call or part.function_response
-    # What asks a person, and the answer, no model ever sees.
+    # Requests for confirmation and credentials, and their answers, are never sent to models.
     return of_function.name not in REQUEST_CALLS if of_function else part.text != ""
 
 
 def _is_visible(event: Event, branch: str | None) -> bool:
-    """Return whether an agent on `branch` sees an event: its own branch and those above; an agent on none sees all of them."""
+    """Return whether an agent on `branch` sees an event: one of its own branch or a parent branch; on no branch, all events."""
     if not branch or not event.branch or event.branch == branch:
         return True
     return branch.startswith(event.branch + ".")
@@ -188,7 +189,7 @@ def _text(text: str) -> types.Part:
 
 
 def _without_client_id(part: types.Part) -> types.Part:
-    """Return the part without an id that we gave the call: the model knows only its own."""
+    """Return the part without a call id assigned by this runtime, which the model does not know."""
     call = part.function_call
     if not call or not (call.id or "").startswith(_CLIENT_ID):
         return part
@@ -201,7 +202,7 @@ def _response_part(call: types.FunctionCall, response: types.FunctionResponse) -
 
 
 def _told(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
-    """Return what another agent said and did, told as context."""
+    """Return another agent's event as context in the user role."""
     told = [_text("For context:")]
     for part in parts:
         if part.thought:

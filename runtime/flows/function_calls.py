@@ -1,4 +1,4 @@
-"""Running the tools that a model called."""
+"""Execution of a model's function calls."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ async def run_calls(
     tools: dict[str, BaseTool],
     answers: dict[str, dict[str, Any]] | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Run function calls, at once if there are several, and yield their results.
+    """Run function calls concurrently and yield their results.
 
-    In a resumable app each result is an event of its own, committed as its tool returns, so that a crash in one tool does not repeat the
-    others (seed: resume, "Cómo funciona"). Otherwise the results of a turn are one event, as google-adk has it.
+    In a resumable app each result is an event of its own, committed when its tool returns, so that a crash in one tool does not repeat
+    the others. Otherwise the results of a turn are one event, as in google-adk.
 
     Args:
-        agent: who called.
+        agent: the calling agent.
         ctx: the invocation.
-        calls: what the model called.
-        tools: by name.
-        answers: call id → what a person answered to that call's request.
+        calls: the model's function calls.
+        tools: tool name → tool.
+        answers: call id → the user's answer to that call's request.
 
     Yields:
-        The function responses, each followed by its requests for confirmations and credentials.
+        The function responses, each followed by its requests for confirmation and credentials.
     """
     runs = [partial(_run_call, agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
     if len(runs) == 1:
@@ -84,7 +84,7 @@ async def _when_done(run: Callable[[], Awaitable[Event | None]]) -> AsyncGenerat
 async def _run_call(
     agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
 ) -> Event | None:
-    """Run one call and return its result; None from a long-running tool that has none yet."""
+    """Run one call and return its result; None for a long-running tool that has none yet."""
     answer = _unwrapped(answer)
     confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
     context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
@@ -102,7 +102,7 @@ async def _run_call(
 
 
 def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a person's answer; adk web sends it as a JSON text under `response`."""
+    """Return the user's answer; adk web sends it as a JSON text under `response`."""
     if answer is not None and set(answer) == {"response"} and isinstance(answer["response"], str):
         with contextlib.suppress(ValueError):
             answer = json.loads(answer["response"])
@@ -112,9 +112,9 @@ def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
 async def _result(
     agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], context: ToolContext
 ) -> Any:
-    """Call the tool with all hooks round it."""
+    """Call the tool and all hooks around it."""
     tool = tools.get(call.name or "")
-    args = independent(call.args or {})  # what a tool or callback does with them is not what the model called
+    args = independent(call.args or {})  # tools and callbacks must not change the recorded call
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
         return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
@@ -159,7 +159,7 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
 
 
 async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> Any:
-    """Return what a plugin or the agent gives in place of a failed tool's result; None if nobody does."""
+    """Return a plugin's or callback's replacement for a failed tool's result, if any."""
     try:
         result = await ctx.plugin_manager.run_hook("on_tool_error_callback", **hooks)
     except CallFailure as wanted:
@@ -168,12 +168,12 @@ async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str
 
 
 def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
-    """Return the events that ask a person for what the tools of a result event requested.
+    """Return the event that asks the user for the confirmations and credentials requested in a result event, if any.
 
     Args:
         ctx: the invocation.
-        event: the result.
-        calls: what the model called.
+        event: the result event.
+        calls: the model's function calls.
     """
     by_id = {call.id: call for call in calls}
     parts = []
@@ -202,10 +202,10 @@ def _event(ctx: InvocationContext, agent: TurnAgent, content: types.Content | No
 
 
 def _merged(events: Sequence[Event]) -> Event:
-    """Return one event with all the results; of two that set one key, the later call wins."""
+    """Return one event with all results; where two set the same key, the later call wins."""
     merged = events[0]
     for event in events[1:]:
-        assert merged.content and merged.content.parts is not None and event.content  # results have a response each
+        assert merged.content and merged.content.parts is not None and event.content  # each result has one response
         merged.content.parts.extend(event.content.parts or [])
         actions = event.actions
         merged.actions.state_delta.update(actions.state_delta)

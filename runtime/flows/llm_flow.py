@@ -1,4 +1,4 @@
-"""An LlmAgent's turns: call the model, run the tools it called, and again, until it has an answer."""
+"""The loop of an LlmAgent: call the model and run its function calls until it answers."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from runtime.tools.base_tool import BaseTool
 
 
 class LlmFlow:
-    """One run of an LlmAgent (seed: runtime-event-loop, "Cómo Funciona: Una Invocación Simplificada").
+    """One run of an LlmAgent.
 
     Args:
-        agent: whose.
+        agent: the agent.
     """
 
     def __init__(self, agent: TurnAgent) -> None:
         self._agent = agent
 
     async def run(self, ctx: InvocationContext, turn: Turn | None) -> AsyncGenerator[Event, None]:
-        """Run until the agent has answered, handed over, or waits.
+        """Run until the agent has answered, transferred to another agent, or waits for an answer.
 
         Args:
             ctx: the invocation.
-            turn: where the turn stood when the run was interrupted; None for a fresh one.
+            turn: the progress of the interrupted turn; None for a new turn.
 
         Yields:
             The agent's events.
@@ -76,11 +76,11 @@ class LlmFlow:
                     answered = True
             if said.long_running_tool_ids and ctx.is_resumable:
                 raise InvocationPaused
-            # Long-running tools that left not even a receipt give the model nothing to go on with.
+            # Long-running tools without any result give the model nothing to continue with.
             ended = ended or not answered
 
     async def _complete(self, ctx: InvocationContext, llm: BaseLlm, turn: Turn) -> AsyncGenerator[Event, None]:
-        """Do what an interrupted turn left undone (seed: resume, "Cómo funciona")."""
+        """Complete the missing steps of an interrupted turn."""
         for result in turn.to_ask:
             for asking in requests(ctx, result, turn.calls):
                 yield asking
@@ -101,8 +101,8 @@ class LlmFlow:
         tools: dict[str, BaseTool],
         answers: dict[str, dict[str, Any]],
     ) -> AsyncGenerator[Event, None]:
-        """Run calls and, if one of them transferred, the agent it named."""
-        target: str | None = None  # on the response as google-adk has it, or on the call as the seed has it
+        """Run calls and, if one of them transferred, the target agent."""
+        target: str | None = None  # google-adk sets it on the response event
         asked_someone = False
         answer: str | None = None
         async with aclosing(run_calls(self._agent, ctx, calls, tools, answers)) as events:
@@ -124,13 +124,13 @@ class LlmFlow:
                     yield event
 
     def _final_answer(self, ctx: InvocationContext, answer: str) -> Event:
-        """Return the answer that was given by `set_model_response`, as if the model had said it."""
+        """Return an answer given through `set_model_response` as the model's own answer."""
         content = types.Content(role="model", parts=[types.Part(text=answer)])
         return Event(invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, content=content)
 
     async def _call_model(self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest) -> AsyncGenerator[Event, None]:
-        """Call the model with all hooks round it and yield what it said."""
-        # Whatever the callbacks write goes with the whole answer; the actions of partial events are ignored.
+        """Call the model and all hooks around it, and yield its answer."""
+        # The callbacks' writes are committed with the complete answer; the actions of partial events are ignored.
         actions = EventActions()
         async with aclosing(self._responses(ctx, llm, request, actions)) as responses:
             async for response in responses:
@@ -182,7 +182,7 @@ class LlmFlow:
         return response if instead is None else instead
 
     def _planned(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> LlmResponse:
-        """Let the planner read a whole answer."""
+        """Let the planner process a complete answer."""
         planner = self._agent.planner
         if planner is None or response.partial or not response.content or not response.content.parts:
             return response
@@ -198,12 +198,12 @@ class LlmFlow:
 
 
 def _ends_turn(event: Event) -> bool:
-    """Return whether the model need not be called after this result."""
+    """Return whether this result ends the turn without another model call."""
     return bool(event.actions.skip_summarization or event.actions.transfer_to_agent or answer_set(event) is not None)
 
 
 def _id_inside(ctx: InvocationContext, agent_name: str, call: types.FunctionCall) -> str | None:
-    """Return the id of a call by an agent that runs as a tool: the same when the tool runs again and its agent makes the same call."""
+    """Return the id of a call by an agent that runs as a tool: the same if the tool runs again and its agent repeats the call."""
     outer_id = ctx.shared.outer[1] if ctx.shared.outer else None
     if outer_id is None:
         return call.id
@@ -213,7 +213,7 @@ def _id_inside(ctx: InvocationContext, agent_name: str, call: types.FunctionCall
 
 
 def _number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseTool]) -> None:
-    """Give each call an id of its own, and list those whose answers come later."""
+    """Give each call a unique id, and record the long-running ones."""
     calls = event.get_function_calls()
     if not calls:
         return
@@ -221,7 +221,7 @@ def _number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseToo
     for call in calls:
         if ctx.shared.outer is not None:
             call.id = _id_inside(ctx, event.author, call)
-        if not call.id or call.id in given:  # some models number every call alike; a result could not be told from another's
+        if not call.id or call.id in given:  # some models reuse one id, but results are matched by id
             call.id = new_function_call_id()
         given.add(call.id)
     event.long_running_tool_ids = {call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running}

@@ -1,4 +1,4 @@
-"""What an LlmAgent sends to its model."""
+"""Construction of an LlmAgent's model requests."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
 
 async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
-    """Put together one model call: instructions, conversation, tools and configuration.
+    """Build a model request: instructions, conversation, tools and configuration.
 
     Args:
-        agent: whose call.
+        agent: the calling agent.
         ctx: the invocation.
-        llm: the model that will be called.
+        llm: the model to be called.
 
     Raises:
-        MissingStateKeyError: an instruction names a state key that does not exist.
+        MissingStateKeyError: an instruction refers to a state key that does not exist.
     """
     request = LlmRequest(model=llm.model, config=_config(agent, ctx))
     await _add_instructions(agent, ctx, request)
     contents = _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
-    request.contents = [*request.contents, *contents] if request.contents else contents  # thousands: copied only if they must be
+    request.contents = [*request.contents, *contents] if request.contents else contents  # copied only if necessary: there may be thousands
     if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
-        request.contents = copied(request.contents)  # callbacks may change a request, but not the past
+        request.contents = copied(request.contents)  # callbacks may change the request, but not the session's events
     await _add_tools(agent, ctx, request)
     if agent.planner is not None:
         planning = agent.planner.build_planning_instruction(ReadonlyContext(ctx), request)
@@ -45,7 +45,7 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) 
 
 
 def _conversation(agent: TurnAgent, ctx: InvocationContext) -> Conversation:
-    """Return the agent's view of the session, kept with the session's events, or at least for this invocation."""
+    """Return the agent's view of the session, kept with the session's events if possible, else for this invocation."""
     kept: dict[Any, Conversation] = getattr(ctx.session.events, "derived", ctx.shared.conversations)
     key = (agent.name, ctx.branch)
     if key not in kept:
@@ -62,7 +62,7 @@ def _config(agent: TurnAgent, ctx: InvocationContext) -> types.GenerateContentCo
 
 @cache
 def _no_config() -> types.GenerateContentConfig:
-    # Only copied: google-genai's constructors look at each of forty fields.
+    # Cached, as google-genai's constructor is slow; callers copy it.
     return types.GenerateContentConfig()
 
 
@@ -71,7 +71,7 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
     texts = []
     root = agent.root_agent
     if getattr(root, "global_instruction", ""):
-        texts.append(await root.canonical_global_instruction(readonly))  # type: ignore[attr-defined]  # only LlmAgents have one
+        texts.append(await root.canonical_global_instruction(readonly))  # type: ignore[attr-defined]  # an LlmAgent
     own = await agent.canonical_instruction(readonly)
     if agent.static_instruction is not None:
         texts.append(_text(agent.static_instruction))
@@ -115,11 +115,11 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
 
 
 def transfer_targets(agent: TurnAgent) -> list[AgentTree]:
-    """Return the agents this one may hand over to: its sub-agents, its parent and its peers, as far as it is allowed."""
+    """Return the agents that this one may transfer to: its sub-agents, and its parent and peers unless disallowed."""
     targets = list(agent.sub_agents)
     parent = agent.parent_agent
     if parent is None or not hasattr(parent, "disallow_transfer_to_parent"):
-        return targets  # workflow agents decide themselves who runs next
+        return targets  # a workflow agent decides itself which agent runs next
     if not agent.disallow_transfer_to_parent:
         targets.append(parent)
     if not agent.disallow_transfer_to_peers:

@@ -1,4 +1,4 @@
-"""Summaries in place of the events they cover."""
+"""Replacement of events by summaries."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from runtime.events.event_actions import EventCompaction
 
 
 def with_summaries(events: Sequence[Event]) -> list[Event]:
-    """Return the events with what summaries cover left out, and each summary as something the user's side says in its place.
+    """Replace the events covered by summaries; each summary becomes a message in the user role.
 
     Args:
-        events: in commit order, without what was taken back.
+        events: the events in commit order, without rewound ones.
     """
     summaries = [(index, event.actions.compaction) for index, event in enumerate(events) if event.actions.compaction]
-    told: dict[int, list[Event]] = {}  # where, and what
+    told: dict[int, list[Event]] = {}  # index → the summaries inserted there
     hidden: set[int] = set()
     for index, summary in summaries:
         covered = [

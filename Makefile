@@ -56,6 +56,10 @@ soak: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.support.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 
+# The packages' folders floor by floor, with the folders each of them imports; fails if an arrow points up.
+layout: $(STAMP)
+	@$(BIN)/python -m tests.architecture.layout
+
 # Ours, google-adk's (in an environment of its own) and the physical limit, measured in turn: about a quarter of an hour on a quiet machine.
 bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench

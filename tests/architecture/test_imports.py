@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import grimp
-
 from bench.generated import write_database
 from tests.architecture.source_rules import ROOT
 
@@ -65,27 +63,6 @@ def test_the_command_line_does_not_load_qt() -> None:
     loaded = loaded_by("import inspector_app.__main__, inspector_app.cli")
     assert "inspector_app.cli" in loaded
     assert not [name for name in loaded if name.split(".")[0] in {"PySide6", "shiboken6", "qasync"}]
-
-
-def test_there_are_no_circular_imports() -> None:
-    graph = grimp.build_graph("runtime", "inspector_app", exclude_type_checking_imports=True, cache_dir=None)
-    assert circles({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}) == []
-
-
-def test_a_circular_import_is_found() -> None:
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
-
-
-def circles(imports: dict[str, set[str]]) -> list[list[str]]:
-    """Return the groups of modules that import each other in a circle: what is left after all that imports or is imported by no other."""
-    left = dict(imports)
-    while True:
-        imported = {name for names in left.values() for name in names}
-        free = [module for module, names in left.items() if module not in imported or not names & left.keys()]
-        if not free:
-            return [sorted(left)] if left else []
-        for module in free:
-            del left[module]
 
 
 def test_the_tests_run_off_screen() -> None:

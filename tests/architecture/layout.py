@@ -1,7 +1,7 @@
 """The import graph as text, floor by floor: `python -m tests.architecture.layout`.
 
-The floors are the layers contracts of pyproject.toml; grimp reads the imports. Arrows point from a folder to the folders it imports. The text
-reports in capitals an arrow that points up, an arrow between folders of one floor, and a circle of modules.
+The floors are the layers contracts of pyproject.toml; grimp reads the imports. Arrows point from a folder to the folders it imports. The
+text reports in capitals an arrow that points up, an arrow between folders of one floor, and a circle of modules.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class ForkController(QObject):
             index: its place in the session on show.
         """
         session = self._browse.session
-        event = session.events.peek(index) if session is not None and 0 <= index < len(session.events) else None
+        event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and event is not None:
             self._tasks.spawn(self._ask(session, index, event), "Looking at what forking will do")
 
@@ -102,7 +102,7 @@ class ForkController(QObject):
             self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
 
     async def _ask(self, session: SessionDocument, index: int, event: Event) -> None:
-        events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
+        events = session.events.in_memory if session.long is None else await session.source.events(session.address.key)
         recording, no_rerun = None, None
         try:
             recording = await run_in_thread(recording_until, list(events), event.id)

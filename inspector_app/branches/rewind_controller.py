@@ -62,7 +62,7 @@ class RewindController(QObject):
             index: of the event in the session on show.
         """
         session = self._browse.session
-        event = session.events.peek(index) if session is not None and 0 <= index < len(session.events) else None
+        event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and event is not None:
             self._tasks.spawn(self._ask(session, event.invocation_id), "Looking at what rewinding will do")
 

@@ -123,7 +123,7 @@ class EventDetail(QWidget):
         self._show_time(event)
         self._fill()
 
-    def show_inner(self, event: Event) -> None:
+    def show_tool_agent_event(self, event: Event) -> None:
         """Show an event of an agent that ran as a tool. Such events are not stored in a session, and their state is unknown.
 
         Args:

@@ -50,10 +50,10 @@ class RequestController(QObject):
             self._tasks.spawn(self._read_conversation(session, session.long, event), "Putting a conversation together")
             return
         index = session.index_of(event.id) if session is not None else None
-        self._show(event, session.events.at_hand if session is not None else [], index)
+        self._show(event, session.events.in_memory if session is not None else [], index)
 
     async def _read_conversation(self, session: SessionDocument, long: LongSession, event: Event) -> None:
-        since = session.events.at_hand
+        since = session.events.in_memory
         first = len(session.events) - len(since)
         at_hand = session.index_of(event.id)
         index = await long.index_of(event.id) if at_hand is None else at_hand

@@ -53,7 +53,7 @@ class TimelineController(QObject):
             self._drawn = None
             return
         session, index = self._browse.session, self._cursor.event_index
-        selected = session.events.peek(index) if session is not None and index is not None and index < len(session.events) else None
+        selected = session.events.cached(index) if session is not None and index is not None and index < len(session.events) else None
         if session is None or index is None or selected is None:
             self._view.set_timeline(None, {})
             self._drawn = None
@@ -74,7 +74,7 @@ class TimelineController(QObject):
         def neighbours(places: range) -> list[Event]:
             found: list[Event] = []
             for place in places:
-                event = session.events.peek(place)
+                event = session.events.cached(place)
                 if event is None or event.invocation_id != selected.invocation_id:
                     break
                 found.append(event)

@@ -32,7 +32,7 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         self._flags = bytearray()
         self._tokens = array("q")
         self._started, self._ended = array("d"), array("d")
-        self._inner: dict[int, list[ToolAgentRun]] = {}
+        self._tool_agent_runs: dict[int, list[ToolAgentRun]] = {}
         self._end = end
         if unread:
             self._append("", 0, _UNREAD)
@@ -88,13 +88,13 @@ class InvocationGroups(Sequence["InvocationGroup"]):
 
     def rows_from(self, first: int) -> Iterator[int]:
         """Return how many rows each group from a number on takes, its header included."""
-        inner, begins = self._inner, self._firsts[first:]
+        inside, begins = self._tool_agent_runs, self._firsts[first:]
         ends = chain(begins[1:], (self._end,))
         for number, (begin, end, flags) in enumerate(zip(begins, ends, self._flags[first:], strict=False), first):
             if flags & _FOLDED:
                 yield 1
-            elif number in inner:
-                yield 1 + end - begin + sum(run.rows for run in inner[number])
+            elif number in inside:
+                yield 1 + end - begin + sum(run.rows for run in inside[number])
             else:
                 yield 1 + end - begin
 
@@ -188,32 +188,32 @@ class InvocationGroup:
             self._all._flags[self._number] &= ~_FOLDED
 
     @property
-    def inner(self) -> Sequence[ToolAgentRun]:
+    def tool_agent_runs(self) -> Sequence[ToolAgentRun]:
         """What goes on inside calls that its events made, in the order of these events."""
-        return self._all._inner.get(self._number, ())
+        return self._all._tool_agent_runs.get(self._number, ())
 
-    def insert_inner(self, number: int, run: ToolAgentRun) -> None:
+    def insert_tool_agent_run(self, number: int, run: ToolAgentRun) -> None:
         """Put what goes on inside a call among the others."""
-        self._all._inner.setdefault(self._number, []).insert(number, run)
+        self._all._tool_agent_runs.setdefault(self._number, []).insert(number, run)
 
     @property
     def rows(self) -> int:
         """How many rows the group takes, its header included."""
-        return 1 if self.folded else 1 + self.count + sum(run.rows for run in self.inner)
+        return 1 if self.folded else 1 + self.count + sum(run.rows for run in self.tool_agent_runs)
 
     def offset_of(self, place: int) -> int:
         """Return how many rows below the header the event at a place stands."""
-        return 1 + place - self.first + sum(run.rows for run in self.inner if run.place < place)
+        return 1 + place - self.first + sum(run.rows for run in self.tool_agent_runs if run.place < place)
 
     def offset_of_run(self, wanted: ToolAgentRun) -> int:
         """Return how many rows below the header a call's header stands."""
-        before = self.inner[: next(number for number, run in enumerate(self.inner) if run is wanted)]
+        before = self.tool_agent_runs[: next(number for number, run in enumerate(self.tool_agent_runs) if run is wanted)]
         return 2 + wanted.place - self.first + sum(run.rows for run in before)
 
     def at_offset(self, offset: int) -> int | tuple[ToolAgentRun, int]:
         """Return what stands so many rows below the header: an event's place, or a call and the number of the row in it (0: its header)."""
         place = self.first + offset - 1
-        for run in self.inner:
+        for run in self.tool_agent_runs:
             if place <= run.place:
                 break
             if place <= run.place + run.rows:

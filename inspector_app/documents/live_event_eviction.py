@@ -58,7 +58,7 @@ class LiveEventEvictor(QObject):
         session = self._browse.session
         if session is None or not session.source.is_paged or session.past is None or self._is_at_it:
             return
-        if len(session.events.at_hand) >= KEPT + STEP and len(session.events) >= self._next_at:
+        if len(session.events.in_memory) >= KEPT + STEP and len(session.events) >= self._next_at:
             self._is_at_it = True
             self._next_at = len(session.events) + STEP
             self._tasks.spawn(self._hand_over(session), f"Letting go of old events of session {session.address.key.session_id}")
@@ -66,7 +66,7 @@ class LiveEventEvictor(QObject):
     async def _hand_over(self, session: SessionDocument) -> None:
         long = session.long or LongSession(session.source.target, session.address.key)
         try:
-            while await self._try(session, long) and len(session.events.at_hand) >= KEPT + STEP:
+            while await self._try(session, long) and len(session.events.in_memory) >= KEPT + STEP:
                 pass
         except StorageError:
             pass  # they stay, and it is tried again
@@ -79,7 +79,7 @@ class LiveEventEvictor(QObject):
         """Hand over the oldest events; return whether some were."""
         if session.long is None:
             await long.open_beside()
-        since = list(session.events.at_hand)
+        since = list(session.events.in_memory)
         rows = await long.following(min(len(since) - KEPT, AT_ONCE))
         gone = await run_in_thread(_what_goes, rows, since)
         if not gone.rowids or self._browse.session is not session or self._events.event_count != len(session.events):

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector_app.documents.event_filter import EventFilter
 from inspector_app.documents.invocation_groups import InvocationGroups
-from inspector_app.documents.past import Past, past_at
+from inspector_app.documents.past_at_event import Past, past_at
 from inspector_app.documents.session_events import PAGE, SessionEvents
 from inspector_app.presentation.event_summary import is_failure
 from inspector_app.support.worker import Worker
@@ -54,33 +54,33 @@ class LongSession:
         self.history: History | None = None
         self.closed = False
 
-    async def open(self, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
+    async def open(self, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         """Return the session's events, the last page read already, and their groups as far as they are known.
 
         Args:
-            ask: as `SessionEvents` takes it.
+            on_request: as `SessionEvents` takes it.
         """
-        return await self._front.call(self._open, ask)
+        return await self._front.call(self._open, on_request)
 
-    def _open(self, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
+    def _open(self, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         database = self._connect()
         try:
-            return self._show_end(database.pages(self._key, self._count, assume=self._assume), ask)
+            return self._show_end(database.pages(self._key, self._count, assume=self._assume), on_request)
         except StorageError:
             if not self._assume:
                 raise
         # Some rows are missing, or belong to nobody: they have to be counted first.
         self._assume, self._confirmed = False, True
-        return self._show_end(database.pages(self._key), ask)
+        return self._show_end(database.pages(self._key), on_request)
 
-    def _show_end(self, pages: EventPages, ask: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
+    def _show_end(self, pages: EventPages, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         self._pages = pages
         self._confirmed = not pages.is_assumed
         count = len(pages)
-        events = SessionEvents(stored_count=count, decode=pages.decode, ask=ask)
+        events = SessionEvents(stored_count=count, decode=pages.decode, on_request=on_request)
         last_page = (count - 1) // PAGE * PAGE
         for first in (max(last_page - PAGE, 0), last_page):
-            events.put(first, pages.rows(first, first + PAGE))
+            events.store_page(first, pages.rows(first, first + PAGE))
         known = max(count - TAIL, 0)
         return events, InvocationGroups(pages.invocations(known, count), count, unread=known)
 
@@ -133,7 +133,7 @@ class LongSession:
         if len(pages) >= len(behind):  # opened a moment later, it may have begun with more
             behind.take_from(pages)
         history.hand_over(len(pages), behind)
-        events.hand_over(len(rowids), pages.decode)
+        events.evict(len(rowids), pages.decode)
         self.history = history
 
     async def rows(self, first: int, end: int) -> list[Any]:
@@ -253,7 +253,7 @@ class LongSession:
         """
         if self.history is None:
             return None
-        since = events.at_hand
+        since = events.in_memory
         return await self._back.call(self._past_at, self.history, index, since, len(events) - len(since), compared)
 
     def _past_at(self, history: History, index: int, since: Sequence[Event], first: int, compared: int | None) -> Past:

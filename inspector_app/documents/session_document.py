@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.long_session import LongSession
-from inspector_app.documents.past import Past
+from inspector_app.documents.past_at_event import Past
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.sources import Source

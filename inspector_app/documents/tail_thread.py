@@ -103,7 +103,7 @@ class TailThread:
         self._awake_until = time.monotonic() + AWAKE
         self._wake.set()
 
-    def take(self) -> None:
+    def acknowledge(self) -> None:
         """Tell more: what was told is on show, or nobody wants it any more."""
         self._taken.set()
 

@@ -85,7 +85,7 @@ class ResumeController(QObject):
         if session is None or invocation is None or loaded is None:
             return
         config = loaded.app.resumability_config
-        events = session.events.at_hand if session.long is None else await session.source.events(session.address.key)
+        events = session.events.in_memory if session.long is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
         temp = await _temp_at(session, last)
         plan = await run_in_thread(

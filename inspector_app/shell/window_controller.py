@@ -262,7 +262,7 @@ class WindowController(QObject):
         bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
         self._stream.show(session)
         if session.address == self._run.address and self._run.phase != "idle" and session.events:
-            last = session.events.peek(len(session.events) - 1)
+            last = session.events.cached(len(session.events) - 1)
             if last is not None:
                 self.events.set_statuses({last.invocation_id: "running"})
         if self._nothing_has_focus():

@@ -123,7 +123,7 @@ class WindowStatus:
         """Return the selected event, if it is here."""
         index = self._cursor.event_index
         if index is None:
-            return self.window.workbench.stream.selected_inner
+            return self.window.workbench.stream.selected_tool_agent_event
         if self._browse.session is None or index >= self.events.event_count:
             return None
         return self.events.event_at(row) if (row := self.events.row_of_index(index)) is not None else None

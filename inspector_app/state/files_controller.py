@@ -48,8 +48,8 @@ class FilesController(QObject):
         self._run.run_ended.connect(self._show)
 
     def _on_session_loaded(self, session: SessionDocument) -> None:
-        first = len(session.events) - len(session.events.at_hand)
-        self._known = _Known(first, newer=saved_by(session.events.at_hand, first))
+        first = len(session.events) - len(session.events.in_memory)
+        self._known = _Known(first, newer=saved_by(session.events.in_memory, first))
 
     def _on_events_added(self, added: Sequence[Event]) -> None:
         session = self._browse.session

@@ -46,5 +46,5 @@ class StateEditController(QObject):
         session, index = self._browse.session, self._cursor.event_index
         if session is None or index is None or index >= len(session.events):
             return None
-        event = session.events.peek(index, ask=False)
+        event = session.events.cached(index, request=False)
         return event if event is not None and is_state_edit(event) else None

@@ -7,7 +7,7 @@ from enum import IntEnum
 from PySide6.QtCore import Qt
 
 from inspector_app.presentation.values import full_time, plain_tooltip
-from inspector_app.stream.event_rows import StreamRow
+from inspector_app.stream.stream_row import StreamRow
 
 
 class Column(IntEnum):
@@ -57,11 +57,11 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
     """
     if row.kind == "invocation":
         return plain_tooltip(f"invocation {invocation_id}")
-    if row.kind == "inner":
+    if row.kind == "tool agent":
         return plain_tooltip(
             f"{row.author} runs as a tool: in a session of its own, which is stored nowhere. Its answer is the tool's result."
         )
-    if row.kind not in ("event", "inner event"):
+    if row.kind not in ("event", "tool agent event"):
         return None
     took = f"{row.took} after the event that it followed" if row.took else ""
     if column == Column.TOOK:

@@ -67,7 +67,7 @@ class EventListModel(StreamingRows):
         self._clear()
         self._places.events = events
         for index in range(len(events) - 1, max(len(events) - MOST_MET, 0) - 1, -1):
-            event = events.peek(index, ask=False)
+            event = events.cached(index, request=False)
             if event is None:
                 break
             self._meet(event)
@@ -82,14 +82,14 @@ class EventListModel(StreamingRows):
         """
         self.regrouping.emit()
         shown = self._places.shown
-        since = self._places.events.at_hand
+        since = self._places.events.in_memory
         self.beginResetModel()
         self._places.take_groups(groups)
         for event in since:
             self._places.add(event)
-        for run in sorted(self._places.inner, key=lambda run: run.place):
+        for run in sorted(self._places.tool_agent_runs, key=lambda run: run.place):
             group = self._places.all_groups[self._places.all_group_of(run.place)]
-            group.insert_inner(len(group.inner), run)
+            group.insert_tool_agent_run(len(group.tool_agent_runs), run)
         self._places.place_groups(0)
         if shown is not None:
             self._places.show_only(shown)
@@ -116,7 +116,7 @@ class EventListModel(StreamingRows):
             events: as many as before, fewer of them at hand.
         """
         if self._places.events.is_long:
-            self._places.events.hand_over(len(self._places.events.at_hand) - len(events.at_hand))
+            self._places.events.evict(len(self._places.events.in_memory) - len(events.in_memory))
         else:
             self._places.events = events.twin()
 
@@ -266,7 +266,7 @@ class EventListModel(StreamingRows):
 
     # agents that run as tools
 
-    def add_inner(self, event: Event, call_ids: Sequence[str | None]) -> None:
+    def add_tool_agent_event(self, event: Event, call_ids: Sequence[str | None]) -> None:
         """Add an event of an agent that runs as a tool under the event that called it; nothing happens if that is not here.
 
         Args:
@@ -274,28 +274,30 @@ class EventListModel(StreamingRows):
             call_ids: of the function calls that lead to it, the outermost first.
         """
         call_id = (call_ids[0] if call_ids else None) or ""
-        if self._places.inner.find(event.id) is not None:
+        if self._places.tool_agent_runs.find(event.id) is not None:
             return
         if event.partial:
             self.show_partial(event)
             return
         self._drop_growing(stream_key(event))
-        run = self._places.inner.of_call(call_id) or self._begin_inner(call_id)
+        run = self._places.tool_agent_runs.of_call(call_id) or self._begin_tool_agent_run(call_id)
         if run is None:
             return
         header = self._places.row_of_run(run)
         if header is None or run.folded:
-            self._places.inner.add(run, event, len(call_ids))
+            self._places.tool_agent_runs.add(run, event, len(call_ids))
         else:
-            self._insert_inner(run, header + 1 + len(run.events), lambda: self._places.inner.add(run, event, len(call_ids)))
+            self._insert_tool_agent_row(
+                run, header + 1 + len(run.events), lambda: self._places.tool_agent_runs.add(run, event, len(call_ids))
+            )
         if header is not None:
             self._changed(header, header)
         if self._meet(event):
             self._columns_changed.start()
 
-    def _begin_inner(self, call_id: str) -> ToolAgentRun | None:
+    def _begin_tool_agent_run(self, call_id: str) -> ToolAgentRun | None:
         """Make the header for a call whose event is here."""
-        since = self._places.events.at_hand
+        since = self._places.events.in_memory
         first = len(self._places.events) - len(since)
         for offset in range(len(since) - 1, -1, -1):
             name = next((call.name for call in since[offset].get_function_calls() if call.id == call_id), None)
@@ -304,26 +306,26 @@ class EventListModel(StreamingRows):
                 break
         else:
             return None
-        self._places.inner.begin(run)
+        self._places.tool_agent_runs.begin(run)
         group = self._places.all_groups[self._places.all_group_of(run.place)]
-        number = sum(1 for other in group.inner if other.place <= run.place)
+        number = sum(1 for other in group.tool_agent_runs if other.place <= run.place)
         if self._places.shown is not None or group.folded:
-            group.insert_inner(number, run)
+            group.insert_tool_agent_run(number, run)
             return run
         group_row = self._places.starts[self._places.group_of(run.place)]
-        row = group_row + 2 + run.place - group.first + sum(other.rows for other in group.inner[:number])
-        self._insert_inner(run, row, lambda: group.insert_inner(number, run))
+        row = group_row + 2 + run.place - group.first + sum(other.rows for other in group.tool_agent_runs[:number])
+        self._insert_tool_agent_row(run, row, lambda: group.insert_tool_agent_run(number, run))
         return run
 
-    def _insert_inner(self, run: ToolAgentRun, row: int, add: Callable[[], None]) -> None:
+    def _insert_tool_agent_row(self, run: ToolAgentRun, row: int, add: Callable[[], None]) -> None:
         self.beginInsertRows(QModelIndex(), row, row)
         add()
         self._places.place_groups(self._places.group_of(run.place))
         self.endInsertRows()
 
-    def unfold_inner(self, event_id: str) -> None:
+    def unfold_tool_agent_run(self, event_id: str) -> None:
         """Bring the row of an event of an agent that ran as a tool on show, unless a filter is set."""
-        found = self._places.inner.find(event_id)
+        found = self._places.tool_agent_runs.find(event_id)
         if found is None or self._places.shown is not None:
             return
         self.set_folded(self._places.starts[self._places.group_of(found[0].place)], False)

@@ -36,7 +36,7 @@ class EventStreamView(QWidget):
 
     Signals:
         event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
-        inner_selected (Event): it is an event of an agent that ran as a tool.
+        tool_agent_event_selected (Event): it is an event of an agent that ran as a tool.
         follow_changed (bool): whether new events are scrolled to.
         breakpoint_asked (Event): the gutter was clicked at this event.
         filter_asked (str): show only events that meet this filter.
@@ -47,7 +47,7 @@ class EventStreamView(QWidget):
     """
 
     event_selected = Signal(int)
-    inner_selected = Signal(object)
+    tool_agent_event_selected = Signal(object)
     follow_changed = Signal(bool)
     breakpoint_asked = Signal(object)
     filter_asked = Signal(str)
@@ -123,20 +123,20 @@ class EventStreamView(QWidget):
         if self._following and index == self._model.event_count - 1:
             self.table.scrollToBottom()
 
-    def select_inner(self, event_id: str) -> None:
+    def select_tool_agent_event(self, event_id: str) -> None:
         """Select an event of an agent that runs as a tool and bring it into view; nothing happens where a filter hides it."""
-        self._model.unfold_inner(event_id)
-        row = self._model.row_of_inner(event_id)
+        self._model.unfold_tool_agent_run(event_id)
+        row = self._model.row_of_tool_agent_event(event_id)
         if row is not None:
             self._by_program = True
             self.table.setCurrentIndex(self._model.index(row, Column.EVENT))
             self._by_program = False
 
     @property
-    def selected_inner(self) -> Event | None:
+    def selected_tool_agent_event(self) -> Event | None:
         """The selected event, if it is one of an agent that ran as a tool."""
         current = self.table.currentIndex()
-        return self._model.inner_at(current.row()) if current.isValid() else None
+        return self._model.tool_agent_event_at(current.row()) if current.isValid() else None
 
     @property
     def following(self) -> bool:
@@ -209,7 +209,7 @@ class EventStreamView(QWidget):
     def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         index = self._model.index_at(current.row()) if current.isValid() else None
         if index is None:
-            self._on_inner_current(self._model.inner_at(current.row()) if current.isValid() else None)
+            self._on_tool_agent_current(self._model.tool_agent_event_at(current.row()) if current.isValid() else None)
             return
         if not self._by_program:
             self.set_following(index == self._model.event_count - 1)
@@ -217,12 +217,12 @@ class EventStreamView(QWidget):
             self._selected = index
             self.event_selected.emit(index)
 
-    def _on_inner_current(self, event: Event | None) -> None:
+    def _on_tool_agent_current(self, event: Event | None) -> None:
         if event is not None:
             if not self._by_program:
                 self.set_following(False)
             self._selected = None
-            self.inner_selected.emit(event)
+            self.tool_agent_event_selected.emit(event)
 
     def _on_scrolled(self, value: int) -> None:
         self.set_following(value >= self.table.verticalScrollBar().maximum())
@@ -280,7 +280,7 @@ class EventStreamView(QWidget):
             rewind = menu.addAction(theme.icon("backward", "dim"), "Rewind to before this invocation…\tCtrl+Shift+Backspace")
             rewind.triggered.connect(self._on_rewind)
             menu.addSeparator()
-        menu.addAction(theme.icon("square-minus", "dim"), "StateAccumulator all invocations").triggered.connect(self._on_fold_all)
+        menu.addAction(theme.icon("square-minus", "dim"), "Fold all invocations").triggered.connect(self._on_fold_all)
         menu.addAction(theme.icon("square-plus", "dim"), "Unfold all invocations").triggered.connect(self._on_unfold_all)
         return menu
 

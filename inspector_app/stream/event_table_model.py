@@ -12,8 +12,16 @@ from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_text, cell_tooltip, row_in_words
-from inspector_app.stream.event_rows import StreamingText, StreamRow, event_row, header_row, inner_event_row, inner_header_row, unread_row
 from inspector_app.stream.row_layout import RowLayout
+from inspector_app.stream.stream_row import (
+    StreamingText,
+    StreamRow,
+    event_row,
+    header_row,
+    tool_agent_event_row,
+    tool_agent_header_row,
+    unread_row,
+)
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
 from runtime.history.writers import are_parallel
@@ -102,10 +110,10 @@ class EventTable(QAbstractTableModel):
         """Return the event in a row (a growing text as one partial event), or None for headers and the waiting row."""
         index = self.index_at(row)
         if index is not None:
-            return self._places.events.peek(index)
-        inner = self.inner_at(row)
-        if inner is not None:
-            return inner
+            return self._places.events.cached(index)
+        inside = self.tool_agent_event_at(row)
+        if inside is not None:
+            return inside
         number = row - self._places.rows
         if 0 <= number < len(self._growing):
             return list(self._growing.values())[number].event()
@@ -123,7 +131,7 @@ class EventTable(QAbstractTableModel):
             if place is None:
                 self._count(group)
                 return header_row(group, self._places.status_of(group.invocation_id))
-            return self._event_row(self._places.index_of_position(place)) if isinstance(place, int) else self._inner_row(*place)
+            return self._event_row(self._places.index_of_position(place)) if isinstance(place, int) else self._tool_agent_row(*place)
         number = row - self._places.rows
         for position, (key, growing) in enumerate(self._growing.items()):
             if position == number:
@@ -136,7 +144,7 @@ class EventTable(QAbstractTableModel):
         if made is None:
             if len(self._cache) >= _ROW_CACHE_SIZE:
                 self._cache.clear()
-            event = self._places.events.peek(index)
+            event = self._places.events.cached(index)
             if event is None:
                 return unread_row(index)
             temp_keys = self._temp_keys_of(event.id) if self._temp_keys_of is not None else ()
@@ -153,26 +161,26 @@ class EventTable(QAbstractTableModel):
         if begins_resumed_run(event):
             return None  # before it nothing was done
         for place in range(index - 1, max(index - 1 - _MOST_BETWEEN, -1), -1):
-            before = self._places.events.peek(place, ask=False)
+            before = self._places.events.cached(place, request=False)
             if before is None or before.invocation_id != event.invocation_id:
                 return None
             if not are_parallel(before.branch, event.branch):
                 return event.timestamp - before.timestamp
         return None
 
-    def _inner_row(self, run: ToolAgentRun, number: int) -> StreamRow:
+    def _tool_agent_row(self, run: ToolAgentRun, number: int) -> StreamRow:
         if number == 0:
-            return inner_header_row(run, self._colours.role(run.agent))
+            return tool_agent_header_row(run, self._colours.role(run.agent))
         event, depth = run.events[number - 1]
         mark = self._breakpoint_mark(event) if self._breakpoint_mark is not None else ""
         role, sign = self._colours.role(event.author), self._colours.sign(event.author)
-        return inner_event_row(event, depth, role, event.id == self._held, sign, mark)
+        return tool_agent_event_row(event, depth, role, event.id == self._held, sign, mark)
 
     def _count(self, group: InvocationGroup) -> None:
         """Find out a group's times and tokens, if its events are here."""
         if group.counted or group.unread or group.count > _LONGEST_COUNTED or self._places.groups is not self._places.all_groups:
             return
-        events = [self._places.events.peek(index, ask=False) for index in range(group.first, group.end)]
+        events = [self._places.events.cached(index, request=False) for index in range(group.first, group.end)]
         known = [event for event in events if event is not None]
         if len(known) == len(events):
             group.count_events(known)
@@ -218,17 +226,17 @@ class EventTable(QAbstractTableModel):
         """Return the place of an event among those that are shown, None where the filter leaves it out."""
         return self._places.position_of_index(index)
 
-    def inner_at(self, row: int) -> Event | None:
+    def tool_agent_event_at(self, row: int) -> Event | None:
         """Return the event in a row if it is one of an agent that ran as a tool, or None."""
-        return self._places.inner_at(row)
+        return self._places.tool_agent_event_at(row)
 
     def row_of_index(self, index: int) -> int | None:
         """Return the row of the event at an index, or None where its group is folded or the filter leaves it out."""
         return self._places.row_of_index(index)
 
-    def row_of_inner(self, event_id: str) -> int | None:
+    def row_of_tool_agent_event(self, event_id: str) -> int | None:
         """Return the row of an event of an agent that ran as a tool, or None where there is none, or it is not on show."""
-        return self._places.row_of_inner(event_id)
+        return self._places.row_of_tool_agent_event(event_id)
 
     def header_row_of_index(self, index: int) -> int | None:
         """Return the row of the header that the event at an index stands under, None where the filter leaves it out."""
@@ -280,7 +288,7 @@ class EventTable(QAbstractTableModel):
         index = self._places.events.index_of(event_id)
         if index is not None:
             self._cache.pop(index, None)
-        row = self.row_of_index(index) if index is not None else self.row_of_inner(event_id)
+        row = self.row_of_index(index) if index is not None else self.row_of_tool_agent_event(event_id)
         if row is not None:
             self._changed(row, row)
 

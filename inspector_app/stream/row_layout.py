@@ -21,7 +21,7 @@ class RowLayout:
 
     Attributes:
         events: the session's.
-        inner: what agents did that ran as tools.
+        tool_agent_runs: what agents did that ran as tools.
         all_groups: of all events.
         groups: those on show.
         shown: indices of the events that the filter lets through, None without one.
@@ -31,7 +31,7 @@ class RowLayout:
 
     def __init__(self) -> None:
         self.events = SessionEvents()
-        self.inner = ToolAgentRuns()
+        self.tool_agent_runs = ToolAgentRuns()
         self.all_groups = InvocationGroups()
         self.groups = self.all_groups
         self.shown: array[int] | None = None
@@ -89,7 +89,7 @@ class RowLayout:
         group, place = self.at(row)
         return group.first if place is None else place if isinstance(place, int) else place[0].place + 1
 
-    def inner_at(self, row: int) -> Event | None:
+    def tool_agent_event_at(self, row: int) -> Event | None:
         """Return the event in a row if it is one of an agent that ran as a tool, or None."""
         place = self.at(row)[1] if 0 <= row < self.rows else None
         return place[0].events[place[1] - 1][0] if isinstance(place, tuple) and place[1] else None
@@ -104,9 +104,9 @@ class RowLayout:
             return None
         return self.starts[group] + self.groups[group].offset_of(position)
 
-    def row_of_inner(self, event_id: str) -> int | None:
+    def row_of_tool_agent_event(self, event_id: str) -> int | None:
         """Return the row of an event of an agent that ran as a tool, or None where there is none, or it is not on show."""
-        found = self.inner.find(event_id)
+        found = self.tool_agent_runs.find(event_id)
         header = self.row_of_run(found[0]) if found is not None else None
         return None if found is None or header is None or found[0].folded else header + 1 + found[1]
 

@@ -63,7 +63,7 @@ class ScrollMarks(QObject):
     def _on_session_loaded(self, session: SessionDocument) -> None:
         self._failures = Hits()
         self._stop_at.clear()
-        self._looked_at = len(session.events) - len(session.events.at_hand)
+        self._looked_at = len(session.events) - len(session.events.in_memory)
         self._bar.refresh()
 
     def _on_past_read(self, session: SessionDocument) -> None:

@@ -98,7 +98,7 @@ class StreamController(QObject):
         if session.long is not None:
             self._events.set_long(session.events.twin(), session.groups)
         else:
-            self._events.set_events(session.events.at_hand)
+            self._events.set_events(session.events.in_memory)
         self._on_invocations_found(session)
         if session.events:
             self._stream.select_event(len(session.events) - 1)
@@ -212,11 +212,11 @@ class StreamController(QObject):
                 self._progress = progress
                 self._add_hits(hits)
                 self._show_hits()
-            first = len(session.events) - len(session.events.at_hand)
+            first = len(session.events) - len(session.events.in_memory)
         else:
             first = 0
         # Those that come from now on the model asks itself.
-        found = await run_in_thread(_hits, wanted, list(session.events.at_hand), first)
+        found = await run_in_thread(_hits, wanted, list(session.events.in_memory), first)
         self._add_hits(found)
         self._progress = None
         self._search = None
@@ -302,7 +302,7 @@ class StreamController(QObject):
     def go_to_other_half(self) -> None:
         """From a call go to its response, and from a response to its call."""
         session, index = self._browse.session, self._cursor.event_index
-        event = session.events.peek(index) if session is not None and index is not None else None
+        event = session.events.cached(index) if session is not None and index is not None else None
         if session is None or index is None or event is None:
             return
         wanted = _other_half(event)
@@ -314,8 +314,8 @@ class StreamController(QObject):
         )
 
     async def _find_other_half(self, session: SessionDocument, index: int, wanted: set[str], *, calls: bool) -> None:
-        first = len(session.events) - len(session.events.at_hand)
-        places = [first + number for number, event in enumerate(session.events.at_hand) if _halves(event, calls=calls) & wanted]
+        first = len(session.events) - len(session.events.in_memory)
+        places = [first + number for number, event in enumerate(session.events.in_memory) if _halves(event, calls=calls) & wanted]
         if session.long is not None:
             places += await session.long.find_calls(wanted, max(index - NEAR, 0), index + NEAR, calls=calls)
         if not places:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector_app.stream.event_cells import Column
-from inspector_app.stream.event_rows import StreamRow
+from inspector_app.stream.stream_row import StreamRow
 from inspector_app.widgets import theme
 
 ROW_HEIGHT = 27
@@ -119,7 +119,7 @@ class StreamPainter:
             colour = theme.color(row.author_role if lane == row.lanes - 1 else "line")
             painter.fillRect(left + 3 + lane * _LANE, top, 2, ROW_HEIGHT, colour)
         left += row.lanes * _LANE
-        if row.kind == "inner":
+        if row.kind == "tool agent":
             self._icon(painter, left + 13, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
             self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._small)
             return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex
 
 from inspector_app.presentation.values import visible
-from inspector_app.stream.event_rows import StreamingText, StreamRow
 from inspector_app.stream.event_table_model import EventTable
+from inspector_app.stream.stream_row import StreamingText, StreamRow
 from runtime.events import Event
 
 

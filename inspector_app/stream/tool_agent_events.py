@@ -46,26 +46,26 @@ class ToolAgentEvents(QObject):
         self._stream = stream
         self._detail = detail
         self._kept: deque[ToolAgentEvent] = deque(maxlen=MOST_KEPT)
-        run.inner_arrived.connect(self._on_inner_arrived)
+        run.tool_agent_event_arrived.connect(self._on_tool_agent_event)
         run.hold_changed.connect(self._on_hold_changed)
         browse.session_loaded.connect(self._on_session_loaded)
-        stream.inner_selected.connect(self._on_inner_selected)
+        stream.tool_agent_event_selected.connect(self._on_tool_agent_event_selected)
 
-    def _on_inner_arrived(self, inner: ToolAgentEvent) -> None:
-        if not inner.event.partial:
-            self._kept.append(inner)
-        if inner.address == self._cursor.session:
-            self._events.add_inner(inner.event, inner.call_ids)
+    def _on_tool_agent_event(self, arrived: ToolAgentEvent) -> None:
+        if not arrived.event.partial:
+            self._kept.append(arrived)
+        if arrived.address == self._cursor.session:
+            self._events.add_tool_agent_event(arrived.event, arrived.call_ids)
 
     def _on_session_loaded(self, session: SessionDocument) -> None:
-        for inner in self._kept:
-            if inner.address == session.address:
-                self._events.add_inner(inner.event, inner.call_ids)
+        for arrived in self._kept:
+            if arrived.address == session.address:
+                self._events.add_tool_agent_event(arrived.event, arrived.call_ids)
 
     def _on_hold_changed(self, hold: Hold | None) -> None:
         if hold is not None and hold.inner and hold.event is not None:
-            self._stream.select_inner(hold.event.id)
+            self._stream.select_tool_agent_event(hold.event.id)
 
-    def _on_inner_selected(self, event: Event) -> None:
+    def _on_tool_agent_event_selected(self, event: Event) -> None:
         self._cursor.select_event(None)  # it has no place in the session
-        self._detail.show_inner(event)
+        self._detail.show_tool_agent_event(event)

@@ -68,7 +68,7 @@ class ActionAvailability:
         interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
-            selected = session.events.peek(index, ask=False)
+            selected = session.events.cached(index, request=False)
             for invocation in interrupted:
                 if selected is not None and invocation.invocation_id == selected.invocation_id:
                     return invocation

@@ -75,7 +75,7 @@ class CurrentRun(QObject):
         changed: something that `blocked` depends on is different now.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
-        inner_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
+        tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
         reported(Report): a logpoint, or what else the debugger has to tell.
         hold_changed(Hold | None): the agent is held somewhere else, or let go.
         beside_changed: other branches run beside the held one, or wait in line, than before.
@@ -85,7 +85,7 @@ class CurrentRun(QObject):
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
-    inner_arrived = Signal(object)
+    tool_agent_event_arrived = Signal(object)
     reported = Signal(object)
     hold_changed = Signal(object)
     beside_changed = Signal()
@@ -121,7 +121,7 @@ class CurrentRun(QObject):
         self._end: RunEnd | None = None
         self._arrivals = IncomingEvents(browse, self)
         self._arrivals.partial_arrived.connect(self.partial_arrived)
-        self._arrivals.inner_arrived.connect(self.inner_arrived)
+        self._arrivals.tool_agent_event_arrived.connect(self.tool_agent_event_arrived)
         self._arrivals.shown.connect(self._on_arrivals_shown)
         self.address: SessionAddress | None = None
         self.pausing = False

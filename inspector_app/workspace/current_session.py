@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.long_session import LongSession, with_older
-from inspector_app.documents.past import past_at
+from inspector_app.documents.past_at_event import past_at
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed, SessionDocument, StateAtEvent
 from inspector_app.documents.session_events import SessionEvents
@@ -201,7 +201,7 @@ class CurrentSession(QObject):
             return
         if self._cursor.session != address:
             return
-        self._show(SessionDocument(address, source, SessionEvents(events, ask=self._on_pages_wanted), history, past))
+        self._show(SessionDocument(address, source, SessionEvents(events, on_request=self._on_page_requested), history, past))
 
     def _show(self, session: SessionDocument) -> None:
         self.session = session
@@ -215,7 +215,7 @@ class CurrentSession(QObject):
     async def _load_long(self, address: SessionAddress, source: Source, *, assume: bool) -> None:
         count = source.listed_count(address.key) if assume else None
         long = LongSession(source.target, address.key, count, assume=assume and count is None)
-        events, groups = await long.open(self._on_pages_wanted)
+        events, groups = await long.open(self._on_page_requested)
         if self._cursor.session != address:
             long.close()
             return
@@ -253,13 +253,13 @@ class CurrentSession(QObject):
             self.past_read.emit(session)
             self._on_event_changed(self._cursor.event_index)
 
-    def _on_pages_wanted(self) -> None:
+    def _on_page_requested(self) -> None:
         session = self.session
         if session is not None and session.long is not None:
             self._tasks.spawn(self._bring_pages(session, session.long), "Reading events")
 
     async def _bring_pages(self, session: SessionDocument, long: LongSession) -> None:
-        while self.session is session and (wanted := session.events.next_wanted()) is not None:
+        while self.session is session and (wanted := session.events.next_requested_page()) is not None:
             first, end = wanted
             try:
                 rows = await long.rows(first, end)
@@ -267,7 +267,7 @@ class CurrentSession(QObject):
                 if long.is_confirmed:
                     raise
                 return  # they are being counted, and are read again if they are not what was assumed
-            session.events.put(first, rows)
+            session.events.store_page(first, rows)
             self.events_read.emit(first, end)
             index = self._cursor.event_index
             if index is not None and first <= index < end:
@@ -305,7 +305,7 @@ class CurrentSession(QObject):
         if session is not None and session.long is not None:
             self._refresh_long(session)
             return
-        events = session.events.at_hand if session else await source.events(address.key)
+        events = session.events.in_memory if session else await source.events(address.key)
         past = await run_in_thread(invocations, list(events))
         if session:
             session.invocations = past
@@ -316,7 +316,7 @@ class CurrentSession(QObject):
 
     def _refresh_long(self, session: SessionDocument) -> None:
         """Look at what was added to a long session since it was opened."""
-        since = session.events.at_hand
+        since = session.events.in_memory
         if not since:
             return
         new = invocations(since)
@@ -382,7 +382,7 @@ class CurrentSession(QObject):
         if session is None or index is None or not 0 <= index < len(session.events):
             self.state_computed.emit(None)
             return
-        event = session.events.peek(index)
+        event = session.events.cached(index)
         if event is None:  # asked for; it comes in a moment
             return
         if session.history is not None:

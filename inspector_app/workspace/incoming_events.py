@@ -41,7 +41,7 @@ class IncomingEvents(QObject):
 
     Signals:
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
-        inner_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
+        tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
         shown: a frame's worth has been handed on.
 
     Args:
@@ -49,7 +49,7 @@ class IncomingEvents(QObject):
     """
 
     partial_arrived = Signal(object, object)
-    inner_arrived = Signal(object)
+    tool_agent_event_arrived = Signal(object)
     shown = Signal()
 
     def __init__(self, browse: CurrentSession, parent: QObject | None = None) -> None:
@@ -86,7 +86,7 @@ class IncomingEvents(QObject):
                 self._browse.add_committed(self.address, batch)
                 batch = []
             if isinstance(arrival, ToolAgentEvent):
-                self.inner_arrived.emit(arrival)
+                self.tool_agent_event_arrived.emit(arrival)
             else:
                 self.partial_arrived.emit(self.address, arrival)
         if batch:

@@ -153,7 +153,7 @@ class LiveTail(QObject):
         if session is None or thread_of is None:
             return
         events, count = session.events, len(session.events)
-        ids = [event.id for event in events.at_hand] if session.long is None else events.last_ids(LAST_IDS)
+        ids = [event.id for event in events.in_memory] if session.long is None else events.last_ids(LAST_IDS)
         self._following = Subscription(session.address.key, ids, count)
         thread_of.follow(self._following)
 
@@ -167,7 +167,7 @@ class LiveTail(QObject):
         if told.changes:
             self._take_changes(source, told)
         if not self._frames.waiting:
-            self._threads[told.target].take()
+            self._threads[told.target].acknowledge()
 
     def _take_changes(self, source: Source, told: TailUpdate) -> None:
         changes = told.changes
@@ -194,7 +194,7 @@ class LiveTail(QObject):
             self._browse.add_committed(selected, arrived)
         if not self._frames.waiting:
             for thread in self._threads.values():
-                thread.take()
+                thread.acknowledge()
 
     def _read_again(self, address: SessionAddress) -> None:
         if not self._is_running(address):

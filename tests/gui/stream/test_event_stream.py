@@ -190,7 +190,7 @@ def test_a_row_is_copied_as_json(view: EventStreamView, model: EventListModel) -
     actions["Copy event id"].trigger()
     assert QGuiApplication.clipboard().text() == model.committed(0).id
     assert view.context_menu(-1) is None
-    actions["StateAccumulator all invocations"].trigger()
+    actions["Fold all invocations"].trigger()
     assert model.rowCount() == 1
 
 

@@ -21,8 +21,8 @@ def model(qtbot) -> EventListModel:
 
 
 def session() -> SessionEvents:
-    events = SessionEvents(stored_count=len(STORED), decode=lambda row: row[1], ask=lambda: None)
-    events.put(2 * PAGE, [(event.id, event) for event in STORED[2 * PAGE :]])
+    events = SessionEvents(stored_count=len(STORED), decode=lambda row: row[1], on_request=lambda: None)
+    events.store_page(2 * PAGE, [(event.id, event) for event in STORED[2 * PAGE :]])
     return events
 
 
@@ -38,8 +38,8 @@ def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventList
     assert model.event_at(1) is None
     changed = []
     model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
-    assert events.next_wanted() == (0, PAGE)
-    events.put(0, [(event.id, event) for event in STORED[:PAGE]])
+    assert events.next_requested_page() == (0, PAGE)
+    events.store_page(0, [(event.id, event) for event in STORED[:PAGE]])
     model.refresh(0, PAGE)
     assert changed == [(0, PAGE + PAGE // 4 - 1)]
     assert model.stream_row(1).summary == "text 0"
@@ -48,12 +48,12 @@ def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventList
 
 def test_what_an_event_followed_may_be_read_later(model: EventListModel) -> None:
     stored = turns(2 * PAGE, per_invocation=2 * PAGE)
-    events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], ask=lambda: None)
-    events.put(PAGE, [(event.id, event) for event in stored[PAGE:]])
+    events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], on_request=lambda: None)
+    events.store_page(PAGE, [(event.id, event) for event in stored[PAGE:]])
     model.set_long(events, InvocationGroups([(0, "e-0")], len(stored)))
     row = model.row_of_index(PAGE)
     assert model.stream_row(row).took == ""
-    events.put(0, [(event.id, event) for event in stored[:PAGE]])
+    events.store_page(0, [(event.id, event) for event in stored[:PAGE]])
     model.refresh(0, PAGE)
     assert model.stream_row(row).took == "1.0 s"
 

@@ -33,21 +33,21 @@ def check_places(model: EventListModel) -> None:
         index = model.index_at(row)
         if index is not None:
             assert model.row_of_index(index) == row
-        elif (inner := model.inner_at(row)) is not None:
-            assert model.row_of_inner(inner.id) == row and model.event_at(row) is inner
+        elif (inside := model.tool_agent_event_at(row)) is not None:
+            assert model.row_of_tool_agent_event(inside.id) == row and model.event_at(row) is inside
     assert all(model.row_of_index(index) is not None for index in range(model.event_count))
 
 
 def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: EventListModel) -> None:
     model.set_events([said("go", author="user"), calling("a", "b"), said("meanwhile", author="other")])
     for text, call in (("b 1", "b"), ("a 1", "a"), ("b 2", "b")):
-        model.add_inner(said(text, author="helper"), (call,))
+        model.add_tool_agent_event(said(text, author="helper"), (call,))
     model.append_events([said("done", author="root"), said("next", author="user", invocation="e-2")])
     assert [f"{row.kind}: {row.summary.partition(' inside')[0]}" for row in map(model.stream_row, range(model.rowCount()))] == [
         "invocation: invocation e-1",
         "event: go",
         "event: call helper_a()   ‖   call helper_b()",
-        *("inner: 2 events", "inner event: b 1", "inner event: b 2", "inner: 1 event", "inner event: a 1"),
+        *("tool agent: 2 events", "tool agent event: b 1", "tool agent event: b 2", "tool agent: 1 event", "tool agent event: a 1"),
         *("event: meanwhile", "event: done", "invocation: invocation e-2", "event: next"),
     ]
     check_places(model)
@@ -57,8 +57,8 @@ def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: Event
 def test_calls_inside_calls_are_deeper(model: EventListModel) -> None:
     model.set_events([calling("a")])
     inside = calling("deep")
-    model.add_inner(inside, ("a",))
-    model.add_inner(said("deepest", author="helper"), ("a", "deep"))
+    model.add_tool_agent_event(inside, ("a",))
+    model.add_tool_agent_event(said("deepest", author="helper"), ("a", "deep"))
     assert [model.stream_row(row).lanes for row in range(2, 5)] == [1, 1, 2]
     check_places(model)
 
@@ -67,30 +67,30 @@ def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventList
     model.set_events([calling("a")])
     event = said("x", author="helper")
     for _ in range(2):
-        model.add_inner(event, ("a",))
-    model.add_inner(said("y"), ("unknown",))
-    model.add_inner(said("z"), (None,))
+        model.add_tool_agent_event(event, ("a",))
+    model.add_tool_agent_event(said("y"), ("unknown",))
+    model.add_tool_agent_event(said("z"), (None,))
     assert model.rowCount() == 4
 
 
 def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel) -> None:
     model.set_events([calling("a"), said("later"), calling("b", invocation="e-2")])
     for number in range(3):
-        model.add_inner(said(f"a{number}", author="helper"), ("a",))
-        model.add_inner(said(f"b{number}", author="helper"), ("b",))
+        model.add_tool_agent_event(said(f"a{number}", author="helper"), ("a",))
+        model.add_tool_agent_event(said(f"b{number}", author="helper"), ("b",))
     whole = rows(model)
     assert model.is_header(0) and model.is_header(2) and not model.is_header(3)
     model.set_folded(2, True)
     assert len(rows(model)) == len(whole) - 3 and model.stream_row(2).folded
     hidden = said("a3", author="helper")
-    model.add_inner(hidden, ("a",))
-    assert model.row_of_inner(hidden.id) is None and "4 events" in model.stream_row(2).summary
+    model.add_tool_agent_event(hidden, ("a",))
+    assert model.row_of_tool_agent_event(hidden.id) is None and "4 events" in model.stream_row(2).summary
     model.set_folded(0, True)
-    model.add_inner(said("a4", author="helper"), ("a",))
-    assert model.row_of_inner(hidden.id) is None
-    model.unfold_inner(hidden.id)
+    model.add_tool_agent_event(said("a4", author="helper"), ("a",))
+    assert model.row_of_tool_agent_event(hidden.id) is None
+    model.unfold_tool_agent_run(hidden.id)
     check_places(model)
-    assert model.row_of_inner(hidden.id) == 6
+    assert model.row_of_tool_agent_event(hidden.id) == 6
     model.fold_all(True)
     assert model.rowCount() == 2
     model.fold_all(False)
@@ -99,31 +99,31 @@ def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel
 
 def test_a_filter_shows_stored_events_only(model: EventListModel) -> None:
     model.set_events([calling("a"), said("later")])
-    model.add_inner(said("first", author="helper"), ("a",))
+    model.add_tool_agent_event(said("first", author="helper"), ("a",))
     model.set_filter(lambda event: event.author == "helper")
     second = said("second", author="helper")
-    model.add_inner(second, ("a",))
+    model.add_tool_agent_event(second, ("a",))
     model.append_events([said("stored", author="helper")])
     assert [row[:5] for row in rows(model)] == ["invoc", "event"]
-    model.unfold_inner(second.id)
-    assert model.row_of_inner(second.id) is None
+    model.unfold_tool_agent_run(second.id)
+    assert model.row_of_tool_agent_event(second.id) is None
     model.set_filter(None)
     check_places(model)
-    assert model.row_of_inner(second.id) == 4
+    assert model.row_of_tool_agent_event(second.id) == 4
 
 
 def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventListModel) -> None:
     model.set_events([calling("a")])
-    model.add_inner(partial("Once"), ("a",))
+    model.add_tool_agent_event(partial("Once"), ("a",))
     assert rows(model)[-1].startswith("strea")
-    model.add_inner(said("Once upon a time"), ("a",))
-    assert [row[:5] for row in rows(model)] == ["invoc", "event", "inner", "inner"]
+    model.add_tool_agent_event(said("Once upon a time"), ("a",))
+    assert [row[:5] for row in rows(model)] == ["invoc", "event", "tool ", "tool "]
 
 
 def test_the_held_row_is_marked(model: EventListModel) -> None:
     model.set_events([calling("a")])
     event = said("x", author="helper")
-    model.add_inner(event, ("a",))
+    model.add_tool_agent_event(event, ("a",))
     model.set_held(event.id)
     assert model.stream_row(3).held
     model.set_held(None)

@@ -108,7 +108,7 @@ def ids(inspector: Inspector, qtbot: QtBot) -> list[str]:
     """Return all events' ids, page by page as somebody who scrolls through them all."""
     found = []
     for index in range(inspector.controller.events.event_count):
-        qtbot.waitUntil(lambda index=index: inspector.browse.session.events.peek(index) is not None)
+        qtbot.waitUntil(lambda index=index: inspector.browse.session.events.cached(index) is not None)
         found.append(inspector.controller.events.committed(index).id)
     return found
 
@@ -117,16 +117,16 @@ def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing
     events, session = growing.controller.events, growing.browse.session
     for _ in range(4):
         grow(growing, writer, qtbot, 300)
-        assert len(session.events.at_hand) < KEPT + 2 * STEP
-        assert events._places.events.at_hand == session.events.at_hand
+        assert len(session.events.in_memory) < KEPT + 2 * STEP
+        assert events._places.events.in_memory == session.events.in_memory
     assert session.long is not None
     assert session.long.history is session.past
     assert len(session.past) == len(session.events) == writer.count
-    assert len(session.past._folds.steps._parts[1]) == len(session.events.at_hand)
+    assert len(session.past._folds.steps._parts[1]) == len(session.events.in_memory)
     assert ids(growing, qtbot) == writer.ids
     headers = [row for row in range(events.rowCount()) if events.is_header(row)]
     assert headers == list(range(0, events.rowCount(), 11))
-    first = events.row_of_index(len(session.events) - len(session.events.at_hand))
+    first = events.row_of_index(len(session.events) - len(session.events.in_memory))
     let_go = [row for row in headers if row < first - 11]
     assert {events.stream_row(row).event_kind for row in let_go[30:]} == {"finished"}, "nobody reads them again to find that out"
     qtbot.waitUntil(lambda: growing.window.status.text("position") == f"{writer.count:,}/{writer.count:,}")
@@ -145,7 +145,7 @@ def test_the_garbage_collector_goes_on_being_told_to_leave_new_events_alone(
 def test_an_old_live_event_is_shown_with_its_detail_and_its_state(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     grow(growing, writer, qtbot, 900)
     events, stream, old = growing.controller.events, growing.window.workbench.stream, BEFORE + 110
-    assert not growing.browse.session.events.holds(old)
+    assert not growing.browse.session.events.is_cached(old)
     stream.select_event(old)
     idle(growing, qtbot)
     assert growing.window.workbench.detail._event.id == event_data(old)["id"]
@@ -211,16 +211,16 @@ def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, 
 
 def test_what_is_not_stored_stays(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     session, address = growing.browse.session, growing.cursor.session
-    stored = len(session.events) - len(session.events.at_hand)
+    stored = len(session.events) - len(session.events.in_memory)
     for first in range(0, 3 * STEP, 50):
         batch = [Committed(said(f"text {number}", id=f"new-{number}"), {}) for number in range(first, first + 50)]
         growing.browse.add_committed(address, batch)
         idle(growing, qtbot)
     assert len(session.events) == BEFORE + 3 * STEP
     # Opened whole, those that were stored can be let go of.
-    assert len(session.events.at_hand) >= 3 * STEP
+    assert len(session.events.in_memory) >= 3 * STEP
     assert session.events[-1].id == f"new-{3 * STEP - 1}"
-    assert len(session.events) - len(session.events.at_hand) in (stored, BEFORE)
+    assert len(session.events) - len(session.events.in_memory) in (stored, BEFORE)
 
 
 def test_what_waits_in_an_event_that_was_let_go_of_waits_on(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
@@ -255,7 +255,7 @@ def test_an_invocation_that_alone_is_too_long_is_let_go_of_in_pieces(
     opened(tmp_path / "grows.db")
     grow(inspector, writer, qtbot, 1_200)
     session = inspector.browse.session
-    assert len(session.events.at_hand) < 500 + 2 * STEP
+    assert len(session.events.in_memory) < 500 + 2 * STEP
     assert ids(inspector, qtbot) == writer.ids
 
 
@@ -300,7 +300,7 @@ def test_events_of_the_windows_own_run_keep_what_was_temporary(
         inspector.browse.add_committed(inspector.cursor.session, run(fill(end)))
         idle(inspector, qtbot)
     run(service.close())
-    assert len(inspector.browse.session.events.at_hand) < KEPT + 2 * STEP
+    assert len(inspector.browse.session.events.in_memory) < KEPT + 2 * STEP
     for index in (105, 600 - 1):
         inspector.window.workbench.stream.select_event(index)
         idle(inspector, qtbot)

@@ -52,7 +52,7 @@ def test_it_is_read_where_somebody_looks(shown: Inspector, qtbot: QtBot) -> None
     assert events.event_count == COUNT
     assert shown.cursor.event_index == COUNT - 1
     assert shown.browse.session.long is not None
-    assert not shown.browse.session.events.holds(1_000)
+    assert not shown.browse.session.events.is_cached(1_000)
     stream.select_event(1_000)
     idle(shown, qtbot)
     assert shown.window.workbench.detail._event.id == event_data(1_000)["id"]

@@ -98,10 +98,10 @@ def finish(office: Inspector, qtbot: QtBot) -> None:
     assert ended.args[0].error is None
 
 
-def inner_rows(office: Inspector) -> list[str]:
+def tool_agent_rows(office: Inspector) -> list[str]:
     model = office.controller.events
     rows = map(model.stream_row, range(model.rowCount()))
-    return [f"{row.author}: {row.summary}" for row in rows if row.kind in ("inner", "inner event")]
+    return [f"{row.author}: {row.summary}" for row in rows if row.kind in ("tool agent", "tool agent event")]
 
 
 INSIDE = [
@@ -118,13 +118,13 @@ def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspec
     assert go(office, qtbot, INTO) == "checker begins"
     assert go(office, qtbot, INTO) == "before the model call of checker"
     assert go(office, qtbot, INTO) == "before tool call look_up"
-    assert inner_rows(office) == ["checker: 1 event inside this call · not stored", INSIDE[1]]
+    assert tool_agent_rows(office) == ["checker: 1 event inside this call · not stored", INSIDE[1]]
     assert go(office, qtbot, OVER) == "after checker's tool result inside a tool"
     assert go(office, qtbot, OUT) == "checker has ended"
-    assert inner_rows(office) == INSIDE
+    assert tool_agent_rows(office) == INSIDE
     assert go(office, qtbot, OUT) == "front has ended"
     finish(office, qtbot)
-    assert inner_rows(office) == INSIDE
+    assert tool_agent_rows(office) == INSIDE
     assert [event.author for event in events_of(office)].count("checker") == 0, "they are in no session"
 
 
@@ -132,7 +132,7 @@ def test_stepping_over_runs_through_it_and_shows_what_it_did(office: Inspector, 
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call checker")
     assert go(office, qtbot, OVER) == "after front's tool result"
-    assert inner_rows(office) == INSIDE
+    assert tool_agent_rows(office) == INSIDE
     assert results(office, "checker") == [{"result": "maria is known"}]
     finish(office, qtbot)
 
@@ -144,7 +144,7 @@ def test_held_at_an_event_inside_a_tool_its_detail_is_shown(office: Inspector, q
     window, model = office.window, office.controller.events
     assert window.workbench.held.text.startswith("Held after checker's tool result inside a tool breakpoint: ")
     stream, detail = window.workbench.stream, window.workbench.detail
-    shown = stream.selected_inner
+    shown = stream.selected_tool_agent_event
     assert shown is not None and shown.author == "checker" and shown.get_function_responses()
     row = model.stream_row(stream.table.currentIndex().row())
     assert row.held and row.breakpoint == "on" and row.number == "" and row.lanes == 1
@@ -152,7 +152,7 @@ def test_held_at_an_event_inside_a_tool_its_detail_is_shown(office: Inspector, q
     assert detail.delta.model.change(0).key == "looked_up" and detail.delta.model.change(0).after == "maria"
     stream.select_event(0)
     assert detail.findChild(QLabel, "event_detail_title").text().startswith("Event 1 ")
-    row_of_shown = model.row_of_inner(shown.id)
+    row_of_shown = model.row_of_tool_agent_event(shown.id)
     qtbot.keyClick(stream.table, Qt.Key.Key_Down)
     assert row_of_shown is not None and not stream.following
     finish(office, qtbot)
@@ -177,21 +177,21 @@ def test_what_is_changed_inside_a_tool_is_marked_where_it_is_stored(office: Insp
 def test_what_is_inside_folds_by_keyboard_and_outlives_a_reload(office: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
         write(office, "hello", qtbot)
-    assert inner_rows(office) == INSIDE
+    assert tool_agent_rows(office) == INSIDE
     table, model = office.window.workbench.stream.table, office.controller.events
-    header = next(row for row in range(model.rowCount()) if model.stream_row(row).kind == "inner")
+    header = next(row for row in range(model.rowCount()) if model.stream_row(row).kind == "tool agent")
     table.setCurrentIndex(model.index(header, Column.EVENT))
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Left)
-    assert inner_rows(office) == INSIDE[:1]
+    assert tool_agent_rows(office) == INSIDE[:1]
     qtbot.keyClick(table, Qt.Key.Key_Return)
-    assert inner_rows(office) == INSIDE
+    assert tool_agent_rows(office) == INSIDE
     with qtbot.waitSignal(office.browse.session_loaded, timeout=10_000):
         office.window.commands.reload.trigger()
-    assert inner_rows(office) == INSIDE
+    assert tool_agent_rows(office) == INSIDE
     office.window.workbench.filter_bar.set_text('author == "checker"')
     qtbot.waitUntil(lambda: not office.controller.filtering, timeout=10_000)
-    assert inner_rows(office) == []
+    assert tool_agent_rows(office) == []
 
 
 def test_stepping_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector_app.documents.session_events import MOST_WAITING, PAGE, PAGES_KEPT, SessionEvents
+from inspector_app.documents.session_events import MOST_REQUESTED, PAGE, PAGES_KEPT, SessionEvents
 from runtime.events import Event
 
 
@@ -11,7 +11,7 @@ def event(name: str) -> Event:
 
 
 def long_session(pages: int, asked: list[int]) -> SessionEvents:
-    return SessionEvents(stored_count=pages * PAGE, decode=event, ask=lambda: asked.append(1))
+    return SessionEvents(stored_count=pages * PAGE, decode=event, on_request=lambda: asked.append(1))
 
 
 def names(page: int) -> list[str]:
@@ -28,25 +28,25 @@ def test_events_at_hand_are_a_plain_sequence() -> None:
     assert events.index_of("d") is None
     assert not events.is_long
     with pytest.raises(IndexError):
-        events.peek(3)
+        events.cached(3)
 
 
 def test_a_page_is_asked_for_once_and_its_events_are_decoded_when_looked_at() -> None:
     asked: list[int] = []
     events = long_session(3, asked)
-    assert events.peek(PAGE + 1) is None
-    assert events.peek(PAGE + 2) is None
+    assert events.cached(PAGE + 1) is None
+    assert events.cached(PAGE + 2) is None
     assert asked == [1]
     with pytest.raises(LookupError):
         events[PAGE]
-    assert events.next_wanted() == (PAGE, 2 * PAGE)
+    assert events.next_requested_page() == (PAGE, 2 * PAGE)
     page: list[object] = list(names(1))
-    events.put(PAGE, page)
-    assert events.next_wanted() is None
-    found = events.peek(PAGE + 1)
+    events.store_page(PAGE, page)
+    assert events.next_requested_page() is None
+    found = events.cached(PAGE + 1)
     assert found is not None
     assert found.id == "1/1"
-    assert events.peek(PAGE + 1) is found
+    assert events.cached(PAGE + 1) is found
     assert [isinstance(row, Event) for row in page[:3]] == [False, True, False]
 
 
@@ -54,28 +54,28 @@ def test_what_was_asked_for_last_comes_first_and_old_wishes_are_dropped() -> Non
     asked: list[int] = []
     events = long_session(40, asked)
     for page in range(20):
-        events.peek(page * PAGE)
+        events.cached(page * PAGE)
     assert asked == [1]
     order = []
-    while (wanted := events.next_wanted()) is not None:
+    while (wanted := events.next_requested_page()) is not None:
         order.append(wanted[0] // PAGE)
-        events.put(wanted[0], names(wanted[0] // PAGE))
-    assert order == list(range(19, 19 - MOST_WAITING, -1))
+        events.store_page(wanted[0], names(wanted[0] // PAGE))
+    assert order == list(range(19, 19 - MOST_REQUESTED, -1))
 
 
 def test_peeking_without_asking_wants_nothing() -> None:
     asked: list[int] = []
     events = long_session(2, asked)
-    assert events.peek(0, ask=False) is None
+    assert events.cached(0, request=False) is None
     assert asked == []
-    assert events.next_wanted() is None
+    assert events.next_requested_page() is None
 
 
 def test_memory_does_not_grow_with_what_was_looked_at() -> None:
     events = long_session(200, [])
     for page in range(200):
-        events.put(page * PAGE, names(page))
-    held = [page for page in range(200) if events.holds(page * PAGE)]
+        events.store_page(page * PAGE, names(page))
+    held = [page for page in range(200) if events.is_cached(page * PAGE)]
     assert held == list(range(200 - PAGES_KEPT, 200))
 
 
@@ -85,8 +85,8 @@ def test_new_events_stand_after_the_stored_ones_and_a_twin_adds_its_own() -> Non
     events.append(event("new"))
     assert (len(events), len(twin)) == (PAGE + 1, PAGE)
     assert events.index_of("new") == PAGE
-    events.put(0, names(0))
-    assert twin.holds(0)
+    events.store_page(0, names(0))
+    assert twin.is_cached(0)
 
 
 def test_the_last_ids_are_told_without_making_events() -> None:
@@ -94,7 +94,7 @@ def test_the_last_ids_are_told_without_making_events() -> None:
         raise AssertionError
 
     events = SessionEvents(stored_count=PAGE + 2, decode=refuse)
-    events.put(PAGE, [("x", "", 0, ""), ("y", "", 0, "")])
+    events.store_page(PAGE, [("x", "", 0, ""), ("y", "", 0, "")])
     events.append(event("new"))
     assert events.last_ids(2) == ["y", "new"]
     assert events.last_ids(100) == ["x", "y", "new"]
@@ -105,26 +105,26 @@ def test_events_at_hand_become_pages() -> None:
     events = long_session(1, asked)
     for number in range(PAGE + 5):
         events.append(event(f"new {number}"))
-    going_through = events.at_hand
-    events.hand_over(PAGE + 2, event)
+    going_through = events.in_memory
+    events.evict(PAGE + 2, event)
     assert len(events) == 2 * PAGE + 5
-    assert [found.id for found in events.at_hand] == [f"new {number}" for number in range(PAGE + 2, PAGE + 5)]
+    assert [found.id for found in events.in_memory] == [f"new {number}" for number in range(PAGE + 2, PAGE + 5)]
     assert len(going_through) == PAGE + 5, "somebody may still be at it"
     assert (events.index_of("new 0"), events.index_of(f"new {PAGE + 2}")) == (None, 2 * PAGE + 2)
-    assert events.peek(PAGE) is None
-    assert events.next_wanted() == (PAGE, 2 * PAGE)
+    assert events.cached(PAGE) is None
+    assert events.next_requested_page() == (PAGE, 2 * PAGE)
 
 
 def test_a_page_that_ended_where_events_were_handed_over_is_read_again() -> None:
-    events = SessionEvents(stored_count=PAGE + 1, decode=event, ask=lambda: None)
-    events.put(PAGE, ["0"])
+    events = SessionEvents(stored_count=PAGE + 1, decode=event, on_request=lambda: None)
+    events.store_page(PAGE, ["0"])
     for number in range(3):
         events.append(event(f"new {number}"))
-    events.hand_over(2, event)
-    assert not events.holds(PAGE)
-    assert events.peek(PAGE) is None
-    assert events.next_wanted() == (PAGE, PAGE + 3)
-    events.put(PAGE, ["0"])  # asked for before
-    assert events.next_wanted() == (PAGE, PAGE + 3)
-    events.put(PAGE, ["0", "new 0", "new 1"])
+    events.evict(2, event)
+    assert not events.is_cached(PAGE)
+    assert events.cached(PAGE) is None
+    assert events.next_requested_page() == (PAGE, PAGE + 3)
+    events.store_page(PAGE, ["0"])  # asked for before
+    assert events.next_requested_page() == (PAGE, PAGE + 3)
+    events.store_page(PAGE, ["0", "new 0", "new 1"])
     assert [found.id for found in events[PAGE:]] == ["0", "new 0", "new 1", "new 2"]

@@ -86,7 +86,7 @@ def test_without_hints_it_looks_all_the_time(
     writer.add_session("s")
     thread._wake.set()  # as if the rest were over
     assert found.get(timeout=LONG / 2).changes
-    thread.take()
+    thread.acknowledge()
     writer.add_session("t")
     assert found.get(timeout=LONG / 2).changes, "nobody said anything"
     assert not thread._rests
@@ -112,5 +112,5 @@ def test_no_more_is_told_until_it_is_taken(waits: Waits, told: tuple[TailThread,
         waits.until(LONG)  # it has looked, and wants to tell
     assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["s"]
     assert found.empty()
-    thread.take()
+    thread.acknowledge()
     assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["t"]

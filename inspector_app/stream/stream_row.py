@@ -41,7 +41,7 @@ class StreamRow:
         lanes: how deep the agent's branch is, and how many calls of agents as tools it is inside of.
     """
 
-    kind: Literal["invocation", "event", "inner", "inner event", "streaming", "waiting"]
+    kind: Literal["invocation", "event", "tool agent", "tool agent event", "streaming", "waiting"]
     summary: str
     number: str = ""
     time: str = ""
@@ -147,7 +147,7 @@ def event_row(
     )
 
 
-def inner_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
+def tool_agent_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
     """Return the row above what goes on inside a call.
 
     Args:
@@ -156,7 +156,7 @@ def inner_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
     """
     count, tokens = len(run.events), sum(tokens_of(event) for event, _ in run.events)
     return StreamRow(
-        "inner",
+        "tool agent",
         f"{count:,} event{'' if count == 1 else 's'} inside this call · not stored",
         author=visible(run.agent[:80]),
         tokens=f"{tokens:,}" if tokens else "",
@@ -168,7 +168,7 @@ def inner_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
     )
 
 
-def inner_event_row(event: Event, depth: int, author_role: str, held: bool, author_sign: int, breakpoint_mark: str) -> StreamRow:
+def tool_agent_event_row(event: Event, depth: int, author_role: str, held: bool, author_sign: int, breakpoint_mark: str) -> StreamRow:
     """Return the row of an event inside a call; it has no number, as it is in no session.
 
     Args:
@@ -177,7 +177,7 @@ def inner_event_row(event: Event, depth: int, author_role: str, held: bool, auth
         author_role, held, author_sign, breakpoint_mark: see `event_row`.
     """
     row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)
-    return replace(row, kind="inner event", number="", lanes=min(row.lanes + depth, MOST_LANES))
+    return replace(row, kind="tool agent event", number="", lanes=min(row.lanes + depth, MOST_LANES))
 
 
 class StreamingText:

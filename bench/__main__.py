@@ -1,6 +1,6 @@
-"""The runtime's figures beside google-adk's and the physical limit, in one run: `python -m bench [--scale N] [--rounds N] [--adk PYTHON]`.
+"""Measure the runtime beside google-adk and the physical limit: `python -m bench [--scale N] [--rounds N] [--adk PYTHON]`.
 
-Without a Python that has google-adk only ours and the limit are measured.
+Without a Python that has google-adk, only this runtime and the limit are measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The window while a plain function blocks as a tool: how long the loop, and so the window, is kept from answering.
+"""Measure how long the window does not answer while a plain function blocks as a tool.
 
 `python -m bench.blocking_tool [--seconds S]` opens the real window off screen on an agent whose tool sleeps, or computes in Python, and
 measures the gaps between turns of the loop: without a run, and during each.

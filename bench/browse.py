@@ -1,9 +1,9 @@
-"""Looking through large databases that others wrote: `python -m bench.browse [--sessions N] [--each N] [--gigabytes G] [--folder DIR]`.
+"""Measure browsing of large databases: `python -m bench.browse [--sessions N] [--each N] [--gigabytes G] [--folder DIR]`.
 
-Makes a file of many sessions, and one of so many gigabytes with long texts (10 are what is promised; 1 is quicker, 0 leaves it out). Each
-is opened in the real window, off screen, in a process of its own: how long until its sessions are listed and the newest is on show, how
-long the window did not answer at most, and its memory; then a filter of the list, and a search through all of it. The files have just been
-written, so that as much of them as there is room for is in the system's cache.
+Creates a file of many sessions, and one of G gigabytes with long texts (10 is the goal; 1 is quicker, 0 leaves it out). Opens each in the
+real window, off screen, in a process of its own. Measures the time until its sessions are listed and the newest is displayed, the longest
+time in which the window did not answer, and memory; then a filter of the list and a search through all sessions. The files are new, so as
+much of them as fits is in the system's cache.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _measure(file: Path) -> dict[str, str]:
 
 async def _browse(inspector: Any, file: Path, figures: dict[str, str]) -> None:
     gaps = asyncio.ensure_future(_watch_gaps())
-    await _timed(figures, "opened, listed and the newest session on show", inspector.open([str(file)]))
+    await _timed(figures, "opened, listed and the newest session displayed", inspector.open([str(file)]))
     await inspector.tasks.wait_until_idle()
     pane = inspector.window.workbench.sessions
     begun = time.perf_counter()

@@ -1,6 +1,6 @@
-"""How long a program takes to its first event: `python first_event.py PACKAGE` prints a JSON object.
+"""Measure the time to a program's first event: `python first_event.py PACKAGE` prints a JSON object.
 
-PACKAGE is `runtime`, `google.adk`, or `google.genai`, of which only the types are imported: the least that the others could take.
+PACKAGE is `runtime`, `google.adk`, or `google.genai`. Of the last only the types are imported: the least that the others can take.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Session databases of any length for the benchmarks, as google-adk's DatabaseSessionService leaves them (layout v1)."""
+"""Session databases of any length, as google-adk's DatabaseSessionService writes them (layout v1)."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ def add_events(connection: sqlite3.Connection, first: int, end: int) -> None:
 
 
 class LiveWriter:
-    """Commits many events a second to a session of `write_database`: ten to an invocation, copies that share their contents.
+    """Commits many events per second to a session of `write_database`: ten per invocation, copies that share their contents.
 
     Args:
         file: of the session.
     """
 
     def __init__(self, file: str) -> None:
-        # It is used by one thread at a time, and as a run of the window's own writes: readers do not keep it waiting.
+        # Used by one thread at a time, with the write-ahead log of a run in the window, so readers do not block it.
         self._connection = sqlite3.connect(file, timeout=30, check_same_thread=False)
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
         self._file = Path(file)
-        open_file_registry.add(self._file)  # as a service does: the window's readers cannot see this process's own locks
-        # Put together from pieces: what is measured is the window, not how long JSON takes.
+        open_file_registry.add(self._file)  # like a service: the window's readers cannot see locks of their own process
+        # Joined from pieces, because the window is measured, not JSON.
         self._turns = [_Turn(event_data(number)) for number in range(PER_INVOCATION)]
 
     def commit(self, first: int, count: int) -> list[Event]:
@@ -93,7 +93,7 @@ class LiveWriter:
         return [event for event, _, _ in made]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
         open_file_registry.remove(self._file)
 
@@ -107,14 +107,14 @@ class _Turn:
         self._json = json.dumps({**data, "invocation_id": "%(of)s", "id": "%(name)s"})
 
     def event(self, number: int) -> tuple[Event, str, str]:
-        """Return a copy with the time and the text that are stored with it."""
+        """Return a copy, with its time and its stored text."""
         name, of = f"live-{number}", f"live-{number // PER_INVOCATION}"
         event = self._model.model_copy(update={"id": name, "invocation_id": of})
         return event, self._time, self._json % {"name": name, "of": of}
 
 
 def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:
-    """Write many sessions of a few events with long texts: a large file as a busy server leaves it.
+    """Write many sessions of a few events with long texts, like a busy server.
 
     Args:
         file: must not exist.
@@ -157,7 +157,7 @@ def _rows(first: int, end: int) -> Iterator[tuple[str, ...]]:
 
 
 def event_data(number: int) -> dict:
-    """Return the JSON of the event at a place: a user's message, calls, their results and answers in turn."""
+    """Return the JSON of the event at an index: messages, calls, results and answers in turn."""
     chance = random.Random(number)
     turn = number % PER_INVOCATION
     author = "user" if turn == 0 else _AUTHORS[chance.randrange(len(_AUTHORS))]

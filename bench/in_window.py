@@ -1,4 +1,4 @@
-"""Work in a window that is loaded and built as the application's own, with settings that nobody keeps."""
+"""Run work in a window that is built like the application's, with temporary settings."""
 
 from __future__ import annotations
 

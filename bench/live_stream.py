@@ -1,4 +1,4 @@
-"""A live stream of many events a second, and what a bare table of Qt's makes of the same: the physical limit of the window's own."""
+"""A live stream of many events per second, and a bare Qt table with the same stream as the physical limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTHS = (24, 60, 70, 120, 500, 40, 60, 60)
 
 
 class LoopGaps:
-    """Times between turns of the loop, which is asked to turn each millisecond."""
+    """The times between turns of a loop that is asked to turn every millisecond."""
 
     def __init__(self) -> None:
         self._gaps: list[float] = []
@@ -37,23 +37,23 @@ class LoopGaps:
             last = now
 
     def take(self) -> tuple[float, float]:
-        """Return the 99th percentile and the longest of those since the last time, in milliseconds."""
+        """Return the 99th percentile and the maximum since the last call, in milliseconds."""
         gaps, self._gaps = sorted(self._gaps), []
         return (gaps[int(len(gaps) * 0.99)], gaps[-1]) if gaps else (0.0, 0.0)
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop measuring."""
         self._task.cancel()
 
 
 async def stream_events(writer: LiveWriter, seconds: float, take: Callable[[Event], None], waiting: Callable[[], int]) -> int:
-    """Make and store `EVENTS_PER_SECOND`, as a run of the window's own does: on a thread; return how many.
+    """Create and store `EVENTS_PER_SECOND` on a thread, like a run in the window; return how many.
 
     Args:
-        writer: stores them.
-        seconds: how long.
-        take: is given each, in the loop.
-        waiting: how many wait to be shown; the run waits, too, while that are more than `MOST_WAITING`.
+        writer: stores the events.
+        seconds: the duration.
+        take: called with each event, in the loop.
+        waiting: returns how many events are queued for display; the thread waits while there are more than `MOST_WAITING`.
     """
     begin, made = time.perf_counter(), 0
     while (passed := time.perf_counter() - begin) < seconds:
@@ -69,7 +69,7 @@ async def stream_events(writer: LiveWriter, seconds: float, take: Callable[[Even
 
 
 class _BareModel(QAbstractTableModel):
-    """Rows that need no making: four texts of an event, and nothing else."""
+    """Rows of four ready texts."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""What the window's memory does while a million events stream through it.
+"""Measure the window's memory while a million events stream through it.
 
-`python -m bench.memory [--events N] [--pieces N]` opens a session of 10,000 events in the real window, off screen, and lets a process
-commit N more to it, as fast as it can; then an agent in the window streams N pieces of text. Resident memory is read at every tenth.
+`python -m bench.memory [--events N] [--pieces N]` opens a session of 10,000 events in the real window, off screen. A process commits N
+more events to it as fast as it can; then an agent in the window streams N pieces of text. Resident memory is read at every tenth.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _streamed(count: int) -> Callable[[Any], Any]:
             inspector.run.send(str(count))
             events = inspector.controller.events
             await _read(lambda: max(events.event_count - 1, 0) * 1000, count)
-            while inspector.run.phase != "idle":  # noqa: ASYNC110 - a bench may ask
+            while inspector.run.phase != "idle":  # noqa: ASYNC110 - a benchmark may poll
                 await asyncio.sleep(0.05)
         return 0
 
@@ -119,7 +119,7 @@ async def _read(done: Callable[[], int], count: int) -> None:
     """Print the resident memory at every tenth, as JSON."""
     readings, begun = [], time.perf_counter()
     for part in range(READINGS + 1):
-        while done() < count * part // READINGS:  # noqa: ASYNC110 - a bench may ask
+        while done() < count * part // READINGS:  # noqa: ASYNC110 - a benchmark may poll
             await asyncio.sleep(0.02)
         readings.append(_resident_mb())
         sys.stderr.write(f"{done():,} after {time.perf_counter() - begun:.0f} s: {readings[-1]:.0f} MB\n")

@@ -1,4 +1,4 @@
-"""Work in one session that is opened in the real window: opening, selecting, filtering, and live streams."""
+"""Measurements in one session of the real window: opening, selecting, filtering, live streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector_app.support.frame_batcher import FrameBatcher
 
 SELECTIONS = 40
 ELSEWHERE_PER_SECOND = 1_000
-"""Of a run in another session than the one on show."""
+"""Events per second of a run in a session that is not displayed."""
 
 TALKER = f"""
 import asyncio, time
@@ -45,9 +45,9 @@ async def measure(inspector: Any, database: str, seconds: float) -> dict[str, fl
     """Open a database in the window and work in it; return the figures.
 
     Args:
-        inspector: its window is on show.
+        inspector: its window is visible.
         database: has one session.
-        seconds: how long events are streamed into it, and into another one while this one is gone through; 0: not at all.
+        seconds: duration of the stream into this session, and of the stream into another one while this one is browsed; 0: none.
     """
     bench = _Bench(inspector)
     await bench.run(database, seconds)
@@ -110,7 +110,7 @@ class _Bench:
             index = chance.randrange(self._events.event_count)
             begin = time.perf_counter()
             if long is not None:
-                long.history.state_at(index)  # nothing else runs on its thread now
+                long.history.state_at(index)  # its thread is idle now
             else:
                 history.state_at(index)
             times.append(_ms(begin))
@@ -135,7 +135,7 @@ class _Bench:
         browse, address = self._inspector.browse, self._inspector.cursor.session
         frames = FrameBatcher(lambda batch: browse.add_committed(address, batch), self._inspector)
         writer = LiveWriter(address.database)
-        self._inspector.controller.tail.close()  # as in a run of the window's own, which tells its events itself
+        self._inspector.controller.tail.close()  # as in a run of the window, which reports its events itself
         self._bench.stream.set_following(True)
         await asyncio.sleep(0.5)
         self._gaps.take()
@@ -178,7 +178,7 @@ class _Bench:
         figures["another session streams: events/s"] = len(events) / seconds
 
     async def _until(self, ready: Callable[[], bool]) -> None:
-        while not ready():  # noqa: ASYNC110 - Qt says nothing when a row is painted
+        while not ready():  # noqa: ASYNC110 - Qt has no signal for a painted row
             await asyncio.sleep(0.001)
 
 

@@ -1,4 +1,4 @@
-"""What the runtime's work costs with nothing round it."""
+"""The least cost of the runtime's work: the same work without the runtime."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.table import Figures
 
 @dataclass(slots=True)
 class LightEvent:
-    """An event as light as it can be."""
+    """The lightest possible event."""
 
     author: str
     text: str
@@ -28,7 +28,7 @@ class LightEvent:
 
 
 class LeanEvent(BaseModel):
-    """An event with what any has, and no more."""
+    """An event with the fields that every event has."""
 
     author: str
     invocation_id: str
@@ -37,7 +37,7 @@ class LeanEvent(BaseModel):
 
 
 def runtime_limits(scale: float) -> Figures:
-    """Return figure name of `runtime_work.py` → the least it could be."""
+    """Return the lower limit of each figure of `runtime_work.py`, by its name."""
     count = max(20, int(2000 * scale))
     whole, partial = asyncio.run(_passed_on(count, partial=False)), asyncio.run(_passed_on(count, partial=True))
     content = _content()
@@ -54,7 +54,7 @@ def runtime_limits(scale: float) -> Figures:
 
 
 async def _passed_on(count: int, *, partial: bool) -> float:
-    """Return the CPU µs of an event in the smallest runner there is: commit, pass on."""
+    """Return the CPU µs of an event in a minimal runner: commit, pass on."""
     used = []
     for _ in range(ROUNDS):
         events = [LightEvent("emitter", "x", dict(DELTA), partial) for _ in range(count)]
@@ -90,7 +90,7 @@ def _lean(content: types.Content) -> LeanEvent:
 
 
 def _turn() -> None:
-    """Make what a turn is made of: four events and what they say."""
+    """Create the parts of a turn: four events and their contents."""
     call = types.FunctionCall(name="look_up", args={"item": "paper"})
     answer = types.FunctionResponse(name="look_up", response={"item": "paper", "cents": 500})
     parts = (types.Part(text="go"), types.Part(function_call=call), types.Part(function_response=answer), types.Part(text="done"))

@@ -1,7 +1,7 @@
-"""The runtime work that is measured, written once for both packages: `python runtime_work.py PACKAGE SCALE` prints a JSON object.
+"""The runtime's benchmark, written once for both packages: `python runtime_work.py PACKAGE SCALE` prints a JSON object.
 
-PACKAGE is `runtime` or `google.adk`; SCALE 1 is the size of the goals (2,000 events, 1,000 turns), less is a smoke run. What waits for no
-disk is measured in CPU time: a busy machine changes it less.
+PACKAGE is `runtime` or `google.adk`. SCALE 1 is the size of the goals (2,000 events, 1,000 turns); less is a smoke run. Work that does not
+wait for a disk is measured in CPU time, which a busy machine changes less.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 OF = {"app_name": "app", "user_id": "u"}
 ROUNDS = 7
 LONG_ENOUGH = 4.0
-"""Seconds after which something slow is not repeated once more."""
+"""Seconds after which slow work is not repeated."""
 STEPS = 50
 PARTS = {"text": "x" * 300}
 DELTA = {"count": 1, "note": "y" * 100, "list": [1, 2, {"k": "v"}]}
@@ -37,7 +37,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     package, scale = sys.argv[1], float(sys.argv[2])
-    # On a real disk, which /tmp need not be.
+    # On a real disk; /tmp may be in memory.
     with tempfile.TemporaryDirectory(dir="/var/tmp" if Path("/var/tmp").is_dir() else None) as folder:
         figures = asyncio.run(RuntimeWork(package, Path(folder), scale).measure())
     sys.stdout.write(json.dumps(figures) + "\n")
@@ -51,7 +51,7 @@ class Took(NamedTuple):
 
 
 class RuntimeWork:
-    """The rows of numbers.md that the Runner and its agents decide."""
+    """Measures the Runner and its agents."""
 
     def __init__(self, package: str, folder: Path, scale: float) -> None:
         self._ours = package == "runtime"
@@ -159,7 +159,7 @@ class RuntimeWork:
     # Turns of an LlmAgent
 
     async def _turn(self, kind: str, earlier: int) -> dict[str, float]:
-        """Return the ms of one model → tool → model turn after so many earlier ones."""
+        """Return the ms of one model → tool → model turn after earlier turns."""
         file = self._folder / f"{time.time_ns()}.db"
         service = self._service(kind, file)
         runner = await self._runner(self._assistant(), service)
@@ -215,7 +215,7 @@ class RuntimeWork:
 
         return self._load("agents", "LlmAgent")(name="assistant", model=FakeLlm(model="fake"), instruction="Help.", tools=[look_up])
 
-    # What all of it needs
+    # Shared helpers
 
     def _service(self, kind: str, file: Path | None = None) -> Any:
         if kind == "memory":
@@ -230,7 +230,7 @@ class RuntimeWork:
         return self._load("runners", "Runner")(app=app, session_service=service)
 
     async def _run(self, runner: Any, *, session_id: str = "s") -> Took:
-        """Return what an invocation takes."""
+        """Return the arguments of an invocation."""
         message = self._types.Content(role="user", parts=[self._types.Part(text="go")])
         began, used = time.perf_counter(), time.process_time()
         async with aclosing(runner.run_async(user_id="u", session_id=session_id, new_message=message)) as events:
@@ -240,7 +240,7 @@ class RuntimeWork:
 
 
 def _repeated(turn: list[dict[str, Any]], times: int) -> Iterator[dict[str, Any]]:
-    """Yield the events of a turn so many times, each time a little later."""
+    """Yield the events of a turn repeatedly, each time a little later."""
     at = turn[-1]["timestamp"]
     for number in range(times):
         for data in turn:

@@ -1,6 +1,6 @@
-"""The storage's figures beside google-adk's and raw sqlite3's: `python -m bench.storage [--scale N] [--rounds N] [--adk PYTHON]`.
+"""Measure storage beside google-adk and raw sqlite3: `python -m bench.storage [--scale N] [--rounds N] [--adk PYTHON]`.
 
-Without a Python that has google-adk only ours and the limit are measured.
+Without a Python that has google-adk, only this runtime and the limit are measured.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def main() -> None:
 
 
 def limits(scale: float) -> Figures:
-    """Return what raw sqlite3 does of the same work: one table, one thread, one hop into it a commit."""
+    """Return the figures of raw sqlite3: one table, one thread, one hop into it per commit."""
     figures: Figures = {}
     appended, rows = max(BATCH, int(3000 * scale)), max(60, int(10_000 * scale))
     for mode in ("FULL", "NORMAL"):
         with tempfile.TemporaryDirectory(dir="/var/tmp" if Path("/var/tmp").is_dir() else None) as folder:
-            # It is used by one thread at a time.
+            # Used by one thread at a time.
             connection = sqlite3.connect(Path(folder) / "raw.db", isolation_level=None, check_same_thread=False)
             connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = {mode};")
             connection.execute("CREATE TABLE kept (number INTEGER PRIMARY KEY, data TEXT)")
@@ -78,7 +78,7 @@ def limits(scale: float) -> Figures:
 
 
 async def _appends(connection: sqlite3.Connection, count: int) -> tuple[float, float]:
-    """Return the commits a second and the CPU time of one in µs: medians of batches."""
+    """Return commits per second and CPU time of one in µs, as medians of batches."""
     loop, rates, cpu = asyncio.get_running_loop(), [], []
     with ThreadPoolExecutor(1) as thread:
         for start in range(0, count, BATCH):

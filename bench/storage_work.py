@@ -1,6 +1,6 @@
-"""The storage work that is measured, written once for both packages: `python storage_work.py PACKAGE SCALE` prints a JSON object.
+"""The storage benchmark, written once for both packages: `python storage_work.py PACKAGE SCALE` prints a JSON object.
 
-PACKAGE is `runtime` or `google.adk`; SCALE 1 is the size of the goals (10,000 and 50,000 events), less is a smoke run.
+PACKAGE is `runtime` or `google.adk`. SCALE 1 is the size of the goals (10,000 and 50,000 events); less is a smoke run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OF = {"app_name": "a", "user_id": "u"}
 S = {**OF, "session_id": "s"}
 BATCH = 100
 LONG_ENOUGH = 2.0
-"""Seconds after which something slow is not repeated once more."""
+"""Seconds after which slow work is not repeated."""
 
 
 def main() -> None:
@@ -36,14 +36,14 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     package, scale = sys.argv[1], float(sys.argv[2])
-    # On a real disk, which /tmp need not be.
+    # On a real disk; /tmp may be in memory.
     with tempfile.TemporaryDirectory(dir="/var/tmp" if Path("/var/tmp").is_dir() else None) as folder:
         figures = asyncio.run(StorageWork(package, Path(folder), scale).measure())
     sys.stdout.write(json.dumps(figures) + "\n")
 
 
 class StorageWork:
-    """The rows of numbers.md that sessions decide."""
+    """Measures session services."""
 
     def __init__(self, package: str, folder: Path, scale: float) -> None:
         self.ours = package == "runtime"
@@ -89,7 +89,7 @@ class StorageWork:
         figures["resume at step 25 of 50 after 10,000, to the first event, ms"] = first
         await _close(service)
         if self.ours and kind != "memory":
-            figures["the same by a new service, ms"] = await self._first_anew(kind, file, runner, invocation_id)
+            figures["the same by a new service, ms"] = await self._first_again(kind, file, runner, invocation_id)
         service = await self._listed(kind, listed)
         figures["list_sessions of 10,000, ms"] = await _median(lambda: service.list_sessions(**OF), 5)
         if self.ours:
@@ -98,10 +98,10 @@ class StorageWork:
         await _close(service)
         return figures
 
-    # What is measured
+    # Measurements
 
     async def _appends(self, kind: str, count: int) -> tuple[float, float]:
-        """Return the commits a second and the CPU time of one in µs: medians of batches."""
+        """Return commits per second and CPU time of one in µs, as medians of batches."""
         service = self._service(kind, self._file(kind))
         session = await service.create_session(**S)
         rates, cpu = [], []
@@ -131,7 +131,7 @@ class StorageWork:
         list((await service.get_session(**S)).events)
 
     async def _interrupted(self, service: Any) -> tuple[Any, str]:
-        """Return a Runner and an invocation of it that was closed in its middle."""
+        """Return a Runner, and an invocation of it that was closed half-way."""
         agent, app, resumability = self._load("agents", "BaseAgent"), self._load("apps", "App"), self._load("apps", "ResumabilityConfig")
         work = self
 
@@ -149,7 +149,7 @@ class StorageWork:
         await run.aclose()
         return runner, invocation_id
 
-    async def _first_anew(self, kind: str, file: Path, runner: Any, invocation_id: str) -> float:
+    async def _first_again(self, kind: str, file: Path, runner: Any, invocation_id: str) -> float:
         """Return the ms to the first event where nothing of the session is in memory, as after a crash."""
         took = []
         for _ in range(3):
@@ -163,7 +163,7 @@ class StorageWork:
         await anext(run)
         await run.aclose()
 
-    # Services with something in them
+    # Filled services
 
     def _file(self, kind: str) -> Path:
         return self._folder / f"{kind}-{time.time_ns()}.db"
@@ -179,13 +179,13 @@ class StorageWork:
         return service
 
     async def _filled(self, kind: str, file: Path, count: int) -> Any:
-        """Return a service with a session of so many events, and one commit of its own after them."""
+        """Return a service with a session of `count` events, and one commit of its own after them."""
         service = self._service(kind, file)
         session = await service.create_session(**S)
         if kind == "memory":
             events = [self._event.model_validate(event_data(number)) for number in range(count)]
             if not self.ours:
-                # Appending that many would take google-adk a quarter of an hour.
+                # Appending them would take google-adk a quarter of an hour.
                 service.sessions["a"]["u"]["s"].events.extend(events)
                 return service
             for event in events:
@@ -234,7 +234,7 @@ class StorageWork:
 
 
 async def _median(work: Callable[[], Awaitable[Any]], times: int) -> float:
-    """Return the median of several runs in ms, garbage collected before each; of fewer where each takes seconds."""
+    """Return the median of several runs in ms (fewer if each takes seconds), with a garbage collection before each."""
     took: list[float] = []
     while len(took) < times and sum(took) < LONG_ENOUGH:
         gc.collect()

@@ -1,8 +1,8 @@
-"""The window on long sessions: what numbers of the stream, the state and the filter it reaches.
+"""Measure the window on long sessions: the stream, the state and the filter.
 
-`python -m bench.stream [--events N …] [--seconds S] [--keep FOLDER]` generates databases, opens each in a process of its own, off screen,
-and prints medians beside the goals; before that, how long the empty window takes from the start of its process. What a bare table of Qt's
-makes of the live stream is measured beside it.
+`python -m bench.stream [--events N …] [--seconds S] [--keep FOLDER]` measures the start of the empty window, then generates databases,
+opens each in a process of its own, off screen, and prints medians beside the goals. A bare Qt table with the same live stream is
+measured as the limit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GOALS = {
 }
 STARTS = 5
 LIVE_ON = 100_000
-"""Events of the session that is streamed into; of the next shorter one if there is none."""
+"""Events of the session that receives the stream; the next shorter one if there is none."""
 BARE_TABLES = (16, 100)
 """Milliseconds between batches of rows."""
 
@@ -104,7 +104,7 @@ def _cold_start() -> dict[str, float]:
 def _in_a_process(*arguments: str) -> dict[str, float]:
     command = [sys.executable, "-m", "bench.stream", *arguments]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is measured is no first start, which compiles everything
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a first start compiles everything and is not measured
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{arguments}: {done.stderr}")
@@ -125,7 +125,7 @@ def _start() -> dict[str, float]:
     async def look(inspector: Any) -> int:
         inspector.show((1280, 800))
         inspector.window.repaint()
-        await asyncio.sleep(0)  # the loop turns: a click would be answered
+        await asyncio.sleep(0)  # one turn of the loop: a click would be handled
         figures["shown"], figures["busy"] = time.time(), time.process_time()
         return 0
 
@@ -159,7 +159,7 @@ def _measure(database: str, seconds: float) -> dict[str, float]:
         inspector.show((1280, 800))
         await asyncio.sleep(0.3)
         with tempfile.TemporaryDirectory() as folder:
-            # What is committed while the live stream is measured must not stay in a database that is kept.
+            # Events of the live stream must not stay in a database that is kept.
             shown = shutil.copy(database, folder) if seconds else database
             figures.update(await measure(inspector, shown, seconds))
             await inspector.browse.close_database(shown)

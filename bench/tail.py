@@ -1,7 +1,7 @@
-"""How soon what another process commits is shown, and what watching costs while nobody writes.
+"""Measure the delay from another process's commit to the painted row, and the cost of watching an idle file.
 
-`python -m bench.tail [--commits N] [--mode wal|delete]` opens a database in the real window, off screen, lets a process commit one event
-every 30 to 70 ms, and prints the time from the commit to the painted row; then the processor time of five idle seconds.
+`python -m bench.tail [--commits N] [--mode wal|delete]` opens a database in the real window, off screen. A process commits one event every
+30 to 70 ms; printed are the times from the commit to the painted row, then the processor time of five idle seconds.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ def _writer(file: str, mode: str, commits: int) -> subprocess.Popen[str]:
 
 
 class Shown(QObject):
-    """Notes when the rows of new events had been painted, by the window itself.
+    """Records when the window has painted the rows of new events.
 
     Attributes:
         times: epoch seconds, one for each event.
-        all: as many as were wanted.
+        all: set when the wanted number is reached.
     """
 
     def __init__(self, events: EventListModel, viewport: QWidget, wanted: int) -> None:
@@ -95,7 +95,7 @@ class Shown(QObject):
         viewport.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See that something is about to be painted; keep nothing back."""
+        """Notice a paint event; filter nothing."""
         if event.type() == QEvent.Type.Paint and self._events.event_count - self._before > len(self.times):
             QTimer.singleShot(0, self, self._painted)
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 from inspector_app.commands.window import load_app
@@ -17,5 +18,4 @@ def in_window(work: Callable[[Any], Coroutine[Any, Any, int]]) -> None:
     """
     app = load_app(off_screen=True)
     with tempfile.TemporaryDirectory() as folder:
-        store = app.QSettings(f"{folder}/settings.ini", app.QSettings.Format.IniFormat)
-        app._with_application(work, app.Settings(store), True, "dark")
+        app._with_application(work, app.Settings(Path(folder)), True, "dark")

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSettings, QSize, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.opening.opening_controller import sample_cards
@@ -247,8 +247,7 @@ def save_screenshot(
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as folder:
-        store = QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
-        return _with_application(render, Settings(store), trust, theme)
+        return _with_application(render, Settings(Path(folder)), trust, theme)
 
 
 def _closing(inspector: Inspector) -> asyncio.Future[None]:

@@ -1,1 +1,1 @@
-"""The event loop, tasks, worker threads, settings."""
+"""The event loop, tasks, worker threads, preferences."""

@@ -1,12 +1,24 @@
-"""Where the window keeps files of its own."""
+"""The folder for the inspector's own files."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 
 def data_folder() -> Path:
-    """Return the folder; it need not exist."""
-    from PySide6.QtCore import QStandardPaths  # the command line's imports must not need it
+    """Return the user's data folder for the inspector; it need not exist.
 
-    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)) / "agent-inspector"
+    It is the folder that Qt calls `GenericDataLocation`, computed without Qt.
+    """
+    return _shared_folder() / "agent-inspector"
+
+
+def _shared_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    folder = Path(os.environ.get("XDG_DATA_HOME", ""))
+    return folder if folder.is_absolute() else Path.home() / ".local" / "share"  # the XDG rules ignore a relative path

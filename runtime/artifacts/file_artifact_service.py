@@ -22,10 +22,10 @@ from pydantic import ValidationError
 
 from runtime.artifacts.artifact_names import METADATA, USER_PREFIX, VERSIONS, check_id, check_new_name, is_users, relative_path
 from runtime.artifacts.base_artifact_service import ERASED, ArtifactVersion, BaseArtifactService, as_part
-from runtime.artifacts.durable_files import make_folders, sync_folder, write_file
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.state import storable
+from runtime.support.durable_files import make_folders, sync_folder, write_file
 from runtime.support.ids import new_uuid
 from runtime.support.worker_threads import run_in_thread
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
@@ -56,7 +56,7 @@ def running(loop: InspectorLoop) -> Iterator[InspectorLoop]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings of this test alone."""
-    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return Settings(tmp_path / "settings")
 
 
 @pytest.fixture

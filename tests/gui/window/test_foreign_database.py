@@ -28,7 +28,7 @@ def test_a_foreign_database_is_read_only_and_stays_as_it_is(inspector: Inspector
     assert "read only" in window.status.text("database")
     assert "read only" in window.workbench.writing_hint.text
     assert database.read_bytes() == before
-    assert [path for path in sorted(tmp_path.iterdir()) if path not in files and path.name != "settings.ini"] == []
+    assert [path for path in sorted(tmp_path.iterdir()) if path not in files and path.name != "settings"] == []
 
 
 def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:

@@ -11,9 +11,9 @@ import pytest
 from google.genai import types
 
 from runtime.artifacts import FileArtifactService, file_artifact_service
-from runtime.artifacts.durable_files import make_folders
 from runtime.errors import StorageError
 from runtime.errors.input_validation_error import InputValidationError
+from runtime.support.durable_files import make_folders
 from tests.fixture_paths import fixtures_dir
 
 SESSION = {"app_name": "a", "user_id": "u", "session_id": "s"}

@@ -2,55 +2,68 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QByteArray, QSettings
 
-from inspector_app.support.settings import MAX_RECENT, Settings
+from inspector_app.support.preferences import Preferences
+from inspector_app.support.settings import Settings
 
 
-def again(tmp_path: Path) -> Settings:
-    """The settings as a new start reads them."""
-    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return again(tmp_path)
-
-
-def test_recent_items_are_newest_first_each_once_and_not_too_many(settings: Settings, tmp_path: Path) -> None:
-    for number in range(MAX_RECENT + 3):
-        settings.add_recent(f"{number}.db")
-    settings.add_recent("7.db")
-    del settings
-    recent = again(tmp_path).recent
-    assert len(recent) == MAX_RECENT
-    assert recent[0] == "7.db"
-    assert len(set(recent)) == MAX_RECENT
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_trust_is_remembered_for_the_folder_itself_only(tmp_path: Path, count: int) -> None:
-    folders = [tmp_path / f"agent{number}" for number in range(count)]
-    first = again(tmp_path)
-    for folder in folders:
-        (folder / "inner").mkdir(parents=True)
-        first.trust(folder)
-    del first
-    later = again(tmp_path)
-    assert all(later.trusts(folder) for folder in folders)
-    assert not later.trusts(tmp_path)
-    assert not later.trusts(folders[0] / "inner")
-    assert later.trusts(folders[0] / "inner" / "..")
-
-
-def test_layouts_are_remembered_and_forgotten(settings: Settings, tmp_path: Path) -> None:
+def test_layouts_are_remembered_and_forgotten(tmp_path: Path) -> None:
+    settings = Settings(tmp_path)
     settings.save_layout("window", QByteArray(b"\x00\x01\xff"))
     settings.theme = "dark"
     del settings
-    later = again(tmp_path)
+    later = Settings(tmp_path)
     assert later.layout("window") == QByteArray(b"\x00\x01\xff")
     assert later.layout("panes") is None
     later.forget_layouts()
     assert later.layout("window") is None
     assert later.theme == "dark"
+
+
+def old_store(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+def test_preferences_of_an_earlier_version_are_moved_once(tmp_path: Path) -> None:
+    store = old_store(tmp_path)
+    for key, value in {
+        "recent": ["a.db", "b.db"],
+        "trusted": [str(tmp_path)],
+        "filters": ["error"],
+        "theme": "dark",
+        "pinned/a%2Fb": ["key", "user:key"],
+        "saved_filters/app": '{"name": "text"}',
+        "saved_filters/damaged": "{",
+        f"breakpoints/{str(tmp_path).replace('/', '%2F')}": '{"breakpoints": []}',
+        "layout/window": QByteArray(b"\x01"),
+    }.items():
+        store.setValue(key, value)
+    store.sync()
+    Preferences(tmp_path / "preferences.json").add_recent("newer.db")
+
+    settings = Settings(tmp_path)
+    assert settings.recent == ["newer.db", "a.db", "b.db"]
+    assert settings.trusts(tmp_path)
+    assert settings.filters == ["error"]
+    assert settings.theme == "dark"
+    assert settings.pinned("a/b") == ["key", "user:key"]
+    assert settings.saved_filters("app") == {"name": "text"}
+    assert settings.saved_filters("damaged") == {}
+    assert settings.breakpoints(tmp_path) == '{"breakpoints": []}'
+    assert settings.layout("window") == QByteArray(b"\x01")
+    settings.remove_recent("a.db")
+    del settings
+
+    assert Settings(tmp_path).recent == ["newer.db", "b.db"]
+    assert old_store(tmp_path).allKeys() == ["layout/window"]
+
+
+def test_old_values_stay_where_they_are_until_they_are_written(tmp_path: Path) -> None:
+    old_store(tmp_path).setValue("theme", "light")
+    (tmp_path / "preferences.json").mkdir()
+    assert Settings(tmp_path).theme == "light"
+    (tmp_path / "preferences.json").rmdir()
+    assert old_store(tmp_path).value("theme") == "light"
+    assert Settings(tmp_path).theme == "light"
+    assert Preferences(tmp_path / "preferences.json").theme == "light"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from inspector_app.support.settings import Settings
@@ -16,7 +15,7 @@ from tests.unit.inspector_app.workspace.fakes import FakeAgent, FakeAgents, Fake
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return Settings(tmp_path)
 
 
 @pytest.fixture

@@ -1,0 +1,211 @@
+"""The user's preferences, shared by the window, the commands and every running inspector. No Qt."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from inspector_app.support.data_folder import data_folder
+from inspector_app.support.file_lock import locked
+from runtime.support.durable_files import make_folders, sync_folder, write_file
+
+MAX_RECENT = 10  # entries; the start page has room for that many
+_LOCK_SECONDS = 1.0  # a write takes milliseconds, and the window does not repaint meanwhile
+
+_log = logging.getLogger(__name__)
+
+
+class Preferences:
+    """Recent items, filters, trusted folders, breakpoints, pinned keys and the theme, in one JSON file.
+
+    Each read sees what other processes have written since. Each write merges one change into the current file and replaces the file
+    atomically. Entries that this version does not know are kept. A file that cannot be written loses nothing in this process: the values
+    stay in memory.
+
+    Args:
+        file: `preferences.json` in the data folder if None.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file or data_folder() / "preferences.json"
+        self._values: dict[str, Any] = {}
+        self._version: tuple[int, int, int] | None = None
+        self._reported = ""
+
+    @property
+    def recent(self) -> list[str]:
+        """The items opened last, newest first: paths and database URLs."""
+        return self._list("recent")
+
+    def add_recent(self, item: str) -> None:
+        """Put an item first among the recent ones."""
+        self._change(lambda values: values.update(recent=[item, *(old for old in _strings(values, "recent") if old != item)][:MAX_RECENT]))
+
+    def remove_recent(self, item: str) -> None:
+        """Remove a recent item that cannot be opened."""
+        self._change(lambda values: values.update(recent=[old for old in _strings(values, "recent") if old != item]))
+
+    @property
+    def filters(self) -> list[str]:
+        """Filters of the event stream that found something, the latest first."""
+        return self._list("filters")
+
+    @filters.setter
+    def filters(self, filters: list[str]) -> None:
+        self._change(lambda values: values.update(filters=list(filters)))
+
+    def pinned(self, app_name: str) -> list[str]:
+        """Return the state keys that are shown first in an app's sessions."""
+        return _strings(self._table("pinned"), app_name)
+
+    def keep_pinned(self, app_name: str, keys: list[str]) -> None:
+        """Remember an app's pinned keys."""
+        self._change_in("pinned", app_name, list(keys))
+
+    def saved_filters(self, app_name: str) -> dict[str, str]:
+        """Return an app's named filters, name → filter, in the order they were first saved."""
+        return {name: str(text) for name, text in _table(self._table("saved_filters"), app_name).items()}
+
+    def keep_saved_filters(self, app_name: str, filters: dict[str, str]) -> None:
+        """Remember an app's named filters."""
+        self._change_in("saved_filters", app_name, dict(filters))
+
+    def trusts(self, folder: Path) -> bool:
+        """Return whether agents of this very folder may be loaded; loading one runs its code."""
+        return str(folder.resolve()) in self._list("trusted")
+
+    def trust(self, folder: Path) -> None:
+        """Remember that agents of this folder may be loaded."""
+        self._change(lambda values: values.update(trusted=sorted({*_strings(values, "trusted"), str(folder.resolve())})))
+
+    def breakpoints(self, folder: Path) -> str:
+        """Return the breakpoints of the agent in a folder, as JSON; empty if there are none."""
+        return str(self._table("breakpoints").get(str(folder.resolve()), ""))
+
+    def keep_breakpoints(self, folder: Path, text: str) -> None:
+        """Remember an agent's breakpoints."""
+        self._change_in("breakpoints", str(folder.resolve()), text)
+
+    @property
+    def theme(self) -> str:
+        """`light`, `dark` or `system`."""
+        return str(self._read().get("theme", "system"))
+
+    @theme.setter
+    def theme(self, theme: str) -> None:
+        self._change(lambda values: values.update(theme=theme))
+
+    def merge(self, older: dict[str, Any]) -> bool:
+        """Add values from another store; where both have a value, the file's own is kept, and lists are joined.
+
+        Args:
+            older: laid out as the file is.
+
+        Returns:
+            Whether the file has them now.
+        """
+        return self._change(lambda values: _merge(values, older))
+
+    def _list(self, name: str) -> list[str]:
+        return _strings(self._read(), name)
+
+    def _table(self, name: str) -> dict[str, Any]:
+        return _table(self._read(), name)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            self._refresh()
+        except OSError as error:
+            self._report(f"The preferences cannot be read: {error}.")
+        return self._values
+
+    def _change_in(self, name: str, key: str, value: Any) -> None:
+        self._change(lambda values: values.update({name: {**_table(values, name), key: value}}))
+
+    def _change(self, change: Callable[[dict[str, Any]], None]) -> bool:
+        """Apply a change to the newest values and write them; return whether they were written.
+
+        Args:
+            change: applied twice if writing fails.
+        """
+        try:
+            make_folders(self._file.parent)
+            with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS):
+                self._refresh()
+                change(self._values)
+                self._write()
+        except OSError as error:
+            change(self._values)
+            self._report(f"The preferences cannot be saved, and are kept until the program ends: {error}.")
+            return False
+        return True
+
+    def _refresh(self) -> None:
+        """Read the file if it was replaced since it was last read."""
+        version = self._current_version()
+        if version == self._version:
+            return
+        data = self._file.read_bytes() if version is not None else b"{}"
+        values = _decode(data)
+        if values is None:
+            self._set_aside(data)
+        self._values = values or {}
+        self._version = version
+
+    def _write(self) -> None:
+        new = self._file.with_name(f"{self._file.name}.new")
+        new.unlink(missing_ok=True)  # left by a process that was killed; the lock excludes another writer
+        write_file(new, json.dumps(self._values, ensure_ascii=False, indent=1).encode())
+        new.replace(self._file)
+        sync_folder(self._file.parent)
+        self._version = self._current_version()
+
+    def _current_version(self) -> tuple[int, int, int] | None:
+        try:
+            stat = self._file.stat()
+        except FileNotFoundError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+    def _set_aside(self, damaged: bytes) -> None:
+        copy = self._file.with_name(f"{self._file.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}{self._file.suffix}")
+        copy.write_bytes(damaged)
+        self._report(f"{self._file} is damaged: the preferences start empty. {copy} is a copy of the damaged file.")
+
+    def _report(self, sentence: str) -> None:
+        if sentence != self._reported:
+            _log.warning(sentence)
+        self._reported = sentence
+
+
+def _decode(data: bytes) -> dict[str, Any] | None:
+    """Return a file's values; None if it is damaged."""
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _strings(values: dict[str, Any], name: str) -> list[str]:
+    found = values.get(name)
+    return [str(item) for item in found] if isinstance(found, list) else []
+
+
+def _table(values: dict[str, Any], name: str) -> dict[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _merge(values: dict[str, Any], older: dict[str, Any]) -> None:
+    for name, value in older.items():
+        if isinstance(value, list):
+            values[name] = list(dict.fromkeys([*_strings(values, name), *value]))
+        elif isinstance(value, dict):
+            values[name] = {**value, **_table(values, name)}
+        else:
+            values.setdefault(name, value)

@@ -1,0 +1,159 @@
+"""Preferences: what a new start, another process and a damaged file see."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector_app.support import preferences as module
+from inspector_app.support.file_lock import locked
+from inspector_app.support.preferences import MAX_RECENT, Preferences
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "preferences.json"
+
+
+@pytest.fixture
+def preferences(file: Path) -> Preferences:
+    return Preferences(file)
+
+
+def test_recent_items_are_newest_first_unique_and_limited(preferences: Preferences, file: Path) -> None:
+    for number in range(MAX_RECENT + 3):
+        preferences.add_recent(f"{number}.db")
+    preferences.add_recent("7.db")
+    recent = Preferences(file).recent
+    assert len(recent) == MAX_RECENT
+    assert recent[0] == "7.db"
+    assert len(set(recent)) == MAX_RECENT
+    preferences.remove_recent("7.db")
+    assert "7.db" not in Preferences(file).recent
+
+
+def test_only_the_trusted_folder_itself_is_trusted(preferences: Preferences, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "agent" / "inner").mkdir(parents=True)
+    preferences.trust(tmp_path / "agent")
+    later = Preferences(file)
+    assert later.trusts(tmp_path / "agent")
+    assert later.trusts(tmp_path / "agent" / "inner" / "..")
+    assert not later.trusts(tmp_path)
+    assert not later.trusts(tmp_path / "agent" / "inner")
+
+
+def test_every_value_is_remembered(preferences: Preferences, file: Path, tmp_path: Path) -> None:
+    preferences.theme = "dark"
+    preferences.filters = ['author == "ü"']
+    preferences.keep_pinned("a/b", ["key"])
+    preferences.keep_saved_filters("app", {"second": "2", "first": "1"})
+    preferences.keep_breakpoints(tmp_path, '{"breakpoints": []}')
+    later = Preferences(file)
+    assert later.theme == "dark"
+    assert later.filters == ['author == "ü"']
+    assert later.pinned("a/b") == ["key"]
+    assert list(later.saved_filters("app").items()) == [("second", "2"), ("first", "1")]
+    assert later.breakpoints(tmp_path) == '{"breakpoints": []}'
+    assert (later.pinned("other"), later.saved_filters("other"), later.breakpoints(file)) == ([], {}, "")
+
+
+def test_a_running_process_sees_what_another_one_writes(preferences: Preferences, file: Path) -> None:
+    assert preferences.recent == []
+    other = Preferences(file)
+    other.add_recent("a.db")
+    assert preferences.recent == ["a.db"]
+    preferences.theme = "light"
+    other.add_recent("b.db")
+    assert (preferences.recent, other.theme) == (["b.db", "a.db"], "light")
+    file.unlink()
+    assert preferences.recent == []
+
+
+def _pin(file: Path, number: int) -> None:
+    preferences = Preferences(file)
+    for key in range(20):
+        preferences.keep_pinned(f"app {number} {key}", [str(key)])
+
+
+def test_processes_that_write_at_the_same_time_lose_nothing(file: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_pin, args=(file, number)) for number in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    later = Preferences(file)
+    assert [later.pinned(f"app {number} {key}") for number in range(3) for key in range(20)] == [[str(key)] for key in range(20)] * 3
+
+
+def test_entries_of_a_later_version_are_kept(preferences: Preferences, file: Path) -> None:
+    preferences.theme = "dark"
+    file.write_text(json.dumps({"theme": "dark", "prices": {"model": 1}}))
+    preferences.add_recent("a.db")
+    assert json.loads(file.read_text()) == {"theme": "dark", "prices": {"model": 1}, "recent": ["a.db"]}
+
+
+@pytest.mark.parametrize("content", [b"", b'{"theme": "da', b"[1]", b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_file_is_set_aside(file: Path, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    file.parent.mkdir()
+    file.write_bytes(content)
+    preferences = Preferences(file)
+    assert preferences.recent == []
+    preferences.add_recent("a.db")
+    assert Preferences(file).recent == ["a.db"]
+    (copy,) = file.parent.glob("preferences.damaged-*.json")
+    assert copy.read_bytes() == content
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{file} is damaged: the preferences start empty. {copy} is a copy of the damaged file."
+    ]
+
+
+@pytest.mark.parametrize("values", [{"recent": 5, "pinned": [], "saved_filters": {"app": 1}, "trusted": None}])
+def test_values_of_another_type_count_as_missing(file: Path, values: object) -> None:
+    file.parent.mkdir()
+    file.write_text(json.dumps(values))
+    preferences = Preferences(file)
+    assert (preferences.recent, preferences.pinned("app"), preferences.saved_filters("app"), preferences.trusts(file)) == (
+        [],
+        [],
+        {},
+        False,
+    )
+    preferences.keep_pinned("app", ["key"])
+    assert preferences.pinned("app") == ["key"]
+
+
+def in_the_way(file: Path) -> None:
+    file.parent.write_text("a file where the folder should be")
+
+
+def unreadable(file: Path) -> None:
+    file.mkdir(parents=True)
+
+
+@pytest.mark.parametrize("spoil", [in_the_way, unreadable])
+def test_values_that_cannot_be_saved_stay_in_memory(spoil: Callable[[Path], None], file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    spoil(file)
+    preferences = Preferences(file)
+    preferences.add_recent("a.db")
+    preferences.add_recent("b.db")
+    assert preferences.recent == ["b.db", "a.db"]
+    assert any("cannot be saved" in record.getMessage() for record in caplog.records)
+
+
+def test_a_lock_that_another_process_keeps_delays_a_write_only_so_long(
+    preferences: Preferences, file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "_LOCK_SECONDS", 0.05)
+    preferences.add_recent("a.db")
+    with locked(file.with_name("preferences.json.lock"), 1), caplog.at_level(logging.WARNING):
+        preferences.add_recent("b.db")
+    assert preferences.recent == ["b.db", "a.db"]
+    assert Preferences(file).recent == ["a.db"]
+    preferences.theme = "dark"
+    assert Preferences(file).recent == ["b.db", "a.db"], "the next write saves both"

@@ -1,16 +1,15 @@
-"""The Runner: pull an event from the agent, commit it, yield it, and only then let the agent go on.
+"""The Runner: take an event from the agent, commit it, yield it, and only then resume the agent.
 
-A run, from `run_async` on:
+The steps of a run, starting from `run_async`:
 
-1. Load the session, decide which invocation begins or is resumed, commit the user's message, and choose the agent that goes first
+1. Load the session, decide which invocation starts or is resumed, commit the user's message, and choose the first agent
    (`invocation_start.py`).
-2. `_event_loop`: ask the agent for its next event; complete it and show it to the plugins (`_process`); append it to the session
-   (`_commit`); yield it. The agent stands at its own `yield` until the caller asks for the next event. When it goes on, what it yielded is
-   stored, and `ctx.session.state` has its changes.
-3. When the agent is done, tell the plugins and the memory, and sum up old events if that is due (`_finish`).
+2. `_event_loop`: ask the agent for its next event; complete it and pass it to the plugins (`_process`); append it to the session
+   (`_commit`); yield it. The agent is suspended at its own `yield` until the caller asks for the next event. When it resumes, its event is
+   stored and `ctx.session.state` contains the event's changes.
+3. When the agent is done, call the plugins, feed the memory, and compact old events if that is due (`_finish`).
 
-What agents do between two events is in `agents/base_agent.py` and `flows/llm_flow.py`, what changes a session without a run in
-`session_edits.py`.
+For what agents do between two events, see `agents/base_agent.py` and `flows/llm_flow.py`; for changes without a run, `session_edits.py`.
 """
 
 from __future__ import annotations
@@ -51,28 +50,27 @@ from runtime.support.ids import new_invocation_id
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_TURN = 0.01
-"""Seconds that a run may have the event loop without a pause for whatever else is on it."""
+_LONGEST_TURN = 0.01  # seconds without yielding to the event loop; longer ones would make a window unresponsive
 
 
 class Runner(SessionEdits):
-    """Runs an app's agents on sessions (seed: runtime-event-loop, "Rol del Runner").
+    """Runs an app's agents on sessions.
 
     Args:
-        app: what to run; or `app_name` and `agent`.
-        app_name: names the app in the session service; overrides `app`'s name.
+        app: the app to run; or give `app_name` and `agent`.
+        app_name: the app's name in the session service; overrides `app`'s name.
         agent: the root agent.
-        plugins: hooks round every run; an app has its own.
-        session_service: keeps sessions.
-        artifact_service: keeps files that agents save.
-        memory_service: remembers across sessions.
-        credential_service: keeps credentials.
-        auto_create_session: a session that does not exist is created instead of refused.
-        feed_memory: tell the memory service what happened after each committed `event` or each `invocation` that reached its end or a
-            pause; None: never. What goes wrong there is logged and fails nothing (seed: event-loop-pattern, step 7 of the Runner).
+        plugins: hooks around every run; an app brings its own.
+        session_service: stores the sessions.
+        artifact_service: stores the files that agents save.
+        memory_service: stores what is remembered across sessions.
+        credential_service: stores credentials.
+        auto_create_session: create a session that does not exist instead of raising `SessionNotFoundError`.
+        feed_memory: pass each committed `event`, or each `invocation` that ended or paused, to the memory service; None: never. Errors of
+            the memory service are logged and do not fail the run.
 
     Raises:
-        ValueError: neither an app nor a name and an agent were given, or both.
+        ValueError: the arguments have neither an app nor both a name and an agent, or they have both.
     """
 
     def __init__(
@@ -105,7 +103,7 @@ class Runner(SessionEdits):
         self.credential_service = credential_service
         self.auto_create_session = auto_create_session
         self.feed_memory = feed_memory if memory_service is not None else None
-        self._running: dict[tuple[str, str], InvocationContext] = {}  # by user and session: edits go through the run there is
+        self._running: dict[tuple[str, str], InvocationContext] = {}  # user and session → active run; edits go through it
 
     async def run_async(
         self,
@@ -119,25 +117,24 @@ class Runner(SessionEdits):
     ) -> AsyncGenerator[Event, None]:
         """Run one invocation, or resume one.
 
-        Each event is committed before it is yielded, and the agent goes on when the next one is asked for. Closing the generator stops the
-        agent where it is and runs its `finally` blocks.
+        Each event is committed before it is yielded, and the agent resumes when the next one is requested. Closing the generator stops
+        the agent at its current `yield` and runs its `finally` blocks.
 
         Args:
             user_id: whose session.
             session_id: which session.
-            invocation_id: the invocation to resume from its last checkpoint, in a resumable app (seed: resume, "Reanudar un flujo de
-                trabajo detenido").
-            new_message: what the user says. A function response answers a long-running call and resumes its invocation.
+            invocation_id: the invocation to resume from its last checkpoint; the app must be resumable.
+            new_message: the user's message. A function response answers a long-running call and resumes its invocation.
             state_delta: state changes that go with the message.
-            run_config: settings of this run.
+            run_config: settings of the run.
 
         Yields:
-            The agents' events in order; nothing if the invocation is finished already. (The user's own message is committed, not yielded.)
+            The agents' events in order; nothing if the invocation is already finished. The user's own message is committed, not yielded.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
             ResumeError: there is nothing to run, or the invocation cannot be resumed; the text says why.
-            Exception: what an agent, callback, tool or service raised; what was committed before stays.
+            Exception: what an agent, callback, tool or service raised; events committed before it stay committed.
         """
         session = await self._load(user_id, session_id)
         resumed_id = which_invocation(session, invocation_id, new_message, is_resumable=self._is_resumable)
@@ -157,10 +154,7 @@ class Runner(SessionEdits):
                 del self._running[user_id, session_id]
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Commit what the agent yields, pass it on, and let the agent go on when the next event is asked for.
-
-        (Seed: runtime-event-loop, "El Bucle de Eventos - Funcionamiento interno".)
-        """
+        """Commit each event of the agent, yield it, and resume the agent when the next one is requested."""
         instead = await self.plugin_manager.run_hook("before_run_callback", invocation_context=ctx)
         if instead is not None:
             event = Event(invocation_id=ctx.invocation_id, author="model", content=instead)
@@ -177,12 +171,12 @@ class Runner(SessionEdits):
                     else:
                         yield shown
                     if time.monotonic() - last_turn > _LONGEST_TURN:
-                        await asyncio.sleep(0)  # an agent that never waits would hold the loop: no window, no Ctrl+C, no other run
+                        await asyncio.sleep(0)  # an agent that never awaits would block the loop: no window, no Ctrl+C, no other run
                         last_turn = time.monotonic()
         await self._finish(ctx)
 
     async def _process(self, ctx: InvocationContext, event: Event) -> Event:
-        """Fill in what an event lacks, show it to the plugins, and commit it unless it is partial."""
+        """Complete an event, pass it to the plugins, and commit it unless it is partial."""
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
         if ctx.run_config and ctx.run_config.custom_metadata:
@@ -195,7 +189,7 @@ class Runner(SessionEdits):
         return event
 
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:
-        """Append an event to the session. The only place that does."""
+        """Append an event to the session. Nothing else calls `append_event`."""
         shared = ctx.shared
         delta = dict(event.actions.state_delta)
         async with shared.committing:
@@ -204,22 +198,22 @@ class Runner(SessionEdits):
             await self.session_service.append_event(ctx.session, event)
             shared.has_resumed_mark = True
             if delta:
-                apply_delta(shared.committed_state, delta)  # what is `temp:` too: the service took it out of the event
-                apply_delta(shared.committed_state, event.actions.state_delta)  # the other values as stored
+                apply_delta(shared.committed_state, delta)  # including `temp:` keys, which the service removes from the event
+                apply_delta(shared.committed_state, event.actions.state_delta)  # the other values, as stored
         if self.feed_memory == "event":
             await remember_event(self.memory_service, ctx.session, event)
 
     def _refuse(self, ctx: InvocationContext, event: Event, error: Exception) -> None:
-        """Have an event's failed commit raised at the `yield` of the agent that made it.
+        """Raise a commit's error at the `yield` of the agent that produced the event.
 
-        Raising it from the loop would reach only the outermost generator. `BaseAgent` looks for what is noted here when it goes on.
+        Raised from the event loop, the error would reach only the outermost generator. `BaseAgent` checks for it when it resumes.
         """
         take_back_local_writes(ctx)
         if not ctx.shared.note_failed_commit(event, error):
-            raise error  # it is of one of the root's callbacks: no agent's own code yielded it
+            raise error  # the event comes from a callback of the root: no agent code yielded it
 
     async def _finish(self, ctx: InvocationContext) -> None:
-        """Do what follows an agent's last event."""
+        """Run the after-run callbacks, feed the memory, and compact old events if that is due."""
         await self.plugin_manager.run_hook("after_run_callback", invocation_context=ctx)
         if self.feed_memory == "invocation":
             await remember_session(self.memory_service, ctx.session)
@@ -230,14 +224,14 @@ class Runner(SessionEdits):
         warn_of_lost_writes(ctx)
 
     async def _load(self, user_id: str, session_id: str) -> Session:
-        """Return the session to run in."""
+        """Return the session, created if it is missing and `auto_create_session` is set."""
         service, app_name = self.session_service, self.app_name
         session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
             session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
             raise SessionNotFoundError(
-                f"Session not found: {session_id}. There is no such session of user {user_id!r} in app {self.app_name!r}; create it first"
+                f"Session not found: {session_id}. It does not exist for user {user_id!r} in app {self.app_name!r}; create it first"
                 " with session_service.create_session(…)."
             )
         return session
@@ -245,7 +239,7 @@ class Runner(SessionEdits):
     def _new_context(
         self, session: Session, resumed_id: str | None = None, message: types.Content | None = None, run_config: RunConfig | None = None
     ) -> InvocationContext:
-        """Return the context of a run; if it is resumed, with what its committed events say."""
+        """Return the context of a new run, or of a resumed one with what its committed events record."""
         ctx = InvocationContext(
             invocation_id=resumed_id or new_invocation_id(),
             agent=self.agent,
@@ -291,8 +285,8 @@ class Runner(SessionEdits):
     ) -> Generator[Event, None, None]:
         """Run one invocation from synchronous code; see `run_async`.
 
-        It runs in a thread and an event loop of its own, so it also works where a loop is running. The agent goes on when the next event
-        is asked for; leaving the `for` early stops it. Arguments, events and exceptions are those of `run_async`.
+        The run uses its own thread and event loop, so it also works where a loop is running. The agent resumes when the next event is
+        requested; leaving the `for` loop early stops it. Arguments, events and exceptions are those of `run_async`.
         """
         events = self.run_async(
             user_id=user_id,
@@ -314,15 +308,15 @@ class Runner(SessionEdits):
         quiet: bool = False,
         verbose: bool = False,
     ) -> list[Event]:
-        """Send messages to the agent and print what is said; for trying things out.
+        """Send messages to the agent and print the conversation; for experiments.
 
         Args:
-            user_messages: one message or several, each an invocation of its own.
+            user_messages: one message or several; each starts an invocation of its own.
             user_id: whose session.
-            session_id: which session; created if it does not exist.
+            session_id: the session; created if it does not exist.
             run_config: settings of the runs.
             quiet: print nothing.
-            verbose: print calls, their results and other parts too.
+            verbose: also print calls, their results and other parts.
 
         Returns:
             The events of all runs.
@@ -344,16 +338,16 @@ class Runner(SessionEdits):
     async def run_inside(
         self, outer: InvocationContext, *, call_id: str | None, session: Session, new_message: types.Content
     ) -> AsyncGenerator[Event, None]:
-        """Run the agent inside a function call of another run, as part of the same invocation (seed-readings: AgentTool).
+        """Run the agent inside a function call of another run, as part of the same invocation.
 
         Args:
-            outer: the caller's context; its invocation id, run settings and count of model calls hold here too.
+            outer: the caller's context; its invocation id, run settings and model call count apply here too.
             call_id: the function call.
             session: a session of this Runner's own service.
-            new_message: what the agent is asked.
+            new_message: the message for the agent.
 
         Yields:
-            The events, as `run_async` does; each is shown to the outermost run's plugins before the agent goes on.
+            The events, as `run_async` does. Each is passed to the outermost run's plugins before the agent resumes.
         """
         ctx = self._new_context(session, None, new_message, outer.run_config)
         ctx.run_inside(outer, call_id)
@@ -364,14 +358,14 @@ class Runner(SessionEdits):
                 yield event
 
     async def close(self) -> None:
-        """Close the plugins and the agents' toolsets. The services belong to whoever made them."""
+        """Close the plugins and the agents' toolsets. The services belong to their creator and stay open."""
         await self.plugin_manager.close()
         for agent in (self.agent, *self.agent.descendants()):
             for toolset in getattr(agent, "toolsets", ()):
                 try:
                     await toolset.close()
-                except Exception:  # the others are to be closed all the same
-                    logger.exception("A %s of agent %s could not be closed.", type(toolset).__name__, agent.name)
+                except Exception:  # close the others anyway
+                    logger.exception("Could not close a %s of agent %s.", type(toolset).__name__, agent.name)
 
     async def __aenter__(self) -> Runner:
         """Return the Runner itself."""
@@ -407,13 +401,13 @@ def _run_inside(
 
 
 class InMemoryRunner(Runner):
-    """A Runner that keeps everything in memory, for trying things out.
+    """A Runner that keeps everything in memory; for experiments and tests.
 
     Args:
-        agent: the root agent; or `app`.
+        agent: the root agent; or give `app`.
         app_name: the app's name.
-        app: what to run.
-        plugins: hooks round every run.
+        app: the app to run.
+        plugins: hooks around every run.
     """
 
     def __init__(

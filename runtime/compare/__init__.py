@@ -1,4 +1,4 @@
-"""Two sessions side by side: which event of one stands for which of the other, and what is different. Pure."""
+"""A comparison of two sessions: which events correspond, and their differences. Pure."""
 
 from runtime.compare.comparison import Comparison, Row, Totals, compare
 from runtime.compare.differences import Difference, differences_of

@@ -1,8 +1,8 @@
-"""Which item of one list stands for which of another, in time that is bounded whatever the lists hold.
+"""Alignment of two lists in bounded time, whatever the lists contain.
 
-Forks have their beginning in common, so that comes first. What is left is split at the items that stand in both lists once, at a longest
-run of them that is in order (as patience sorting finds it), and so on in the pieces between. What has no such items is small as a rule, and
-aligned by the cheapest edit; where it is not (thousands of items that are alike), it is walked through with a limited look ahead.
+Forks share their beginning, so the common beginning is aligned first. The rest is split at the items that occur exactly once in both
+lists, along a longest increasing run of them (as in patience sorting), and recursively between them. Pieces without such items are usually
+small and are aligned by the cheapest edit. Larger ones (thousands of similar items) are aligned greedily with a limited look-ahead.
 """
 
 from __future__ import annotations
@@ -12,22 +12,20 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-Pair = tuple[int | None, int | None]
-"""Two indices; None where an item has no counterpart."""
+Pair = tuple[int | None, int | None]  # two indices; None for a missing counterpart
 
-_CELLS = 40_000
-"""Of the largest table that is filled for one piece: so all tables of two lists of n items have at most 200 n cells."""
+_CELLS = 40_000  # in the largest table for one piece: all tables of two lists of n items have at most 200 n cells
 
 _LOOK_AHEAD = 50
 _DEEPEST = 30
 
 
 class Item(NamedTuple):
-    """What is aligned.
+    """An item of a list to align.
 
     Attributes:
-        content: equal ones are aligned first.
-        outline: items of one outline may stand for each other with another content; others never do.
+        content: items with equal content are paired first.
+        outline: items with equal outlines may be paired although their contents differ; others never are.
     """
 
     content: Hashable
@@ -42,7 +40,7 @@ class _Piece(NamedTuple):
 
 
 def align(left: Sequence[Item], right: Sequence[Item]) -> list[Pair]:
-    """Return both lists' indices, in order, each once, those of counterparts together."""
+    """Return the indices of both lists, each once and in order, with corresponding items paired."""
     return list(_Alignment(left, right).piece(_Piece(0, len(left), 0, len(right)), 0))
 
 
@@ -85,7 +83,7 @@ class _Alignment:
         yield from self.piece(_Piece(i, piece.left_end, j, piece.right_end), depth + 1)
 
     def _anchors(self, piece: _Piece) -> list[tuple[int, int]]:
-        """Return items that stand once in each part, the longest run of them that is in order in both."""
+        """Return a longest run, in order in both parts, of items that occur once in each part."""
         left = Counter(item.content for item in self._left[piece.left : piece.left_end])
         right = Counter(item.content for item in self._right[piece.right : piece.right_end])
         places = {self._right[j].content: j for j in range(piece.right, piece.right_end) if right[self._right[j].content] == 1}
@@ -97,7 +95,7 @@ class _Alignment:
         return _longest_rising(common)
 
     def _cheapest(self, piece: _Piece) -> Iterator[Pair]:
-        """Align a small piece: equal contents count most, equal outlines something."""
+        """Align a small piece: equal contents count most, equal outlines less."""
         i0, i_end, j0, j_end = piece
         rows, columns = i_end - i0, j_end - j0
         best = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -138,7 +136,7 @@ class _Alignment:
         yield from _alone(_Piece(i, i_end, j, j_end))
 
     def _next_match(self, piece: _Piece) -> tuple[int, int] | None:
-        """Return how many items to leave alone on either side, so that the next two stand for each other."""
+        """Return how many items to skip on either side so that the next two correspond."""
         i, i_end, j, j_end = piece
         for matches in (self._same, self._alike):
             for ahead in range(_LOOK_AHEAD):
@@ -155,9 +153,9 @@ def _alone(piece: _Piece) -> Iterator[Pair]:
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest part of the pairs, which are in order of their first numbers, that is in order of the second ones, too."""
-    ends: list[int] = []  # the smallest second number that a run of this length ends with
-    at: list[int] = []  # which pair that is
+    """Return a longest subsequence of the pairs in which the second numbers increase; the first ones already do."""
+    ends: list[int] = []  # the smallest last number of a run of each length
+    at: list[int] = []  # the pair with that number
     before: list[int | None] = []
     for number, (_, second) in enumerate(pairs):
         length = bisect_left(ends, second)

@@ -20,11 +20,11 @@ from runtime.sessions.state import Change
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Two events that stand for each other, or one that nothing stands for.
+    """Two corresponding events, or one without a counterpart.
 
     Attributes:
-        left, right: indices in the two sessions.
-        same: they say and do the same.
+        left, right: indices in the two sessions; None where the counterpart is missing.
+        same: whether both have the same content.
     """
 
     left: int | None
@@ -34,14 +34,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a session amounts to.
+    """A session's totals.
 
     Attributes:
-        events, invocations: how many.
-        model_answers: events that a model counted tokens for.
+        events, invocations: their number.
+        model_answers: events with token counts.
         tool_calls: function calls.
-        prompt_tokens, answer_tokens, tokens: as the models counted them; answers include thoughts.
-        seconds: from the first event of each invocation to its last, added up.
+        prompt_tokens, answer_tokens, tokens: the models' counts; answers include thoughts.
+        seconds: the time from the first to the last event of each invocation, added up.
     """
 
     events: int
@@ -60,8 +60,8 @@ class Comparison:
 
     Attributes:
         rows: all events of both, each once, in order.
-        differing: numbers of the rows that are not the same, for going to the next and previous one.
-        left, right: what each session amounts to.
+        differing: indices of the rows that are not the same, for going to the next and previous one.
+        left, right: each session's totals.
         call_ids: the function call ids of both, for `differences_of`.
     """
 
@@ -73,15 +73,15 @@ class Comparison:
 
     @property
     def first_difference(self) -> int | None:
-        """The number of the first row that is not the same."""
+        """The index of the first row that is not the same."""
         return self.differing[0] if self.differing else None
 
 
 def compare(left: Sequence[Event], right: Sequence[Event]) -> Comparison:
-    """Align two sessions' events and say which are the same; ids, times and token counts make no difference.
+    """Align two sessions' events and mark the equal ones; ids, times and token counts are ignored.
 
     Args:
-        left, right: all events of each, in commit order.
+        left, right: all events of each session, in commit order.
     """
     ids = call_ids(left) | call_ids(right)
     one, other = ([_item(event, ids) for event in events] for events in (left, right))
@@ -91,7 +91,7 @@ def compare(left: Sequence[Event], right: Sequence[Event]) -> Comparison:
 
 
 def totals(events: Sequence[Event]) -> Totals:
-    """Return what a session amounts to."""
+    """Return a session's totals."""
     usages = [event.usage_metadata for event in events if event.usage_metadata]
     spans: dict[str, tuple[float, float]] = {}
     for event in events:
@@ -110,23 +110,23 @@ def totals(events: Sequence[Event]) -> Totals:
 
 
 def state_differences(left: History, left_index: int, right: History, right_index: int) -> list[Change]:
-    """Return what is different in the state of two sessions, each after one of its events; before is the left one's.
+    """Return the differences in the state of two sessions, each after one of its events; `before` is the left value.
 
     Args:
-        left, right: the sessions' pasts.
-        left_index, right_index: of the events; -1 for the sessions' creations.
+        left, right: the sessions' histories.
+        left_index, right_index: the events' indices; -1 for the sessions' creations.
     """
     return differences(left.state_at(left_index), right.state_at(right_index))
 
 
 def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:
-    """Return the conversation that an event's agent had before it said that, as its model was sent it.
+    """Return the conversation that an event's agent had before the event, as it was sent to its model.
 
-    The instruction and the tools are stored nowhere; an agent that sees only its present turn (`include_contents="none"`) saw less.
+    Instructions and tools are not stored; an agent that sees only its present turn (`include_contents="none"`) saw less.
 
     Args:
-        events: the session's, in commit order.
-        index: of the event.
+        events: the session's events, in commit order.
+        index: the event's index.
     """
     event = events[index]
     return Conversation(event.author, event.branch).contents(events[:index])

@@ -1,4 +1,4 @@
-"""What is different between two events that stand for each other. Ids and times are no difference."""
+"""The differences between two corresponding events. Ids and times are ignored."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ Area = Literal[
     "author", "branch", "kind", "text", "thought", "call", "arguments", "result", "state", "files", "actions", "error", "content", "tokens"
 ]
 
-_CALL = "(call)"
-"""In place of a function call's id, which is another one in every run."""
+_CALL = "(call)"  # replaces function call ids, which differ in every run
 
 _ACTIONS = (
     "transfer_to_agent",
@@ -30,12 +29,12 @@ _ACTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is different.
+    """One difference.
 
     Attributes:
-        area: what of the events.
-        name: which of several: a state key, a file, a tool; else empty.
-        left, right: JSON values; None where there is none.
+        area: the part of the events that differs.
+        name: which item of the area: a state key, a file, a tool; else empty.
+        left, right: JSON values; None if missing.
     """
 
     area: Area
@@ -50,11 +49,11 @@ def call_ids(events: Sequence[Event]) -> frozenset[str]:
 
 
 def content_of(event: Event, ids: frozenset[str] = frozenset()) -> dict[Area, Any]:
-    """Return what can be compared of an event, by area; token counts are not part of it.
+    """Return an event's comparable content by area, without token counts.
 
     Args:
-        event: any.
-        ids: function call ids of its session.
+        event: any event.
+        ids: the function call ids of its session.
     """
     actions = event.actions
     calls, responses = event.get_function_calls(), event.get_function_responses()
@@ -77,11 +76,11 @@ def content_of(event: Event, ids: frozenset[str] = frozenset()) -> dict[Area, An
 
 
 def differences_of(left: Event | None, right: Event | None, ids: frozenset[str] = frozenset()) -> list[Difference]:
-    """Return what is different between two events, one of which may be missing; token counts last.
+    """Return the differences between two events, one of which may be missing; token counts come last.
 
     Args:
         left, right: the events.
-        ids: function call ids of both sessions, as `call_ids` gives them.
+        ids: function call ids of both sessions, as `call_ids` returns them.
     """
     one = content_of(left, ids) if left else {}
     other = content_of(right, ids) if right else {}
@@ -113,7 +112,7 @@ def _of_calls(area: Area, left: list[Any], right: list[Any]) -> Iterator[Differe
 
 
 def _plain(value: Any, ids: frozenset[str]) -> Any:
-    """Return a JSON value with every call's id replaced by one word."""
+    """Return a JSON value with every call id replaced by the same word."""
     if isinstance(value, str):
         return _CALL if value in ids else value
     if isinstance(value, dict):
@@ -126,7 +125,7 @@ def _json(value: Any) -> Any:
 
 
 def _other_parts(event: Event) -> list[Any]:
-    """Return what is neither text nor call nor response: files and code."""
+    """Return the parts that are neither text nor calls nor responses: files and code."""
     dropped = {"text", "thought", "thought_signature", "function_call", "function_response"}
     parts = (event.content.parts if event.content else None) or []
     dumped = (part.model_dump(mode="json", exclude_none=True, exclude=dropped) for part in parts)

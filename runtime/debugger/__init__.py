@@ -1,4 +1,4 @@
-"""Hold, step and go on, round any async generator of events; with its plugin, also inside a run. Knows neither Qt nor the Runner."""
+"""Hold, step and resume any async generator of events; with its plugin, also inside a run. Knows neither Qt nor the Runner."""
 
 from runtime.debugger.breakpoints import Breakpoint, Breakpoints, BreakpointsFileError, condition_for
 from runtime.debugger.calls import CallEditError, ModelCall, RaisedByHandError, ToolCall

@@ -1,4 +1,4 @@
-"""Which agent called which: the call tree of a run, as far as it is active."""
+"""The active calls of a run as a tree: which agent called which."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class AgentCall:
     """One call of an agent.
 
     Attributes:
-        agent: its name.
-        branch: the branch its events are on.
-        caller: the call that made it; None for the outermost.
-        path: tells calls apart that run at once: a call runs beside another if neither's path begins with the other's.
+        agent: the agent's name.
+        branch: the branch of its events.
+        caller: the call that made this one; None for the outermost.
+        path: identifies parallel calls: two calls run in parallel if neither's path starts with the other's.
         returned: it returned, or cannot continue.
-        context: what it runs in.
+        context: the call's invocation context.
     """
 
     agent: str
@@ -33,22 +33,22 @@ class AgentCall:
 
     @property
     def level(self) -> int:
-        """How many calls it is inside of."""
+        """The number of calls above it."""
         return sum(1 for _ in self.callers())
 
     def callers(self) -> Iterator[AgentCall]:
-        """Yield the call that made it, the one that made that, and so on."""
+        """Yield the caller, the caller's caller, and so on."""
         above = self.caller
         while above is not None:
             yield above
             above = above.caller
 
     def is_within(self, other: AgentCall) -> bool:
-        """Return whether this call was made by the other one, or by one that it made."""
+        """Return whether the other call made this one, directly or not."""
         return other in self.callers()
 
     def runs_beside(self, other: AgentCall) -> bool:
-        """Return whether the two run at once, on parallel branches."""
+        """Return whether the two calls run in parallel, on different branches."""
         common = min(len(self.path), len(other.path))
         return self.path[:common] != other.path[:common]
 
@@ -58,16 +58,16 @@ class AgentCall:
 
 
 class AgentCalls:
-    """The active calls of a run, those of agents that run as tools included."""
+    """The active calls of a run, including those of agents that run as tools."""
 
     def __init__(self) -> None:
-        self._active: dict[int, AgentCall] = {}  # by id() of the context, which each entry keeps alive; in the order in which they began
+        self._active: dict[int, AgentCall] = {}  # by id() of the context, which each entry keeps alive; in start order
 
     def entered(self, context: CallContext) -> AgentCall:
-        """Note that an agent begins.
+        """Record that an agent starts.
 
         Args:
-            context: its own.
+            context: the agent's own context.
         """
         self._end_forgotten(context)
         caller = self._caller(context)
@@ -76,7 +76,7 @@ class AgentCalls:
         return call
 
     def left(self, context: CallContext) -> AgentCall | None:
-        """Note that an agent returned, and return its call."""
+        """Record that an agent returned, and return its call."""
         call = self._active.get(id(context))
         if call is not None:
             for other in list(self._active.values()):
@@ -85,15 +85,15 @@ class AgentCalls:
         return call
 
     def of_context(self, context: CallContext) -> AgentCall | None:
-        """Return the active call that runs in a context."""
+        """Return the active call with this context."""
         return self._active.get(id(context))
 
     def of_event(self, event: Event, yielded_by: CallContext | None) -> AgentCall | None:
         """Return the call that an event comes from.
 
         Args:
-            event: on its way to be committed.
-            yielded_by: the context of the agent that yielded it, if known. (What callbacks of an agent say is yielded by its caller.)
+            event: an event about to be committed.
+            yielded_by: the context of the agent that yielded it, if known. A caller yields the events of its agent's callbacks.
         """
         call = self._active.get(id(yielded_by)) if yielded_by is not None else None
         if call is not None and call.agent == event.author:
@@ -104,13 +104,13 @@ class AgentCalls:
         return call
 
     def beside(self, call: AgentCall) -> list[AgentCall]:
-        """Return the innermost active calls that run beside a call."""
+        """Return the innermost active calls that run in parallel with a call."""
         active = list(self._active.values())
         callers = {other.caller for other in active}
         return [other for other in active if other not in callers and other.runs_beside(call)]
 
     def uncommitted(self) -> dict[str, Any]:
-        """Return the state keys whose value in the running session is not the committed one."""
+        """Return the state keys whose value in the running session differs from the committed one."""
         outermost = next((call.context for call in self._active.values() if call.context.shared.outer is None), None)
         if outermost is None:
             return {}
@@ -122,7 +122,7 @@ class AgentCalls:
         }
 
     def clear(self) -> None:
-        """Forget all: the run is over."""
+        """Drop all calls: the run is over."""
         for call in list(self._active.values()):
             self._end(call)
 
@@ -131,7 +131,7 @@ class AgentCalls:
         self._active.pop(id(call.context), None)
 
     def _end_forgotten(self, context: CallContext) -> None:
-        """End calls that returned without a word: on one branch, what is as deep as a new call, or deeper, cannot be active any more."""
+        """End calls that returned unnoticed: on one branch, a call at the depth of a new one, or deeper, is no longer active."""
         for call in list(self._active.values()):
             if call.context.shared is context.shared and call.branch == context.branch and call.context.depth >= context.depth:
                 self._end(call)

@@ -1,4 +1,4 @@
-"""Where a run stops, or writes a line to the log: pure predicates over events, kept between sessions as JSON."""
+"""Breakpoints and logpoints: pure predicates over events, stored between sessions as JSON."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ When = Literal["event", "before model", "before tool", "error"]
 
 
 class BreakpointsFileError(KnownError):
-    """Kept breakpoints cannot be read; the text says why."""
+    """Stored breakpoints cannot be read; the message says why."""
 
 
 class Breakpoint(BaseModel):
     """One breakpoint.
 
     Attributes:
-        id: its number, given by the list it is in.
-        when: at a committed event, before a model call, before a tool call, or when something fails: an event that carries an error, or an
-            exception of a tool, a model or an agent.
-        condition: an expression that must hold too; empty: always. Before a tool call it looks at the call as an event with just this
-            call; before a model call, and at an exception, at an event with only author, branch and error.
-        tool: before a tool call: only this tool; empty: any.
-        enabled: whether it counts and stops.
-        after: the first so many hits do not stop.
-        every: of the later ones, each so-many-th stops: with 3 the 3rd, the 6th, and so on.
-        log: a text to log in place of stopping, with values in braces (see `Template`); empty: it stops.
+        id: its number, assigned by its list.
+        when: at a committed event, before a model call, before a tool call, or at an error: an event with an error, or an exception of a
+            tool, a model or an agent.
+        condition: an expression that must also hold; empty: always. Before a tool call it is evaluated on an event with just this call;
+            before a model call, and at an exception, on an event with only author, branch and error.
+        tool: before a tool call: the tool's name; empty: any tool.
+        enabled: whether it counts hits and stops.
+        after: ignore the first n hits.
+        every: of the later hits, stop on every n-th one: with 3 on the 3rd, the 6th, and so on.
+        log: a text to log instead of stopping, with values in braces (see `Template`); empty: stop.
     """
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
@@ -67,21 +67,21 @@ class Breakpoint(BaseModel):
 
     @property
     def hits(self) -> int:
-        """How often it was met since it was made or reset."""
+        """The number of hits since it was made or reset."""
         return self._hits
 
     @property
     def problem(self) -> str:
-        """Why its condition could not be evaluated the last time; empty if it could."""
+        """Why its condition could not be evaluated last time; empty if it could."""
         return self._problem
 
     @property
     def uses_state(self) -> bool:
-        """Whether its condition, or what it logs, asks for state."""
+        """Whether its condition or log text reads state."""
         return "state" in self.condition or "state" in self.log
 
     def reset_hits(self) -> None:
-        """Count from 0 again."""
+        """Set the hit count to 0."""
         self._hits = 0
 
     def __str__(self) -> str:
@@ -91,16 +91,16 @@ class Breakpoint(BaseModel):
         return ": ".join(filter(None, [where, self.condition])) or "every event"
 
     def met(self, when: When, event: Event, state_before: Mapping[str, Any] | None, tool: str = "") -> bool:
-        """Count a hit if this is where the breakpoint is.
+        """Count a hit if the breakpoint applies here.
 
         Args:
-            when: what is happening.
-            event: the event, or one that stands for the call.
+            when: the kind of place.
+            event: the event, or an event that represents the call.
             state_before: the state before it.
-            tool: the tool that is about to be called.
+            tool: the tool about to be called.
 
         Returns:
-            Whether to stop, or to log, here.
+            Whether to stop or log here.
         """
         if not self.enabled or self.when != when or (self.tool and self.tool != tool):
             return False
@@ -147,8 +147,8 @@ class Breakpoints:
     """The breakpoints of one agent.
 
     Args:
-        on_change: called after a breakpoint was added, changed or removed.
-        on_hit: called after a hit was counted or the counters were reset; `on_change` if None.
+        on_change: called after a breakpoint is added, changed or removed.
+        on_hit: called after a hit is counted or the counts are reset; `on_change` if None.
     """
 
     def __init__(self, on_change: Callable[[], None] | None = None, on_hit: Callable[[], None] | None = None) -> None:
@@ -164,11 +164,11 @@ class Breakpoints:
 
     @property
     def use_state(self) -> bool:
-        """Whether one of them asks for state."""
+        """Whether one of them reads state."""
         return any(one.uses_state for one in self._all.values())
 
     def get(self, number: int) -> Breakpoint | None:
-        """Return the breakpoint of that id."""
+        """Return the breakpoint with this id."""
         return self._all.get(number)
 
     def add(
@@ -188,7 +188,7 @@ class Breakpoints:
             ExpressionError: the condition or the log text cannot be read.
         """
         if condition.strip():
-            parse(condition)  # pydantic would wrap the error, and lose where it is
+            parse(condition)  # pydantic would wrap the error and lose its position
         Template(log)
         new = Breakpoint(
             id=max(self._all, default=0) + 1, when=when, condition=condition, tool=tool, after=after, every=every, log=log, enabled=enabled
@@ -206,7 +206,7 @@ class Breakpoints:
 
         Raises:
             ExpressionError: the condition or the log text cannot be read; nothing is changed.
-            KeyError: there is none of that id.
+            KeyError: there is no breakpoint with this id.
         """
         if str(changes.get("condition") or "").strip():
             parse(changes["condition"])
@@ -218,23 +218,23 @@ class Breakpoints:
         return changed
 
     def remove(self, number: int) -> None:
-        """Remove a breakpoint; one that is not there is no error."""
+        """Remove a breakpoint, if it exists."""
         if self._all.pop(number, None) is not None:
             self._on_change()
 
     def clear(self) -> None:
-        """Remove all."""
+        """Remove all breakpoints."""
         self._all.clear()
         self._on_change()
 
     def reset_hits(self) -> None:
-        """Count all hits from 0 again, as at the start of a run."""
+        """Set all hit counts to 0, as at the start of a run."""
         for one in self:
             one.reset_hits()
         self._on_hit()
 
     def met(self, when: When, event: Event, state_before: Mapping[str, Any] | None, tool: str = "") -> list[Breakpoint]:
-        """Return the breakpoints that stop, or log, here; see `Breakpoint.met`."""
+        """Return the breakpoints that stop or log here; see `Breakpoint.met`."""
         hits = {one.id: one.hits for one in self}
         found = [one for one in self if one.met(when, event, state_before, tool)]
         if any(one.hits != hits[one.id] for one in self):
@@ -242,32 +242,32 @@ class Breakpoints:
         return found
 
     def to_json(self) -> str:
-        """Return all of them as JSON, without their hits."""
+        """Return all breakpoints as JSON, without their hits."""
         return json.dumps([one.model_dump(exclude_defaults=True) | {"id": one.id} for one in self])
 
     def load_json(self, text: str) -> None:
-        """Replace all by what `to_json` returned.
+        """Replace all breakpoints by the result of `to_json`.
 
         Raises:
-            BreakpointsFileError: it cannot be read; nothing is changed.
+            BreakpointsFileError: the text cannot be read; nothing is changed.
         """
         try:
             entries = json.loads(text)
             if not isinstance(entries, list):
-                raise ValueError("it is no list")
+                raise ValueError("it is not a list")
             loaded = [Breakpoint.model_validate(entry) for entry in entries]
         except (ValueError, RecursionError) as error:  # ValidationError and ExpressionError are ValueErrors
             reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
-            raise BreakpointsFileError(f"The kept breakpoints cannot be read: {reason}") from None
+            raise BreakpointsFileError(f"The stored breakpoints cannot be read: {reason}") from None
         self._all = {one.id: one for one in loaded}
         self._on_change()
 
 
 def condition_for(event: Event) -> str:
-    """Return a condition made from an event, as a proposal: what it is, by whom, and of which tool.
+    """Return a suggested condition that matches events like this one: by tool, error, state key or author.
 
     Args:
-        event: a past one.
+        event: an example.
     """
     names = [call.name for call in event.get_function_calls()]
     if names:

@@ -1,4 +1,4 @@
-"""Model and tool calls that are held: what a person sees of them, and what may be done in their place."""
+"""Held model and tool calls: what a person sees of them and may change."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _NOT_JSON = "(not editable: a Python object)"
 
 
 class CallEditError(KnownError, ValueError):
-    """What a person put in the place of a request, an answer, arguments or a result does not fit; the text says why."""
+    """A person's replacement for a request, answer, arguments or result is not valid; the message says why."""
 
 
 class RaisedByHandError(KnownError, RuntimeError):
-    """A person let a tool call fail."""
+    """A person made a tool call fail."""
 
 
 class ToolCall:
-    """A tool call that is held, or failed.
+    """A tool call that is held or has failed.
 
     Attributes:
-        name: the tool's.
-        call_id: the function call's.
-        args: what it is called with; changed by `edit_args` only.
-        misfit: arguments → the first that does not fit the tool, as a sentence that names it; empty if all fit.
-        error: what it raised, if it is held at its failure.
-        result: given in place of its own; None if it is to run.
-        failure: raised in place of running it; None if it is to run.
-        edits: what was changed by hand so far, as it is marked in the event.
+        name: the tool's name.
+        call_id: the function call's id.
+        args: its arguments; changed by `edit_args` only.
+        misfit: returns, for arguments, a sentence that names the first one that does not fit the tool; empty if all fit.
+        error: the tool's exception, if the call is held at its failure.
+        result: a result that replaces the tool's; None if it is to run.
+        failure: an exception raised instead of running the tool; None if it is to run.
+        edits: the manual changes so far, as recorded in the event.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class ToolCall:
         self._first_args = self.args
 
     def edit_args(self, args: Mapping[str, Any]) -> None:
-        """Call it with other arguments.
+        """Change the arguments.
 
         Raises:
-            CallEditError: they are not a JSON object, one does not fit what the tool takes, or the tool has failed already.
+            CallEditError: they are not a JSON object, one does not fit the tool's parameters, or the tool has already failed.
         """
         if self.error is not None:
-            raise CallEditError(f"{self.name} has been called already; give a result in its place, or let it fail.")
+            raise CallEditError(f"{self.name} has already been called. Give a result instead, or let the call fail.")
         wanted = _json_object(args, "arguments")
         if problem := self.misfit(wanted):
             raise CallEditError(problem)
@@ -74,7 +74,7 @@ class ToolCall:
         self.result = self.failure = None
 
     def give_result(self, result: Mapping[str, Any]) -> None:
-        """Give a result in its place; the tool does not run.
+        """Set a result; the tool does not run.
 
         Raises:
             CallEditError: it is not a JSON object.
@@ -82,11 +82,11 @@ class ToolCall:
         self.result, self.failure = _json_object(result, "result"), None
 
     def fail(self, message: str) -> None:
-        """Let it fail; the tool does not run, and the agent sees an exception of that text."""
+        """Make the call fail; the tool does not run, and the agent sees an exception with this message."""
         self.result, self.failure = None, RaisedByHandError(message)
 
     def reset(self) -> None:
-        """Take back what was changed."""
+        """Undo all changes."""
         self.args, self.result, self.failure = self._first_args, None, None
 
     @property
@@ -104,12 +104,12 @@ class ToolCall:
 
 
 class ModelCall:
-    """A model call that is held, or failed.
+    """A model call that is held or has failed.
 
     Attributes:
-        request: what will be sent; changed by `edit_request` only.
-        error: what it raised, if it is held at its failure.
-        response: given in place of the model's; None if the model is to be called.
+        request: the request to send; changed by `edit_request` only.
+        error: the model's exception, if the call is held at its failure.
+        response: an answer that replaces the model's; None if the model is to be called.
     """
 
     def __init__(self, request: LlmRequest, error: Exception | None = None) -> None:
@@ -120,29 +120,29 @@ class ModelCall:
 
     @cached_property
     def _first(self) -> dict[str, Any]:
-        return request_json(self.request)  # only where a person looks at it: a conversation can be long
+        return request_json(self.request)  # computed only when a person opens it: a conversation can be long
 
     def json(self) -> dict[str, Any]:
         """Return the whole request as JSON: `model`, `contents` and `config` (instruction, tools, schemas, sampling)."""
         return copy.deepcopy(self._edited if self._edited is not None else self._first)
 
     def edit_request(self, edited: Mapping[str, Any]) -> None:
-        """Send another request.
+        """Change the request.
 
         Args:
-            edited: the JSON of `json`, changed. What is not changed stays the object it is.
+            edited: the JSON of `json`, changed. Unchanged parts keep their objects.
 
         Raises:
-            CallEditError: it is not a request, or the model has failed already.
+            CallEditError: it is not a request, or the model has already failed.
         """
         if self.error is not None:
-            raise CallEditError("The model has been called already; give an answer in its place.")
+            raise CallEditError("The model has already been called. Give an answer instead.")
         wanted = _json_object(edited, "request")
         changed_request(self.request, self._first, wanted)
         self._edited, self.response = wanted, None
 
     def answer(self, answer: str | Mapping[str, Any]) -> None:
-        """Answer in the model's place.
+        """Set an answer; the model is not called.
 
         Args:
             answer: a text, or the JSON of an `LlmResponse` (`{"content": {"role": "model", "parts": […]}}`).
@@ -156,24 +156,24 @@ class ModelCall:
         try:
             response = LlmResponse.model_validate_json(json.dumps(_json_object(answer, "answer")))
         except ValidationError as error:
-            raise CallEditError(f"This is no answer of a model: {_first_problem(error)}") from None
+            raise CallEditError(f"This is not a model's answer: {_first_problem(error)}") from None
         if not (response.content and response.content.parts) and not response.error_code:
             raise CallEditError("An answer needs content with at least one part, or an error_code.")
         self.response = response.model_copy(update={"partial": None})
 
     def reset(self) -> None:
-        """Take back what was changed."""
+        """Undo all changes."""
         self._edited = self.response = None
 
     def apply(self) -> None:
-        """Change the request as it was edited."""
+        """Apply the edits to the request."""
         if self._edited is not None and self.response is None:
             changed = changed_request(self.request, self._first, self._edited)
             self.request.model, self.request.contents, self.request.config = changed.model, changed.contents, changed.config
 
     @property
     def edits(self) -> dict[str, Any]:
-        """What was changed by hand, as it is marked in the event; empty if nothing was."""
+        """The manual changes, as recorded in the event; empty if there are none."""
         if self.response is not None:
             failed = {"error": f"{type(self.error).__name__}: {self.error}"} if self.error is not None else {}
             return {"answer": True, **failed}
@@ -182,7 +182,7 @@ class ModelCall:
 
 
 def request_json(request: LlmRequest) -> dict[str, Any]:
-    """Return a request as JSON; what is not JSON in it (a response schema that is a class, say) is named, not shown."""
+    """Return a request as JSON; objects that are not JSON (such as a response schema given as a class) are named instead."""
     config = {}
     for name in sorted(request.config.model_fields_set):
         value = getattr(request.config, name)
@@ -196,7 +196,7 @@ def _field_json(config: types.GenerateContentConfig, name: str) -> Any:
     try:
         dumped = config.model_dump(mode="json", include={name}, exclude_none=True).get(name)
         return storable(dumped, name)
-    except Exception:  # whatever pydantic, or the object's own code, raises
+    except Exception:  # pydantic, or the object's own code, may raise anything
         value = getattr(config, name)
         if isinstance(value, type) and issubclass(value, BaseModel):
             return f"{_NOT_JSON[:-1]}, {value.__name__})"
@@ -204,7 +204,7 @@ def _field_json(config: types.GenerateContentConfig, name: str) -> Any:
 
 
 def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mapping[str, Any]) -> LlmRequest:
-    """Return a request with what differs between two JSON forms of it.
+    """Return a request with the differences between two JSON forms of it applied.
 
     Raises:
         CallEditError: the result is not a request.
@@ -226,27 +226,27 @@ def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mappi
             fields = {name: getattr(checked, name) for name in checked.model_fields_set}
             update["config"] = request.config.model_copy(update={**fields, **gone})
     except ValidationError as error:
-        raise CallEditError(f"This is no request: {_first_problem(error)}") from None
+        raise CallEditError(f"This is not a request: {_first_problem(error)}") from None
     return request.model_copy(update=update)
 
 
 def _contents(request: LlmRequest, before: list[Any], after: Any) -> list[types.Content]:
-    """Return contents made from JSON; those that are unchanged stay the objects they are."""
+    """Return contents built from JSON; unchanged ones keep their objects."""
     present = {json.dumps(value, sort_keys=True): content for value, content in zip(before, request.contents, strict=True)}
     if not isinstance(after, list):
-        raise CallEditError("The contents of a request are a list.")
+        raise CallEditError("The contents of a request must be a list.")
     contents = []
     for index, value in enumerate(after):
         text = json.dumps(value, sort_keys=True)
         try:
             contents.append(present.get(text) or types.Content.model_validate_json(text))
         except ValidationError as error:
-            raise CallEditError(f"This is no request: contents[{index}]: {_first_problem(error)}") from None
+            raise CallEditError(f"This is not a request: contents[{index}]: {_first_problem(error)}") from None
     return contents
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what differs, by place: the model, each content, each field of the config."""
+    """Return the differences by place: the model, each content, each field of the config."""
     old, new = _places(before), _places(after)
     return [
         {"path": path, "before": old.get(path), "after": new.get(path)}

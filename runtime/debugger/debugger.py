@@ -1,4 +1,4 @@
-"""Hold, step and go on, round any async generator of events."""
+"""Hold, step and resume any async generator of events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLACES: dict[Place, When] = {"event": "event", "before model": "before model", 
 
 
 class _Waiting:
-    """A hold that is in force, or waits in line behind one that is."""
+    """A hold that is in force or queued."""
 
     def __init__(self, hold: Hold, call: AgentCall | None, is_in_run: bool) -> None:
         self.hold = hold
@@ -33,24 +33,24 @@ class _Waiting:
 
 
 class Debugger:
-    """A gate between a run's events and whoever watches them.
+    """A gate between a run's events and their consumer.
 
-    The Runner commits an event before it yields it, and the agent goes on only when the next event is asked for. So holding after an event
-    means: that event is committed, and the agent has not moved on. With the `Interception` plugin in the Runner, agents are also held where
-    they begin and end, and before they call a model or a tool; without it every step is one event.
+    The Runner commits an event before it yields it, and the agent resumes only when the next event is requested. So a hold after an
+    event means that the event is committed and the agent has not moved on. With the `Interception` plugin in the Runner, agents are also held
+    when they start and end, and before they call a model or a tool; without it, every step is one event.
 
-    Several agents can come to a hold at once, on parallel branches or as tools: one hold is in force at a time, the others wait in line.
+    Several agents can reach a hold at once, on parallel branches or as tools. One hold is in force at a time; the others are queued.
 
-    One Debugger watches one run. Its methods are called from the event loop's thread.
+    One Debugger serves one run. Call its methods on the event loop's thread.
 
     Args:
         paused: hold at the first event.
-        breakpoints: where to hold, or log; those of the agent.
-        state: the session's merged state before the run, for conditions that ask for state; the plugin knows it by itself.
+        breakpoints: the agent's breakpoints and logpoints.
+        state: the session's merged state before the run, for conditions that read state; the plugin provides it itself.
         on_change: called after each change of `state` or `hold`.
-        on_report: called with what logpoints say, and the like.
-        on_inner_event: called with each event, partial ones too, of agents that run as tools, and with the ids of the function calls that
-            lead to it. Such events are not among those that `run` yields.
+        on_report: called with the texts of logpoints and other reports.
+        on_inner_event: called with each event of agents that run as tools, including partial ones, and with the ids of the function calls
+            that lead to it. `run` does not yield such events.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class Debugger:
         self._last_event: Event | None = None
         self._goal: Goal | None = stepping.next_event("start") if paused else None
         self._known_state: dict[str, Any] | None = dict(state) if state is not None else None
-        self._from: dict[str, AgentCall | None] = {}  # event id → who yielded it, while it is on its way here
+        self._from: dict[str, AgentCall | None] = {}  # event id → the call that yielded it, until the event arrives here
         self._told_failure: BaseException | None = None
         self._told_problems: set[int] = set()
         self._on_change = on_change
         self._on_report = on_report
         self._on_inner_event = on_inner_event
-        self._pulling: asyncio.Task[object] | None = None  # set while the agent, not our consumer, is at work
+        self._pulling: asyncio.Task[object] | None = None  # set while the agent runs, not our consumer
         self._cut_off = False
 
     @property
@@ -92,31 +92,31 @@ class Debugger:
 
     @property
     def waiting(self) -> tuple[Hold, ...]:
-        """The holds that wait in line; the next one is in force when the agent is let go."""
+        """The queued holds; the first of them is in force after the present one is released."""
         return tuple(waiting.hold for waiting in self._line[1:])
 
     @property
     def runs_on(self) -> tuple[RunningAgent, ...]:
-        """Who runs beside the held agent now; `Hold.runs_on` is who did when it came to be held."""
+        """The agents that now run in parallel with the held one; `Hold.runs_on` has those at the time of the hold."""
         call = self._held_call() if self.hold is not None else None
         return running_agents(self.calls.beside(call)) if call is not None else ()
 
     @property
     def held(self) -> Event | None:
-        """While held, the last committed event of the run, which the agent is at or behind; None while it runs, or if there is none yet."""
+        """While held, the last committed event of the run; None while the agent runs, or before the first event."""
         return self._last_event if self.hold is not None else None
 
     def uncommitted(self) -> dict[str, Any]:
-        """Return the state keys that the held agents wrote and no event has carried yet; empty without the plugin."""
+        """Return the state keys that the held agents wrote and that no event has carried yet; empty without the plugin."""
         return self.calls.uncommitted() if self.hold is not None else {}
 
     async def run(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run, holding where it was asked for.
+        """Yield the events of a run, holding where requested.
 
-        Partial events are never held: nothing is committed with them.
+        Partial events are never held: they commit nothing.
 
         Args:
-            events: closed in any case.
+            events: the run; always closed at the end.
         """
         if self._state == "idle":
             self._change("running")
@@ -141,7 +141,7 @@ class Debugger:
             self._change("finished")
 
     async def _pull(self, events: AsyncGenerator[Event, None]) -> Event | None:
-        """Return the next event; None at the end, also when `stop` cut it off."""
+        """Return the next event; None at the end, or after `stop`."""
         task = self._pulling = asyncio.current_task()
         try:
             return await anext(events, None)
@@ -160,24 +160,24 @@ class Debugger:
         self._goal = stepping.anything()
 
     def step(self) -> None:
-        """Let the agent go on to the next committed event."""
+        """Run to the next committed event."""
         self._go(stepping.next_event())
 
     def step_over(self) -> None:
-        """Let the agent go on to the next event at its own level: the agents it calls run through."""
+        """Run to the next event at the held agent's level; the agents that it calls run through."""
         self._go(stepping.over(self._held_call()))
 
     def step_into(self) -> None:
-        """Let the agent go on to the next model call, tool call or sub-agent, but not past its end."""
+        """Run to the next model call, tool call or sub-agent, but not past the agent's end."""
         self._go(stepping.into(self._held_call()))
 
     def step_out(self) -> None:
-        """Let the agent go on to its end; it is held before its caller goes on. From an agent's end: to the end of its caller."""
+        """Run to the agent's end and hold before its caller resumes. From an agent's end, run to the end of its caller."""
         call, hold = self._held_call(), self.hold
         self._go(stepping.out(call.caller if call is not None and hold is not None and hold.place == "agent end" else call))
 
     def run_to(self, kind: Kind) -> None:
-        """Let the agent go on to the next event of a kind.
+        """Run to the next event of a kind.
 
         Args:
             kind: one of `runtime.events.kinds.KINDS`.
@@ -185,11 +185,11 @@ class Debugger:
         self._go(stepping.to_kind(kind))
 
     def resume(self) -> None:
-        """Let the agent go on, to the next breakpoint."""
+        """Run to the next breakpoint."""
         self._go(None)
 
     def stop(self) -> None:
-        """End the run: whatever the agent awaits is cancelled, and every `finally` of it runs. A run that has not begun does not begin."""
+        """End the run: cancel what the agent awaits and run its `finally` blocks. A run that has not started does not start."""
         if self._state == "idle":
             self._state = "stopping"
         if self._state not in ("running", "paused"):
@@ -197,24 +197,24 @@ class Debugger:
         self._is_held.clear()
         self._change("stopping")
         for waiting in self._line:
-            if waiting.is_in_run:  # the others are inside the agent, which is cancelled: let go, they would make their call
+            if waiting.is_in_run:  # the others are inside the agent, which is cancelled; released, they would make their call
                 waiting.released.set()
         if self._pulling is not None:
             self._cut_off = True
             self._pulling.cancel()
 
     async def wait_until_held(self) -> Hold:
-        """Return the hold that is in force, as soon as there is one."""
-        while (hold := self.hold) is None:  # it may have been let go again before we came to look
+        """Wait for a hold and return it."""
+        while (hold := self.hold) is None:  # it may have been released again meanwhile
             await self._is_held.wait()
         return hold
 
     def know_state(self, state: Mapping[str, Any]) -> None:
-        """Take note of the committed state before the next event; called by the plugin."""
+        """Set the committed state before the next event. Called by the plugin."""
         self._known_state = dict(state)
 
     def expect(self, event: Event, call: AgentCall | None) -> None:
-        """Take note of who yields an event that is about to be committed; called by the plugin."""
+        """Record which call yields an event that is about to be committed. Called by the plugin."""
         if not event.partial:
             self._from[event.id] = call
 
@@ -229,16 +229,16 @@ class Debugger:
         held_call: ModelCall | ToolCall | None = None,
         error: BaseException | None = None,
     ) -> None:
-        """Hold an agent at a place inside it, if that is asked for; called by the plugin, returns when the agent may go on.
+        """Hold an agent at a place inside it, if requested. Called by the plugin; returns when the agent may continue.
 
         Args:
-            place: where it is.
-            call: the agent's.
-            stands_for: an event with what is about to happen, for conditions.
-            state: the state that conditions see.
-            tool: the tool's name, if it is about one.
-            held_call: what may be looked at and changed.
-            error: what was raised.
+            place: the place.
+            call: the agent's call.
+            stands_for: an event that represents the pending action, for conditions.
+            state: the state for conditions.
+            tool: the tool's name, at a tool call.
+            held_call: the call that a person may inspect and change.
+            error: the exception.
         """
         if self._state not in ("running", "paused"):
             return
@@ -251,7 +251,7 @@ class Debugger:
         await self._wait_in_line(_Waiting(hold, call, is_in_run=False))
 
     async def take_inner_event(self, event: Event, call: AgentCall | None, call_ids: tuple[str | None, ...]) -> None:
-        """Take an event of an agent that runs as a tool; called by the plugin, returns when the agent may go on."""
+        """Handle an event of an agent that runs as a tool. Called by the plugin; returns when the agent may continue."""
         if self._on_inner_event is not None:
             self._on_inner_event(event, call_ids)
         if event.partial or self._state not in ("running", "paused"):
@@ -262,12 +262,12 @@ class Debugger:
             await self._wait_in_line(_Waiting(hold, call, is_in_run=False))
 
     def tell(self, report: Report) -> None:
-        """Pass a report on; called by the plugin."""
+        """Forward a report. Called by the plugin."""
         if self._on_report is not None:
             self._on_report(report)
 
     def _arrive(self, event: Event) -> _Waiting | None:
-        """Take a committed event; return the hold it is held by, if it is."""
+        """Handle a committed event; return its hold, if any."""
         call = self._from.pop(event.id, None)
         self._last_event = event
         waiting = None
@@ -281,7 +281,7 @@ class Debugger:
         return waiting
 
     async def _look_at_failure(self, error: Exception) -> None:
-        """Hold at the end of a failed run, unless that failure was held already where it happened."""
+        """Hold at the end of a failed run, unless the failure was already held where it happened."""
         shown: BaseException | None = error
         while shown is not None and shown is not self._told_failure:
             shown = shown.__cause__ or shown.__context__
@@ -298,7 +298,7 @@ class Debugger:
     def _why(
         self, moment: Moment, event: Event | None, state: Mapping[str, Any] | None, tool: str = ""
     ) -> tuple[Reason | None, Breakpoint | None]:
-        """Return why to hold at a moment: the command it is the goal of, or the breakpoint that is met; logpoints are told of."""
+        """Return the reason to hold at a moment: a command's goal or a breakpoint. Logpoints are reported."""
         met = self._met(moment, event, state, tool) if event is not None and len(self.breakpoints) else None
         if self._goal is not None and self._goal.reached(moment):
             reason = self._goal.reason
@@ -392,14 +392,14 @@ class Debugger:
 
 
 async def _take_back_cancellation(task: asyncio.Task[object]) -> None:
-    """Let the task that `stop` cancelled live on: the run is over, not whoever watches it; also if the agent swallowed the cancellation.
+    """Keep the task that `stop` cancelled alive: the run ends, but its consumer does not, even if the agent swallowed the cancellation.
 
-    A commit puts it off until it is done, and the agent may have yielded since without awaiting anything: then it is still to come (from
-    Python 3.13 on `uncancel` takes it back).
+    A commit delays the cancellation until it is done, and the agent may have yielded since without awaiting anything. Then the cancellation
+    is still pending (from Python 3.13 on, `uncancel` withdraws it).
     """
     task.uncancel()
     try:
         await asyncio.sleep(0)
     except asyncio.CancelledError:
-        if task.cancelling():  # somebody else's
+        if task.cancelling():  # a cancellation by other code
             raise

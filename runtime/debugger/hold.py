@@ -1,4 +1,4 @@
-"""Where and why an agent is held."""
+"""Holds: where and why an agent is held."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from runtime.events.event import Event
 
 @dataclass(frozen=True, slots=True)
 class RunningAgent:
-    """An agent that runs on while another is held.
+    """An agent that runs while another one is held.
 
     Attributes:
-        agent: its name.
+        agent: the agent's name.
         branch: the branch it is on.
     """
 
@@ -31,15 +31,15 @@ class Hold:
 
     Attributes:
         place: where the agent is held.
-        reason: which command, or that a breakpoint, did it.
-        text: both as a sentence.
-        agent, branch: who is held; the agent is None if nobody knows it.
-        event: at the place `event`, the committed event. Elsewhere None.
-        inner: the event is of an agent that runs as a tool: it is part of no stored session.
-        call: before a model or tool call, or at its failure: what may be looked at and changed.
-        error: at the place `error`: what was raised.
-        breakpoint: the id of the breakpoint that did it.
-        runs_on: who runs on beside it; at an event, each only up to its own next event.
+        reason: the command or breakpoint that caused it.
+        text: place and reason as a sentence.
+        agent, branch: the held agent; None if unknown.
+        event: at the place `event`, the committed event; else None.
+        inner: whether the event is of an agent that runs as a tool, so that it is not part of a stored session.
+        call: before a model or tool call, or at its failure: the call that a person may inspect and change.
+        error: at the place `error`, the exception.
+        breakpoint: the id of the breakpoint, if one caused the hold.
+        runs_on: the agents that run in parallel; at an event, each runs only to its own next event.
     """
 
     place: Place
@@ -57,13 +57,13 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something to tell while nothing is held.
+    """A message while nothing is held.
 
     Attributes:
-        kind: a logpoint's text; that a tool's result has come in while a sibling is held; or that a breakpoint cannot be evaluated.
-        text: as a sentence.
-        event: what it is about, if it is an event.
-        breakpoint: the breakpoint's id, if it is one's.
+        kind: `log`: a logpoint's text; `arrived`: a tool has returned while a sibling is held; `problem`: a breakpoint cannot be evaluated.
+        text: the message as a sentence.
+        event: its event, if any.
+        breakpoint: its breakpoint's id, if any.
     """
 
     kind: Literal["log", "arrived", "problem"]
@@ -84,7 +84,7 @@ _REASONS: dict[Reason, str] = {
 
 
 def describe(place: Place, reason: Reason, breakpoint: Breakpoint | None, agent: str | None, tool: str, error: BaseException | None) -> str:
-    """Say where an agent is held, and why."""
+    """Return a sentence that says where and why an agent is held."""
     why = f"breakpoint {breakpoint.id} ({breakpoint})" if breakpoint is not None else _REASONS[reason]
     text = f"{_where(place, agent, tool, error)}; {why}."
     return text if agent else text[0].upper() + text[1:]
@@ -93,7 +93,7 @@ def describe(place: Place, reason: Reason, breakpoint: Breakpoint | None, agent:
 def _where(place: Place, agent: str | None, tool: str, error: BaseException | None) -> str:
     who = agent or "the agent"
     if place == "agent start":
-        return f"{who} begins"
+        return f"{who} starts"
     if place == "agent end":
         return f"{who} has ended"
     if place == "before model":

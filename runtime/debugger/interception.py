@@ -1,8 +1,8 @@
-"""The debugger inside a run: a plugin that holds agents where they begin, end and call, and lets a person change their calls.
+"""The debugger inside a run: a plugin that holds agents where they start, end and call, and lets a person change their calls.
 
-What a person changed is marked for ever in the `custom_metadata` of the event that came of it, under `inspector_edited`:
+A person's changes are recorded permanently in the `custom_metadata` of the resulting event, under `inspector_edited`:
 `{"model": {"request": [{path, before, after}…]}}` or `{"model": {"answer": true}}`, and
-`{"calls": {CALL_ID: {"tool": NAME, "arguments": {before, after}, "result": …, "failure": …, "inside": […]}}}`, `inside` being the edits
+`{"calls": {CALL_ID: {"tool": NAME, "arguments": {before, after}, "result": …, "failure": …, "inside": […]}}}`. `inside` holds the edits
 within an agent that ran as this tool.
 """
 
@@ -38,12 +38,12 @@ NAME = "inspector_debugger"
 
 
 class Interception(BasePlugin):
-    """Tells a debugger where the agents are, and holds them there when it says so.
+    """Reports each agent's position to a debugger and holds the agent there if requested.
 
     Register it before an app's own plugins: `runner.plugin_manager.register_plugin(Interception(debugger), first=True)`.
 
     Args:
-        debugger: of the run; its `run` must get the Runner's events.
+        debugger: the run's debugger; pass the Runner's events to its `run`.
     """
 
     def __init__(self, debugger: Debugger) -> None:
@@ -54,7 +54,7 @@ class Interception(BasePlugin):
 
     @property
     def unmarked_edits(self) -> dict[str, Any]:
-        """What was changed by hand and no committed event tells of, as the run failed or was stopped before; for an event of its own."""
+        """Manual edits that no committed event records because the run failed or was stopped, for an event of their own."""
         edits: dict[str, Any] = {"calls": {call_id or "": dict(edit) for call_id, edit in self._call_edits.items()}}
         if self._model_edits:
             edits["model"] = next(reversed(self._model_edits.values()))[1]
@@ -84,7 +84,7 @@ class Interception(BasePlugin):
             if self._debugger.breakpoints.use_state:
                 self._debugger.know_state(invocation_context.shared.committed_state)
             self._debugger.expect(event, self._debugger.calls.of_event(event, context))
-        elif edits:  # the event is stored nowhere: what is stored is the response of the call it happened in
+        elif edits:  # the event is not stored, only the response of the enclosing call is
             around = self._call_edits.setdefault(outer[1], {"tool": invocation_context.agent.root_agent.name})
             around.setdefault("inside", []).append(edits)
         return None
@@ -125,7 +125,7 @@ class Interception(BasePlugin):
     ) -> dict[str, Any] | None:
         """See `BasePlugin`."""
         if self._debugger.hold is not None:
-            self._debugger.tell(Report("arrived", f"{tool.name} has returned; its result is committed when the run goes on."))
+            self._debugger.tell(Report("arrived", f"{tool.name} has returned; its result is committed when the run continues."))
         return None
 
     async def _at_model(self, context: CallbackContext, held: ModelCall) -> LlmResponse | None:
@@ -164,14 +164,14 @@ class Interception(BasePlugin):
         return held.result
 
     def _stand_in(self, ctx: InvocationContext, call: AgentCall | None, error: Exception | None) -> Event:
-        """Return an event that stands for a call, so that conditions can look at it."""
+        """Return an event that represents a call, for conditions."""
         event = Event(author=ctx.agent.name, branch=ctx.branch, invocation_id=ctx.invocation_id)
         if error is not None:
             event.error_code, event.error_message = type(error).__name__, str(error)
         return event
 
     def _mark(self, event: Event, context: InvocationContext | None) -> dict[str, Any]:
-        """Write what was changed by hand into the event that came of it, and return it."""
+        """Record manual changes in the event that they led to, and return them."""
         edits: dict[str, Any] = {}
         responses = [response.id for response in event.get_function_responses()]
         calls = {call_id or "": self._call_edits.pop(call_id) for call_id in responses if call_id in self._call_edits}
@@ -187,6 +187,6 @@ class Interception(BasePlugin):
 
 
 def _misfit(tool: BaseTool, args: Mapping[str, Any]) -> str:
-    """Return why a tool cannot be called so; empty if it can, or does not say what it takes."""
+    """Return why a tool cannot be called with these arguments; empty if it can, or if it declares no parameters."""
     declaration = tool._get_declaration()
     return misfit(parameters_schema(declaration), args) if declaration is not None else ""

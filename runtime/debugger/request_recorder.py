@@ -1,7 +1,7 @@
-"""What each model event was answered to: the requests of a run, kept while somebody may want to look at them.
+"""The requests of a run that each model event answers, kept in memory.
 
-Requests are not stored (google-adk's layouts have no place for them, and they repeat the whole conversation), so they are known for runs
-that were watched, as long as the process lives.
+Requests are not stored: google-adk's layouts have no place for them, and they repeat the whole conversation. So they are available only
+for runs of this process.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "inspector_requests"
 
-MOST_CONTENTS = 20_000
-"""Kept of all requests together: each holds the whole conversation up to it."""
+MOST_CONTENTS = 20_000  # of all requests together: each request holds the whole conversation up to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,10 @@ class RecordedRequest:
 
 
 class RequestRecorder(BasePlugin):
-    """Remembers which request led to which event; one recorder may serve many runs.
+    """Records which request led to which event; one recorder may serve many runs.
 
     Args:
-        most_contents: how many contents are kept, of all requests together; the oldest requests go first, the latest stays.
+        most_contents: how many contents are kept, over all requests; the oldest requests are dropped first, the latest one is always kept.
     """
 
     def __init__(self, most_contents: int = MOST_CONTENTS) -> None:
@@ -57,11 +56,11 @@ class RequestRecorder(BasePlugin):
         self._kept: OrderedDict[str, RecordedRequest] = OrderedDict()
 
     def request_of(self, event_id: str) -> RecordedRequest | None:
-        """Return the request that an event answers, None if none is known."""
+        """Return the request that an event answers; None if it is not known."""
         return self._kept.get(event_id)
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
-        """See `BasePlugin`. Callbacks after this one may still change the request: it is looked at once the answer is there."""
+        """See `BasePlugin`. Callbacks after this one may still change the request, so it is read once the answer has come."""
         ctx = callback_context._invocation_context
         self._sent[ctx.invocation_id, callback_context.agent_name, ctx.branch] = llm_request
         return None

@@ -1,4 +1,4 @@
-"""What a step waits for. Pure."""
+"""The goals of step commands. Pure."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from runtime.debugger.agent_calls import AgentCall
 from runtime.events.event import Event
 from runtime.events.kinds import Kind, kind_of
 
+# Where an agent can be held: after a committed event, at its start or end, before a call, or at a failure.
 Place = Literal["event", "agent start", "agent end", "before model", "before tool", "error"]
-"""Where an agent can be held: behind a committed event, as it begins or has ended, before it calls, or at a failure."""
 
 Reason = Literal["start", "pause", "step", "step over", "step into", "step out", "run to kind", "breakpoint"]
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that just happened, or is about to.
+    """An action that has just happened or is about to.
 
     Attributes:
-        place: what.
-        call: the agent's; None if nobody knows it (without the interception plugin).
-        event: of the place `event`.
+        place: the kind of action.
+        call: the agent's call; None if unknown (without the interception plugin).
+        event: at the place `event`, the event.
     """
 
     place: Place
@@ -33,11 +33,11 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a run is let go for: it holds at the first moment that is the goal.
+    """The goal of a command: the run holds at the first moment that reaches it.
 
     Attributes:
         reason: the command.
-        reached: whether a moment is it.
+        reached: returns whether a moment reaches the goal.
     """
 
     reason: Reason
@@ -50,12 +50,12 @@ def next_event(reason: Reason = "step") -> Goal:
 
 
 def anything() -> Goal:
-    """Hold as soon as it is possible: at the next event, or before the next call."""
+    """Hold as soon as possible: at the next event, or before the next call."""
     return Goal("pause", lambda moment: moment.place != "agent end")
 
 
 def over(origin: AgentCall | None) -> Goal:
-    """Hold at the next event at the same agent level, or above: what the agent calls runs through."""
+    """Hold at the next event at the same agent level or above; agents that this one calls run through."""
 
     def reached(moment: Moment) -> bool:
         if moment.place != "event" or moment.call is None or origin is None:
@@ -66,7 +66,7 @@ def over(origin: AgentCall | None) -> Goal:
 
 
 def into(origin: AgentCall | None) -> Goal:
-    """Hold at the next model call, tool call or sub-agent; at the latest at the first event after the agent's end."""
+    """Hold at the next model call, tool call or sub-agent, at the latest at the first event after the agent's end."""
 
     def reached(moment: Moment) -> bool:
         if moment.call is None or origin is None:
@@ -81,7 +81,7 @@ def into(origin: AgentCall | None) -> Goal:
 
 
 def out(origin: AgentCall | None) -> Goal:
-    """Hold where this agent has ended, before its caller goes on; at the latest at the next event outside of it."""
+    """Hold at this agent's end, before its caller resumes, at the latest at the next event outside it."""
 
     def reached(moment: Moment) -> bool:
         if moment.call is None or origin is None:
@@ -103,5 +103,5 @@ def _inside(call: AgentCall, origin: AgentCall) -> bool:
 
 
 def _elsewhere(call: AgentCall, origin: AgentCall) -> bool:
-    """Return whether the call is on a branch beside the one that is followed, while that goes on."""
+    """Return whether the call is on another, parallel branch while the followed one is still active."""
     return call.runs_beside(origin) and origin.goes_on()

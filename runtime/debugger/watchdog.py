@@ -1,7 +1,7 @@
-"""Names the code that keeps the event loop waiting.
+"""Names the code that blocks the event loop.
 
-The loop beats a few times a second; a daemon thread looks at the beat, and when it is late, at what the loop's thread is doing. Without
-being started it costs nothing; started, a timer and a waking thread twenty times a second.
+The loop updates a heartbeat a few times a second. A daemon thread checks it and, when it is late, inspects the stack of the loop's thread.
+A watchdog that was not started costs nothing; a started one costs a timer and a thread that wakes twenty times a second.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from types import FrameType
 
 logger = logging.getLogger(__name__)
 
-LIMIT = 0.25
-"""Seconds that the loop may be kept waiting."""
+LIMIT = 0.25  # seconds that the loop may be blocked
 
 _OURS = str(Path(__file__).resolve().parents[1])
 _NOT_THE_AGENTS = tuple({_OURS, *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))})
@@ -29,12 +28,12 @@ _NOT_THE_AGENTS = tuple({_OURS, *(sysconfig.get_path(name) for name in ("stdlib"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The loop was kept waiting.
+    """A blockage of the event loop.
 
     Attributes:
-        function, file, line: the innermost place in the agent's own code, or, without any, the innermost place.
-        seconds: how long; while it goes on: so far.
-        stack: `file:line function` from the outside in.
+        function, file, line: the innermost place in the agent's own code; without any, the innermost place.
+        seconds: its duration; while it lasts, the time so far.
+        stack: frames as `file:line function`, outermost first.
     """
 
     function: str
@@ -44,15 +43,15 @@ class Block:
     stack: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.file}:{self.line}) kept the event loop waiting for {self.seconds * 1000:.0f} ms"
+        return f"{self.function} ({self.file}:{self.line}) blocked the event loop for {self.seconds * 1000:.0f} ms"
 
 
 class Watchdog:
     """Watches the event loop that it is started in.
 
     Args:
-        on_block: called in the loop, as soon as it is free again, once for each time it was blocked. (The log is told at once.)
-        limit: seconds that the loop may be kept waiting.
+        on_block: called in the loop as soon as it is free again, once per blockage. The log is written while it is still blocked.
+        limit: seconds that the loop may be blocked.
     """
 
     def __init__(self, on_block: Callable[[Block], None], limit: float = LIMIT) -> None:
@@ -65,7 +64,7 @@ class Watchdog:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to watch the running loop, from its own thread. Nothing happens if it is watched already."""
+        """Start watching the running loop; call it in the loop's thread. Does nothing if the loop is already watched."""
         if self._thread is not None:
             return
         loop = asyncio.get_running_loop()
@@ -89,7 +88,7 @@ class Watchdog:
         self._timer = loop.call_later(self._interval, self._keep_beating, loop)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, thread_id: int, stopped: threading.Event) -> None:
-        late: tuple[float, Block] | None = None  # the beat that was the last before the block, and what was seen
+        late: tuple[float, Block] | None = None  # the last beat before the blockage, and the blockage
         while not stopped.wait(self._interval):
             beat = self._beat
             if late is not None and beat != late[0]:
@@ -102,7 +101,7 @@ class Watchdog:
                 frame = sys._current_frames().get(thread_id)
                 if frame is not None and self._beat == beat:
                     late = (beat, _seen(frame, time.monotonic() - beat))
-                    logger.warning("%s, and still does", late[1])
+                    logger.warning("%s so far and still blocks it", late[1])
 
     def _report(self, block: Block, stopped: threading.Event) -> None:
         if not stopped.is_set():

@@ -9,33 +9,33 @@ r"""Conditions over events: one language for breakpoints, the stream's filter an
 
 Names:
 
-- what it is: `author`, `kind` (the stream's words, such as "tool call"), `branch`, `invocation`, `id`, `time` (epoch seconds), `model`
-- what it says: `text`, `thought`, `partial`, `final`, `error` (or `error.code`, `error.message`)
-- what it does: `transfer` (to whom), `escalate`, `end_of_agent`, `edited` (by hand)
-- tools: `call.NAME.args.X` and `response.NAME.X`; `call` and `response` alone: the names; `call.*`: all
-- what it changes: `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY`; alone: the keys
+- identity: `author`, `kind` (the stream's words, such as "tool call"), `branch`, `invocation`, `id`, `time` (epoch seconds), `model`
+- content: `text`, `thought`, `partial`, `final`, `error` (or `error.code`, `error.message`)
+- actions: `transfer` (the target agent), `escalate`, `end_of_agent`, `edited` (manually)
+- tools: `call.NAME.args.X` and `response.NAME.X`; `call` and `response` alone: the names; `call.*`: all calls
+- changes: `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY`; alone: the keys
 - `tokens` or `tokens.total`, `tokens.prompt`, `tokens.answer`, `tokens.thoughts`, `tokens.cached`
-- `state["KEY"]`: after the event
+- `state["KEY"]`: the value after the event
 - `json.…`: anything else of the event's JSON; alone: its text
 
-A path may stand for several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a value
-that is not there. Numbers compare by value; texts by letter case except with `contains` and `in`. Nothing is ever run: only plain JSON is
-looked at, with a bounded number of steps.
+A path may have several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a missing
+value. Numbers compare by value; texts compare with letter case, except in `contains` and `in`. Expressions never run code: they only read
+plain JSON, in a bounded number of steps.
 
 The grammar, as EBNF:
 
     expression = all , { "or" , all } ;
     all        = negation , { "and" , negation } ;
     negation   = { "not" } , ( "(" , expression , ")" | test ) ;
-    test       = value , [ comparison ] ;                      (* a value alone: it is there, and not null, false, 0 or empty *)
+    test       = value , [ comparison ] ;                      (* a value alone: it exists and is not null, false, 0 or empty *)
     comparison = ( "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" , "in" | "contains" ) , value
-               | ( "~" | "matches" ) , string                  (* a regular expression is found in the text *)
-               | "changed" ;                                   (* of a state path *)
+               | ( "~" | "matches" ) , string                  (* a regular expression matches somewhere in the text *)
+               | "changed" ;                                   (* for a state path *)
     value      = string | number | "true" | "false" | "null" | list | path ;
     list       = "[" , [ item , { "," , item } ] , "]" ;       (* item: string, number, true, false or null *)
     path       = name , { "." , ( name | string | "*" ) | "[" , ( string | integer | "*" ) , "]" } ;
     name       = letter or "_" , { letter | digit | "_" | "-" } ;
-    string     = '"' … '"' | "'" … "'" ;                       (* \" and \\ are one character; other backslashes stay, for patterns *)
+    string     = '"' … '"' | "'" … "'" ;                       (* \" and \\ are one character; other backslashes are kept, for patterns *)
 """
 
 from runtime.expressions.errors import ExpressionError, ExpressionTooCostlyError

@@ -1,18 +1,16 @@
-"""How much work one evaluation may be."""
+"""A limit on the work of one evaluation."""
 
 from __future__ import annotations
 
 from runtime.expressions.errors import ExpressionTooCostlyError
 
-STEPS = 200_000
-"""Steps of one evaluation: a character that a pattern looks at, or a value that is visited, is one. About 50 ms at the very most."""
+STEPS = 200_000  # per evaluation; one step is a character read by a pattern or a value visited; at most about 50 ms
 
-TEXT_LIMIT = 100_000
-"""How much of a text a pattern looks at, in characters."""
+TEXT_LIMIT = 100_000  # characters of a text that a pattern reads
 
 
 class Budget:
-    """The steps that are left of one evaluation."""
+    """The remaining steps of one evaluation."""
 
     __slots__ = ("left",)
 
@@ -20,13 +18,13 @@ class Budget:
         self.left = steps
 
     def spend(self, steps: int) -> None:
-        """Take steps off.
+        """Subtract steps.
 
         Raises:
-            ExpressionTooCostlyError: there are not so many left.
+            ExpressionTooCostlyError: there are not enough steps left.
         """
         self.left -= steps
         if self.left < 0:
             raise ExpressionTooCostlyError(
-                f"The expression needs more than {STEPS:,} steps on one event; make its pattern simpler or look at a shorter value."
+                f"The expression needs more than {STEPS:,} steps on one event. Simplify its pattern or test a shorter value."
             )

@@ -1,4 +1,4 @@
-"""What can be wrong with an expression."""
+"""Errors of expressions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class ExpressionError(KnownError, ValueError):
     """An expression, pattern or template cannot be read.
 
     Attributes:
-        position: where, as a 0-based index into the text.
+        position: of the problem, as a 0-based index into the text.
         problem: what was expected there, or what is wrong, as a sentence.
     """
 

@@ -1,4 +1,4 @@
-"""Conditions over events, and texts with values of events in them."""
+"""Conditions over events, and text templates filled with event values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Expression:
     """A condition over an event; made by `parse`.
 
     Attributes:
-        source: as a person wrote it.
-        uses_state: it asks for state, so it needs `state_before` to be exact.
-        mentions: the names it asks for.
+        source: the text as written.
+        uses_state: whether it reads state, so that it needs `state_before` to be exact.
+        mentions: the names it uses.
     """
 
     __slots__ = ("_test", "mentions", "source", "uses_state")
@@ -39,11 +39,11 @@ class Expression:
 
         Args:
             event: committed or partial.
-            state_before: the state before it, keys with prefixes. Without it, state is known where the event itself sets it, and each key
-                it sets counts as changed.
+            state_before: the state before it, keys with prefixes. Without it, only the keys that the event itself sets are known, and each
+                of them counts as changed.
 
         Raises:
-            ExpressionTooCostlyError: it takes more steps than allowed.
+            ExpressionTooCostlyError: the evaluation takes more steps than allowed.
         """
         return self._test(View(event, state_before))
 
@@ -55,22 +55,22 @@ def parse(text: str) -> Expression:
     """Read an expression.
 
     Args:
-        text: what a person wrote; see the package for the grammar.
+        text: the expression; see the package for the grammar.
 
     Raises:
-        ExpressionError: says where it cannot be read, and what was expected there.
+        ExpressionError: the text is not an expression; the error has the position and what was expected there.
     """
     return Expression(text)
 
 
 class Template:
-    """A text with values of an event in it, for logpoints: `paid {call.pay.args.amount} to {call.pay.args.to}`.
+    """A text with event values in it, for logpoints: `paid {call.pay.args.amount} to {call.pay.args.to}`.
 
     Args:
-        source: braces hold a path as in expressions; `{{` and `}}` are braces.
+        source: braces hold a path as in expressions; write `{{` and `}}` for literal braces.
 
     Raises:
-        ExpressionError: says where it cannot be read.
+        ExpressionError: the text is not a template; the error has the position.
     """
 
     def __init__(self, source: str) -> None:
@@ -81,19 +81,19 @@ class Template:
             self._pieces.append(source[at : match.start()])
             at = match.end()
             if match[0] in ("{", "}"):
-                raise ExpressionError("this brace has no other half; write it twice for the character.", match.start())
+                raise ExpressionError("this brace has no counterpart; write it twice for a literal brace.", match.start())
             self._pieces.append(match[0][0] if match[1] is None else _operand(match[1], match.start() + 1))
         self._pieces.append(source[at:])
 
     def fill(self, event: Event, state_before: Mapping[str, Any] | None = None) -> str:
-        """Return the text for an event; a value that is not there is `-`, several are separated by commas.
+        """Return the text for an event; a missing value becomes `-`, several values are separated by commas.
 
         Args:
-            event: where the values are.
+            event: the source of the values.
             state_before: the state before it, keys with prefixes.
 
         Raises:
-            ExpressionTooCostlyError: it takes more steps than allowed.
+            ExpressionTooCostlyError: the evaluation takes more steps than allowed.
         """
         view = View(event, state_before)
         return "".join(piece if isinstance(piece, str) else _shown(piece, view) for piece in self._pieces)
@@ -117,6 +117,6 @@ def _text(value: Any) -> str:
         return "-"
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, skipkeys=True, default=lambda other: "?")
-    except (ValueError, RecursionError):  # it contains itself, is nested too deeply, or is a number of thousands of digits
+    except (ValueError, RecursionError):  # it contains itself, is nested too deeply, or has thousands of digits
         text = "?"
     return text if len(text) <= _VALUE_LIMIT else text[:_VALUE_LIMIT] + "…"

@@ -1,4 +1,4 @@
-"""The names that expressions know, and how each is looked up in an event."""
+"""The names in expressions, and how each is looked up in an event."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
 
-Step = str | int | None
-"""One step of a path: a key, an index, or None for `*`: every item."""
+Step = str | int | None  # one step of a path: a key, an index, or None for `*`
 
 
 class View:
-    """One event as an expression sees it.
+    """An event as an expression sees it.
 
     Args:
         event: the event.
-        state_before: the state before it was committed, keys with prefixes; None if nobody knows it.
+        state_before: the state before it was committed, keys with prefixes; None if unknown.
     """
 
     __slots__ = ("_json", "budget", "event", "state_before")
@@ -33,16 +32,16 @@ class View:
         self._json: dict[str, Any] | None = None
 
     def json(self) -> dict[str, Any]:
-        """Return the event's JSON; null where it holds another object, nothing if it has no JSON."""
+        """Return the event's JSON, with null for other objects; empty if it cannot be converted."""
         if self._json is None:
             try:
                 self._json = self.event.model_dump(mode="json", exclude_none=True, fallback=lambda other: None)
-            except ValueError:  # it contains itself, say
+            except ValueError:  # such as an object that contains itself
                 self._json = {}
         return self._json
 
     def json_text(self) -> str:
-        """Return the event's JSON as a text; an empty one if it cannot be written: it is nested too deeply, or has a number too long."""
+        """Return the event's JSON as text; empty if it cannot be written because it is nested too deeply or a number is too long."""
         try:
             return json.dumps(self.json(), ensure_ascii=False)
         except (ValueError, RecursionError):
@@ -51,6 +50,7 @@ class View:
 
 Simple = Callable[[Event], Any]
 
+# Names with one value; null where the event has none.
 SIMPLE: dict[str, Simple] = {
     "author": lambda event: event.author,
     "branch": lambda event: event.branch,
@@ -68,7 +68,6 @@ SIMPLE: dict[str, Simple] = {
     "time": lambda event: event.timestamp,
     "transfer": lambda event: event.actions.transfer_to_agent,
 }
-"""Names that stand for one value, null where the event has none."""
 
 
 def _error(event: Event) -> dict[str, Any]:
@@ -90,19 +89,19 @@ def _tokens(event: Event) -> dict[str, Any]:
     }
 
 
+# Names with a value of their own and with fields: the value, the fields, and the fields' names.
 RECORDS: dict[str, tuple[Simple, Simple, tuple[str, ...]]] = {
     "error": (_error_text, _error, ("code", "message")),
     "tokens": (tokens_of, _tokens, ("total", "prompt", "answer", "thoughts", "cached")),
 }
-"""Names that stand for one value by themselves and have fields: the value, the fields, and their names."""
 
+# Objects with arbitrary keys; the name alone means the keys.
 OBJECTS: dict[str, Simple] = {
     "artifact": lambda event: event.actions.artifact_delta,
     "checkpoint": lambda event: event.actions.agent_state,
     "delta": lambda event: event.actions.state_delta,
     "metadata": lambda event: event.custom_metadata,
 }
-"""Names of objects with keys of any name; by themselves they stand for their keys."""
 
 
 def _calls(event: Event, name: Step) -> Iterator[Any]:
@@ -125,17 +124,17 @@ def _response_names(event: Event) -> Iterator[Any]:
     return (response.name for response in event.get_function_responses())
 
 
+# Named items that an event may have several of: all names, and the items of one name (None: all items).
 NAMED: dict[str, tuple[Callable[[Event], Iterator[Any]], Callable[[Event, Step], Iterator[Any]]]] = {
     "call": (_call_names, _calls),
     "response": (_response_names, _responses),
 }
-"""Names of things that an event has several of, each with a name: their names, and those of one name (None: all)."""
 
 ALL_NAMES = sorted([*SIMPLE, *RECORDS, *OBJECTS, *NAMED, "state", "json"])
 
 
 def state_after(view: View, key: str) -> Any:
-    """Return a state key's value after the event; NOTHING if it is not there, or not known."""
+    """Return a state key's value after the event; NOTHING if it is missing or unknown."""
     delta = view.event.actions.state_delta
     if key in delta:
         return plain(delta[key])
@@ -144,18 +143,18 @@ def state_after(view: View, key: str) -> Any:
 
 
 def state_before(view: View, key: str) -> Any:
-    """Return a state key's value before the event; NOTHING if it was not there, or is not known."""
+    """Return a state key's value before the event; NOTHING if it was missing or is unknown."""
     before = view.state_before
     return plain(before[key]) if before is not None and key in before else NOTHING
 
 
 def walk(value: Any, steps: tuple[Step, ...], budget: Budget) -> Iterator[Any]:
-    """Yield what a path leads to inside a value: one value, none, or with `*` any number.
+    """Yield the values at a path: one, none, or with `*` any number.
 
     Args:
         value: plain JSON.
         steps: the path.
-        budget: steps are taken off.
+        budget: pays for the steps.
     """
     for number, step in enumerate(steps):
         if step is None:
@@ -172,7 +171,7 @@ def walk(value: Any, steps: tuple[Step, ...], budget: Budget) -> Iterator[Any]:
 
 
 def one_step(value: Any, step: str | int) -> Any:
-    """Return an object's value for a key, or a list's item; NOTHING if there is none."""
+    """Return an object's value for a key, or a list's item; NOTHING if it is missing."""
     if type(value) is dict:
         return plain(value.get(step, NOTHING)) if type(step) is str else NOTHING
     if type(value) is list and type(step) is int and -len(value) <= step < len(value):

@@ -1,4 +1,4 @@
-"""Reading an expression into functions; the grammar stands in the package's docstring."""
+"""Parses an expression into functions. The grammar is in the package's docstring."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Operand:
     """One side of a comparison.
 
     Attributes:
-        each: what it stands for in an event: a value, none, or several.
-        single: the same for what always stands for one value.
-        literal: its value if it is written down; else NOTHING.
-        name: the name that its path begins with.
+        each: returns its values in an event: one, none, or several.
+        single: the same for an operand that always has one value.
+        literal: the value of a literal; else NOTHING.
+        name: the first name of its path.
         steps: the rest of the path.
     """
 
@@ -44,11 +44,11 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name that an expression asks for, as far as other names stand in it.
+    """A name that an expression uses.
 
     Attributes:
-        name: the name that the path begins with.
-        steps: the rest of the path; of `author`, the text that it is compared with.
+        name: the first name of the path.
+        steps: the rest of the path; for `author`, the text that it is compared with.
     """
 
     name: str
@@ -56,14 +56,14 @@ class Mention:
 
 
 class Reader:
-    """Reads one expression.
+    """Parses one expression.
 
     Args:
-        source: what a person wrote.
+        source: the text as written.
 
     Attributes:
-        uses_state: the expression asks for state, so that `state_before` matters.
-        mentions: what it asks for, in the order in which it stands there.
+        uses_state: whether the expression reads state, so that `state_before` matters.
+        mentions: the names that it uses, in the order of the text.
     """
 
     def __init__(self, source: str) -> None:
@@ -74,20 +74,20 @@ class Reader:
         self.mentions: list[Mention] = []
 
     def expression(self) -> Test:
-        """Read all of it as a condition.
+        """Parse the whole text as a condition.
 
         Raises:
-            ExpressionError: says where, and what was expected.
+            ExpressionError: the text is not a condition; the error has the position and what was expected there.
         """
         test = self._either()
         self._end("`and`, `or`, a comparison or the end")
         return test
 
     def value(self) -> Operand:
-        """Read all of it as one value.
+        """Parse the whole text as one value.
 
         Raises:
-            ExpressionError: says where, and what was expected.
+            ExpressionError: the text is not a value; the error has the position and what was expected there.
         """
         operand = self._operand()
         self._end("the end")
@@ -116,7 +116,7 @@ class Reader:
     def _either(self) -> Test:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ExpressionError(f"parentheses are nested deeper than {MAX_DEPTH}.", self._token.position)
+            raise ExpressionError(f"parentheses are nested more than {MAX_DEPTH} deep.", self._token.position)
         tests = [self._all()]
         while self._take("or"):
             tests.append(self._all())
@@ -263,7 +263,7 @@ class Reader:
             return _state(steps, places)
         near = difflib.get_close_matches(name, names.ALL_NAMES, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"the names are {', '.join(names.ALL_NAMES)}."
-        raise ExpressionError(f"there is no name `{name[:60]}`; {hint} (A text stands in quotes.)", token.position)
+        raise ExpressionError(f"there is no name `{name[:60]}`; {hint} (Put texts in quotes.)", token.position)
 
 
 def _literal(value: Any) -> Operand:
@@ -322,7 +322,7 @@ def _state(steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
 
 def _changed(operand: Operand, sign: Token) -> Test:
     if operand.name != "state" or None in operand.steps:
-        raise ExpressionError('only state changes, as in state["cart"] changed.', sign.position)
+        raise ExpressionError('only state can be tested with `changed`, as in state["cart"] changed.', sign.position)
     key, rest = str(operand.steps[0]), operand.steps[1:]
 
     def changed(view: View) -> bool:

@@ -1,8 +1,8 @@
-"""Finding a regular expression in a text, in a time that grows with the text's length and with nothing else.
+"""Finds a regular expression in a text, in time proportional to the text's length.
 
-Python's `re` backtracks: `(a+)+b` takes minutes on thirty letters, and no check of a pattern tells the harmless ones from the others for
-sure. So patterns are matched by an automaton here, whose states are made as they are needed and kept (as RE2 does it). Each character is
-looked at once; each new state costs at most as many steps as the automaton has nodes, and is taken off the evaluation's budget.
+Python's `re` backtracks: `(a+)+b` takes minutes on thirty letters, and no static check identifies the harmless patterns reliably. So
+patterns are matched by an automaton whose states are built on demand and cached (as in RE2). Each character is read once. Each new state
+costs at most as many steps as the automaton has nodes; they are charged to the evaluation's budget.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from runtime.expressions.budget import TEXT_LIMIT, Budget
 from runtime.expressions.pattern_syntax import Node, PatternReader
 
 _EDGE, _WORD, _OTHER = 0, 1, 2
-MAX_TRANSITIONS = 20_000
-"""Remembered steps of one pattern; beyond, they are forgotten and made anew."""
+MAX_TRANSITIONS = 20_000  # cached transitions of one pattern; above this, all are dropped and computed again
 
 
 class _State:
-    """Where the automaton can be after some characters.
+    """The automaton's state after some characters.
 
     Attributes:
-        nodes: those it can be at, what consumes no character not yet followed.
-        before: what kind of character came last, if an assertion asks for it.
-        steps: the character that follows → the next state, or None if the pattern was found before it.
-        found_at_end: whether the pattern is found if the text ends here; None: not computed yet.
+        nodes: the nodes it may be at, before following those that consume no character.
+        before: the kind of the last character, if an assertion needs it.
+        steps: next character → next state, or None if the pattern was found before that character.
+        found_at_end: whether the pattern is found if the text ends here; None if not computed yet.
     """
 
     __slots__ = ("before", "found_at_end", "nodes", "steps")
@@ -39,10 +38,10 @@ class Pattern:
 
     Args:
         source: see `pattern_syntax`.
-        offset: where it begins in the text that the person wrote, for errors.
+        offset: the position of the pattern in the whole expression, for errors.
 
     Raises:
-        ExpressionError: it cannot be read.
+        ExpressionError: the pattern cannot be parsed.
     """
 
     def __init__(self, source: str, offset: int = 0) -> None:
@@ -58,8 +57,8 @@ class Pattern:
         """Return whether the pattern is found anywhere in the text's first `TEXT_LIMIT` characters.
 
         Args:
-            text: where to look.
-            budget: steps are taken off.
+            text: the text to search.
+            budget: pays for the steps.
 
         Raises:
             ExpressionTooCostlyError: the budget is used up.
@@ -106,7 +105,7 @@ class Pattern:
         return state
 
     def _reach(self, state: _State, after: int, budget: Budget) -> tuple[list[Node], bool]:
-        """Follow what consumes no character; return the nodes that wait for one, and whether the pattern is found here."""
+        """Follow the nodes that consume no character; return the nodes that wait for one, and whether the pattern is found here."""
         seen = set(state.nodes)
         open_ends = list(seen)
         waiting = []

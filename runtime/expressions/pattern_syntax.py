@@ -1,8 +1,8 @@
-"""Regular expressions, read into an automaton.
+"""Parses regular expressions into an automaton.
 
-The dialect is the part of Python's `re` that an automaton without a memory can match: literals, `.`, classes, groups, `|`, `* + ? {m,n}`
-(also lazy: as only "is there a match" is asked, it makes no difference), `^ $ \\b \\B`, `\\d \\w \\s` and their opposites, and the flags
-`(?i)` and `(?s)` at the beginning. Look-around and backreferences need backtracking, which can take exponential time, and are refused.
+The dialect is the part of Python's `re` that an automaton without memory can match: literals, `.`, classes, groups, `|`, `* + ? {m,n}`
+(also lazy, which makes no difference to whether there is a match), `^ $ \\b \\B`, `\\d \\w \\s` and their opposites, and the flags
+`(?i)` and `(?s)` at the beginning. Look-around and backreferences need backtracking, which can take exponential time; they are rejected.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Node:
     """One node of the automaton.
 
     Attributes:
-        test: what the next character must be; None for a node that consumes none.
-        assertion: `^`, `$`, `b` or `B`: what must hold here; "" for none.
-        out: the nodes that follow; none for the node that means "found".
+        test: the condition on the next character; None for a node that consumes none.
+        assertion: the condition on this position: `^`, `$`, `b` or `B`; "" for none.
+        out: the next nodes; none for the node that means "found".
     """
 
     test: CharTest | None
@@ -44,23 +44,23 @@ class Node:
 
 @dataclass(slots=True)
 class _Piece:
-    """A part of the automaton: where it begins, and the nodes whose `out` leads on."""
+    """A part of the automaton: its first node, and the nodes whose `out` leads on."""
 
     start: int
     ends: list[int]
 
 
 class PatternReader:
-    """Reads one pattern.
+    """Parses one pattern.
 
     Args:
         source: the pattern.
-        offset: where it begins in the text that the person wrote, for errors.
+        offset: the position of the pattern in the whole expression, for errors.
 
     Attributes:
         nodes: the automaton; node 0 is "found".
-        start: where it begins.
-        literal: the pattern as a plain text, if that is all it is.
+        start: its first node.
+        literal: the pattern as plain text, if it has no special characters.
     """
 
     def __init__(self, source: str, offset: int = 0) -> None:
@@ -76,7 +76,7 @@ class PatternReader:
         self._read_flags()
         piece = self._alternatives()
         if self._at < len(source):
-            raise self._error("this `)` closes nothing")
+            raise self._error("this `)` has no matching `(`")
         self._lead(piece.ends, 0)
         self.start = piece.start
 
@@ -111,7 +111,7 @@ class PatternReader:
     def _alternatives(self) -> _Piece:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self._error(f"groups are nested deeper than {MAX_DEPTH}")
+            raise self._error(f"groups are nested more than {MAX_DEPTH} deep")
         pieces = [self._sequence()]
         while self._take("|"):
             pieces.append(self._sequence())
@@ -138,13 +138,13 @@ class PatternReader:
         if bounds is None:
             return piece
         if self._bounds() is not None:
-            raise self._error("one repetition follows another; group what shall be repeated")
+            raise self._error("one repetition follows another; put the repeated part in a group")
         least, most = bounds
         pieces = [piece, *(self._again(begin, end) for _ in range(max(least, most or least, 1) - 1))]
         return self._chain(pieces, least, most)
 
     def _again(self, begin: int, end: int) -> _Piece:
-        """Read the atom once more, for another copy of its nodes."""
+        """Parse the atom again, for another copy of its nodes."""
         after, self._at = self._at, begin
         piece = self._atom()
         assert self._at == end
@@ -152,7 +152,7 @@ class PatternReader:
         return piece
 
     def _chain(self, pieces: list[_Piece], least: int, most: int | None) -> _Piece:
-        """Put copies of a repeated piece behind each other; those after the `least` first may be left out."""
+        """Chain copies of a repeated piece; those after the first `least` are optional."""
         first = self._node()
         if most == 0:
             return _Piece(first, [first])
@@ -165,14 +165,14 @@ class PatternReader:
             else:
                 self._lead(ends, piece.start)
             ends = piece.ends
-        if most is None:  # the last copy may follow itself
+        if most is None:  # the last copy may repeat
             again = self._node(out=[pieces[-1].start])
             self._lead(ends, again)
             ends = [again]
         return _Piece(first, [*ends, *way_out])
 
     def _bounds(self) -> tuple[int, int | None] | None:
-        """Read a repetition; None if there is none."""
+        """Parse a repetition; return None if there is none."""
         found: tuple[int, int | None] | None = None
         if self._take("*"):
             found = (0, None)
@@ -183,18 +183,18 @@ class PatternReader:
         elif self._next_is("{"):
             found = self._counts()
         if found is not None:
-            self._take("?")  # lazy: the same question
+            self._take("?")  # a lazy repetition matches the same texts
         return found
 
     def _counts(self) -> tuple[int, int | None]:
         closing = self._source.find("}", self._at)
         least, comma, most = self._source[self._at + 1 : max(closing, self._at)].partition(",")
         if closing < 0 or not (least or comma) or not all(part.isascii() and (part.isdecimal() or not part) for part in (least, most)):
-            raise self._error("expected a repetition such as {2} or {2,5}; write \\{ for the character")
+            raise self._error("expected a repetition such as {2} or {2,5}; write \\{ for a literal brace")
         low = int(least[:6] or 0)
         high = low if not comma else int(most[:6]) if most else None
         if max(low, high or 0) > MAX_REPEAT or (high is not None and high < low):
-            raise self._error(f"a repetition counts from less to more, at most {MAX_REPEAT}")
+            raise self._error(f"a repetition needs bounds in ascending order, at most {MAX_REPEAT}")
         self._at = closing + 1
         return low, high
 
@@ -221,7 +221,7 @@ class PatternReader:
         if self._take("?") and not self._take(":"):
             closing = self._source.find(">", self._at)
             if not self._next_is("P<") or closing < 0:
-                raise self._error("look-around and flags inside are not supported; a group is (…) or (?:…)")
+                raise self._error("look-around and flags inside a pattern are not supported; write a group as (…) or (?:…)")
             self._at = closing + 1
         piece = self._alternatives()
         if not self._take(")"):
@@ -238,7 +238,7 @@ class PatternReader:
         return self._char(self._escaped())
 
     def _escaped(self) -> CharTest:
-        """Read what follows a backslash, in a class or outside."""
+        """Parse the characters after a backslash, inside or outside a class."""
         char = self._source[self._at : self._at + 1]
         self._at += 1
         if char.lower() in _CLASSES and char:
@@ -274,7 +274,7 @@ class PatternReader:
             return self._one(low)
         high = following[1]
         if high < low:
-            raise self._error("a range goes from less to more")
+            raise self._error("a range needs its lower end first")
         self._at += 2
         return self._any_case(lambda char: low <= char <= high)
 

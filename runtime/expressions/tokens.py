@@ -1,4 +1,4 @@
-"""The words of an expression."""
+"""The tokens of an expression."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word.
+    """One token.
 
     Attributes:
-        kind: what it is; `end` stands behind the last one.
-        text: as it is written.
-        value: of a string or number, what it stands for.
-        position: of its first character.
+        kind: its kind; `end` marks the end of the text.
+        text: as written.
+        value: the value of a string or number.
+        position: the position of its first character.
     """
 
     kind: Kind
@@ -50,10 +50,10 @@ class Token:
 
 
 def tokens(source: str) -> list[Token]:
-    """Split an expression into words.
+    """Split an expression into tokens.
 
     Raises:
-        ExpressionError: it is too long, or something in it is not a word.
+        ExpressionError: the text is too long, or a part of it is not a token.
     """
     if len(source) > MAX_LENGTH:
         raise ExpressionError(f"an expression has at most {MAX_LENGTH:,} characters.", MAX_LENGTH)
@@ -62,7 +62,7 @@ def tokens(source: str) -> list[Token]:
     while at < len(source):
         match = _TOKEN.match(source, at)
         if match is None:
-            raise ExpressionError(_INSTEAD.get(source[at], f"`{source[at]}` means nothing here") + ".", at)
+            raise ExpressionError(_INSTEAD.get(source[at], f"`{source[at]}` is not valid here") + ".", at)
         if match.lastgroup != "space":
             found.append(_token(match))
         at = match.end()
@@ -82,11 +82,11 @@ def _token(match: re.Match[str]) -> Token:
 
 
 def _unquoted(text: str) -> str:
-    """Return what a quoted text stands for: `\\"` and `\\\\` are one character, every other backslash is kept, for patterns."""
+    """Return the text of a quoted string: `\\"` and `\\\\` become one character; other backslashes are kept, for patterns."""
     quote = text[0]
     return re.sub(r"\\(.)", lambda match: match[1] if match[1] in (quote, "\\") else match[0], text[1:-1], flags=re.DOTALL)
 
 
 def quoted(text: str) -> str:
-    """Return a text as an expression writes it."""
+    """Return a text as a quoted string of an expression."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""Comparing values that an expression found. Only plain JSON is ever looked at: no code of any other object runs."""
+"""Comparison of values in expressions. Only plain JSON is read; no code of other objects runs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from runtime.expressions.errors import ExpressionTooCostlyError
 _PLAIN = frozenset((str, int, float, bool, dict, list, type(None)))
 _MAX_DEPTH = 100
 
-NOTHING = object()
-"""What a place that is not there has; no comparison with it holds."""
+NOTHING = object()  # a missing value; no comparison with it holds
 
 Comparison = Callable[[Any, Any, Budget], bool]
 
 
 def plain(value: Any) -> Any:
-    """Return a value that is plain JSON at its top; NOTHING for any other object.
+    """Return a value whose top level is plain JSON; NOTHING for any other object.
 
-    Subclasses (an Enum member that is a str, say) become what they are made of, by the base type's own method: theirs is never called.
+    Subclasses (such as an Enum member that is a str) are converted by the base type's own method; their methods are never called.
     """
     kind = type(value)
     if kind in _PLAIN:
@@ -35,12 +34,12 @@ def plain(value: Any) -> Any:
 
 
 def is_true(value: Any) -> bool:
-    """Return whether a value counts as true: null, false, 0, and empty texts, lists and objects do not."""
+    """Return whether a value counts as true: not null, false, 0, or an empty text, list or object."""
     return value is not NOTHING and bool(value)
 
 
 def equal(one: Any, other: Any, budget: Budget) -> bool:
-    """Return whether two values are the same: numbers by value, true and false apart from 1 and 0."""
+    """Return whether two values are equal: numbers by value; true and false differ from 1 and 0."""
     return _equal(one, other, budget, _MAX_DEPTH)
 
 
@@ -53,19 +52,19 @@ def _equal(one: Any, other: Any, budget: Budget, depth: int) -> bool:
     if len(one) != len(other):
         return False
     if depth == 0:
-        raise ExpressionTooCostlyError(f"The expression compares values that are nested deeper than {_MAX_DEPTH} levels.")
+        raise ExpressionTooCostlyError(f"The expression compares values that are nested more than {_MAX_DEPTH} levels deep.")
     budget.spend(len(one))
     pairs = zip(one, other, strict=True) if kind is list else ((item, other.get(key, NOTHING)) for key, item in one.items())
     return all(_equal(plain(left), plain(right), budget, depth - 1) for left, right in pairs)
 
 
 def different(one: Any, other: Any, budget: Budget) -> bool:
-    """Return whether two values are not the same."""
+    """Return whether two values differ."""
     return not equal(one, other, budget)
 
 
 def less(one: Any, other: Any, budget: Budget) -> bool:
-    """Return whether one number or text comes before another; values that have no order do not."""
+    """Return whether one number or text comes before another; False for values without an order."""
     return bool(_ordered(one, other) and one < other)
 
 
@@ -80,7 +79,7 @@ def _ordered(one: Any, other: Any) -> bool:
 
 
 def contains(whole: Any, part: Any, budget: Budget) -> bool:
-    """Return whether a text has a text in it (letter case aside), a list an equal item, or an object a key."""
+    """Return whether a text contains a text (ignoring case), a list an equal item, or an object a key."""
     kind = type(whole)
     if kind is str:
         return type(part) is str and part.casefold() in whole.casefold()

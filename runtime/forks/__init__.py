@@ -1,1 +1,1 @@
-"""Forks: a session's past up to one event as a session of its own, and a run of it again with what was recorded."""
+"""Forks: a session's past up to one event as a new session, and re-runs of a recorded invocation in a fork."""

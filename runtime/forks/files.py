@@ -1,4 +1,4 @@
-"""A session's files for its fork: every version up to the one that was there, so that the versions events name stay true."""
+"""Copying a session's files into its fork: every version up to the last one, so that the versions that events name stay valid."""
 
 from __future__ import annotations
 
@@ -15,45 +15,43 @@ from runtime.sessions.session import SessionKey
 
 @dataclass(slots=True)
 class FilesCopied:
-    """What became of a session's files.
+    """The result of copying a session's files.
 
     Attributes:
-        names: files that the fork has.
-        missing: versions that the service does not have, or that a rewind erased; the fork has empty ones in their place.
+        names: the fork's files.
+        missing: versions that the service does not have, or that a rewind erased; the fork has empty versions instead.
     """
 
     names: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def notes(self, events: Sequence[Event], *, asked: bool) -> list[str]:
-        """Return what a person should know.
+        """Return sentences for the person who forks.
 
         Args:
-            events: whose files were to be copied.
-            asked: it was said where the files are.
+            events: the events whose files were to be copied.
+            asked: whether the location of the files was given.
         """
         named = sorted(name for name in versions_after(events) if not name.startswith(USER_PREFIX))
         if named and not asked:
-            return [f"The session's files were not copied, as it was not said where they are: {', '.join(named)}."]
-        return (
-            [f"These versions of files are not there any more, and empty in the fork: {', '.join(self.missing)}."] if self.missing else []
-        )
+            return [f"The session's files were not copied because their location was not given: {', '.join(named)}."]
+        return [f"These file versions no longer exist and are empty in the fork: {', '.join(self.missing)}."] if self.missing else []
 
 
 async def copy_files(
     source: BaseArtifactService, target: BaseArtifactService, key: SessionKey, fork: SessionKey, events: Sequence[Event]
 ) -> FilesCopied:
-    """Copy a session's files as they were after some events; the user's own files are shared and stay where they are.
+    """Copy a session's files as they were after some events. The user's own files are shared and are not copied.
 
     Args:
-        source: keeps them.
-        target: keeps the fork's; may be the same.
+        source: stores the session's files.
+        target: stores the fork's files; may be the same service.
         key: the session.
         fork: the new session.
-        events: up to where.
+        events: the events up to the fork.
 
     Raises:
-        StorageError, InputValidationError: a file cannot be saved; those that were are removed again.
+        StorageError, InputValidationError: a file cannot be saved; the files already saved are removed.
     """
     copied = FilesCopied()
     try:
@@ -81,7 +79,7 @@ async def _copy_version(
 
 
 async def remove_files(service: BaseArtifactService, fork: SessionKey, copied: FilesCopied) -> None:
-    """Take back what `copy_files` saved, as the fork could not be stored."""
+    """Remove what `copy_files` saved, after the fork could not be stored."""
     for name in copied.names:
         await service.delete_artifact(**_names(fork, name))
 

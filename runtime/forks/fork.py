@@ -1,8 +1,8 @@
-"""A fork: everything a session had after one of its events, as a session of its own. The session it comes from is only read.
+"""A fork: a session's contents after one of its events, as a new session. The original session is only read.
 
-The fork has the events up to there with their ids and times, the state that was there at its creation and after each of them, and the
-session's files as they were. `user:` and `app:` keys are shared: in the same database the fork sees them as they are now; in another one
-they are set as they were then, where they do not exist yet.
+The fork has the events up to there with their ids and times, the state at creation and after each event, and the session's files as they
+were. `user:` and `app:` keys are shared: in the same database, the fork sees their present values; in another one, they are set to their
+values of that moment where they do not exist yet.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from runtime.support.worker_threads import run_in_thread
 
 
 class ForkError(KnownError):
-    """A session cannot be forked that way; the text says why."""
+    """A session cannot be forked this way; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A session that was made of another one.
+    """A session that was made from another one.
 
     Attributes:
         key: the new session.
-        database: the path or URL (no password) it was asked to be in; None for a service that was given.
-        lineage: where it comes from.
-        notes: what a person should know, sentences.
+        database: the path or URL (no password) that it was requested in; None for a given service.
+        lineage: its origin.
+        notes: sentences for the person who forks.
     """
 
     key: SessionKey
@@ -55,14 +55,14 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a fork begins to be a session of its own, and under which name.
+    """The point at which a fork separates from its session, and the fork's id.
 
     Attributes:
-        at: the last event that is taken over, by id; None: all of them.
-        before: instead, the first event that is not taken over. The first event of an invocation is its user's message.
-        session_id: the new session's; None for a new one.
-        changed: what will be different in it, for its lineage.
-        files_at: files as they were after this event, where a run is to be made again up to there; None: as of the last event taken over.
+        at: id of the last event that is copied; None: all events are.
+        before: instead of `at`, the first event that is not copied. An invocation's first event is its user's message.
+        session_id: the new session's id; None for a generated one.
+        changed: what will be different in the fork; recorded in its lineage.
+        files_at: copy the files as they were after this event, for a run that is repeated up to there; None: as of the last copied event.
     """
 
     at: str | None = None
@@ -74,7 +74,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where the session's files are, and where the fork's go; the same place if there is only one."""
+    """The services with the session's files and for the fork's files; the same one if only `source` is given."""
 
     source: BaseArtifactService
     target: BaseArtifactService | None = None
@@ -86,29 +86,29 @@ async def fork_session(
     """Fork a session of any database that can be read.
 
     Args:
-        source: path or URL of the database it is in.
+        source: path or URL of the session's database.
         key: the session.
-        cut: where, and under which name; all of it by default.
-        into: path or URL of the database the fork goes to; made if it does not exist. None: the same, if it is ours. Naming another
-            program's database here, also the same one again, is the consent to write into it; a backup is made first.
-        files: where the session's files are kept.
+        cut: the fork's last event and id; by default all events and a generated id.
+        into: path or URL of the fork's database, created if it does not exist. None: the same database, if it is ours. Naming another
+            program's database here, even the same one, is the consent to write into it; a backup is made first.
+        files: the services with the session's and for the fork's files.
 
     Returns:
         The new session.
 
     Raises:
         ForkError: the database is another program's and `into` was not given.
-        SessionNotFoundError: there is no such session.
-        NotFoundError: it has no such event.
+        SessionNotFoundError: the session does not exist.
+        NotFoundError: the session has no such event.
         AlreadyExistsError: the new session's id is taken.
-        StorageError: a database cannot be read, or not be written.
+        StorageError: a database cannot be read or written.
     """
     history, created, ours = await run_in_thread(lambda: _read(source, key))
     same_place = into is None or _same(source, into)
     if into is None and not ours:
         raise ForkError(
-            f"{without_password(source)} was written by another program. Say with `into` (--into) where the fork shall be: in a"
-            " new database, or in the same one, which gets a backup beside it and two tables of ours."
+            f"{without_password(source)} was written by another program. Name a database for the fork with `into` (--into): a"
+            " new one, or the same one; then a backup is made beside it and two tables of ours are added."
         )
     target = source if into is None else into
     service = await run_in_thread(lambda: open_session_service(target))
@@ -128,17 +128,17 @@ async def fork_into(
     database: str | None,
     files: Files | None = None,
 ) -> Fork:
-    """Fork a session into a service that is open.
+    """Fork a session into an open service.
 
     Args:
-        service: keeps the fork.
-        history: of the session; nobody else uses it meanwhile.
+        service: stores the fork.
+        history: the session's history; not used by anything else meanwhile.
         key: the session.
-        created: when it was created, epoch seconds.
-        cut: where, and under which name; all of it by default.
-        same_place: the service is where the session is.
-        database: what to call the place the session is in, for the lineage of a fork elsewhere.
-        files: where the session's files are kept.
+        created: when the session was created, epoch seconds.
+        cut: the fork's last event and id; by default all events and a generated id.
+        same_place: whether the service has the session too.
+        database: the name of the session's database, for the lineage of a fork elsewhere.
+        files: the services with the session's and for the fork's files.
 
     Raises:
         NotFoundError: the session has no such event.
@@ -150,10 +150,10 @@ async def fork_into(
     fork_key = SessionKey(key.app_name, key.user_id, (cut.session_id or "").strip() or new_uuid())
     last = history.events[index].id if index >= 0 else None
     lineage = Lineage(key, None if same_place else database, last, index + 1, time.time(), cut.changed)
-    # A long session takes a second: whoever waits for this may have a window to draw.
+    # Reading a long session takes a second; a window must be able to draw meanwhile.
     copy, then = await run_in_thread(lambda: _copy(history, index, created, lineage, same_place=same_place))
     if await service.get_session(**_names(fork_key), config=GetSessionConfig(num_recent_events=0)) is not None:
-        # Said before a file is copied: these names' files are that session's.
+        # Checked before a file is copied: files under this id belong to the existing session.
         raise AlreadyExistsError(f"Session with id {fork_key.session_id} already exists.")
     with_files = history.events[: (_index(history.events, cut.files_at) if cut.files_at else index) + 1]
     copied = await copy_files(files.source, files.target or files.source, key, fork_key, with_files) if files else FilesCopied()
@@ -167,7 +167,7 @@ async def fork_into(
 
 
 def _copy(history: History, index: int, created: float, lineage: Lineage, *, same_place: bool) -> tuple[SessionCopy, ScopedState]:
-    """Return what the fork is to have, and the state that was there then."""
+    """Return the fork's contents, and the state at that moment."""
     events = [_as_taken_over(history, place) for place in range(index + 1)]
     then = history.state_at(index)
     copy = SessionCopy(
@@ -185,7 +185,7 @@ def _copy(history: History, index: int, created: float, lineage: Lineage, *, sam
 
 
 def index_of_cut(events: Sequence[Event], cut: Cut) -> int:
-    """Return the index of the last event that a fork takes over; -1 for none.
+    """Return the index of the last event that a fork copies; -1 for none.
 
     Raises:
         NotFoundError: there is no such event.
@@ -225,7 +225,7 @@ def _name(source: str) -> str:
 
 
 def _as_taken_over(history: History, index: int) -> Event:
-    """Return an event with its delta as ours are: values whole, and no `temp:` keys, which google-adk stored up to 1.16."""
+    """Return an event with its delta in our form: complete values, and no `temp:` keys, which google-adk stored up to 1.16."""
     event = history.events[index]
     delta = history.whole_delta(index)
     if all(delta.get(key, event) is value for key, value in event.actions.state_delta.items()):
@@ -236,8 +236,8 @@ def _as_taken_over(history: History, index: int) -> Event:
 def _notes(then: ScopedState, same_place: bool) -> list[str]:
     notes = []
     if then.unknown:
-        notes.append(f"Nobody recorded what these keys were at that moment; the fork does not have them: {', '.join(then.unknown)}.")
+        notes.append(f"These keys' values at that moment were not recorded, so the fork does not have them: {', '.join(then.unknown)}.")
     shared = sorted([*then.user, *then.app])
     if shared and same_place:
-        notes.append(f"These keys are shared with other sessions; the fork sees them as they are now: {', '.join(shared)}.")
+        notes.append(f"These keys are shared with other sessions; the fork sees their present values: {', '.join(shared)}.")
     return notes

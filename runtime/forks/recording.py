@@ -1,7 +1,7 @@
-"""What a run said and did up to one of its events, for making it again. Pure.
+"""The recording of a run up to one of its events, for repeating it. Pure.
 
-The recording is what was committed: what models answered and what tools returned. What an agent that ran as a tool did inside its call is
-stored nowhere, only what it returned; so such a call is repeated whole or made anew whole.
+The recording is what was committed: the models' answers and the tools' results. The events inside an agent that ran as a tool are not
+stored, only its result, so such a call is either repeated from its result or run again completely.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from runtime.sessions.state import scope_of
 
 
 class RecordingError(KnownError):
-    """A run cannot be made again from that event, or not with that change; the text says why."""
+    """A run cannot be repeated from this event, or with this change; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Recording:
     """One invocation up to one of its events.
 
     Attributes:
-        invocation_id: which.
-        messages: the user's events: what began it, then the answers to its calls.
+        invocation_id: its id.
+        messages: the user's events: the message that started the invocation, then the answers to its calls.
         answers: all other events, in commit order.
-        is_altered: a person changed the last of them.
+        is_altered: whether a person changed the last of them.
     """
 
     invocation_id: str
@@ -42,7 +42,7 @@ class Recording:
 
     @property
     def first_event_id(self) -> str:
-        """The event before which the fork is made that the run is made in again."""
+        """The event before which to fork for repeating the run."""
         return self.messages[0].id
 
     @property
@@ -51,18 +51,18 @@ class Recording:
         return self.answers[-1] if self.answers else self.messages[-1]
 
     def altered(self, content: types.Content) -> Recording:
-        """Return the recording with another content in its last event; what comes after it was not recorded and happens live.
+        """Return the recording with other content in its last event; everything after it runs live.
 
         Args:
-            content: of a model's answer; or function responses to the same calls.
+            content: a model's answer, or function responses to the same calls.
 
         Raises:
-            RecordingError: the last event is neither a model's answer nor a tool's result, or the responses are to other calls.
+            RecordingError: the last event is neither a model's answer nor a tool's result, or the responses answer other calls.
         """
         last = self.last
         what = alterable(last)
         if what is None:
-            raise RecordingError(f"Event {last.id} is neither a model's answer nor a tool's result: there is nothing in it to change.")
+            raise RecordingError(f"Event {last.id} is neither a model's answer nor a tool's result, so it cannot be changed.")
         if what == "result":
             given = [part.function_response.id for part in content.parts or [] if part.function_response]
             if given != [response.id for response in last.get_function_responses()]:
@@ -72,7 +72,7 @@ class Recording:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know before the run is made again, sentences."""
+        """Sentences for the person who repeats the run."""
         shared = sorted({key for event in self.answers for key in event.actions.state_delta if scope_of(key) in ("user", "app")})
         if not shared:
             return []
@@ -80,15 +80,15 @@ class Recording:
 
 
 def recording_until(events: Sequence[Event], event_id: str) -> Recording:
-    """Return the recording of an event's invocation up to and with that event.
+    """Return the recording of an event's invocation up to and including that event.
 
     Args:
-        events: the session's, in commit order.
+        events: the session's events, in commit order.
         event_id: the last event that is repeated.
 
     Raises:
         NotFoundError: there is no such event.
-        RecordingError: its invocation has no user message: it is a summary, a rewind, or an edit by hand.
+        RecordingError: its invocation has no user message: it is a summary, a rewind, or a manual edit.
     """
     last = next((index for index, event in enumerate(events) if event.id == event_id), None)
     if last is None:
@@ -97,17 +97,17 @@ def recording_until(events: Sequence[Event], event_id: str) -> Recording:
     own = [event for event in events[: last + 1] if event.invocation_id == invocation_id and not _is_by_hand(event)]
     messages = tuple(event for event in own if event.author == "user" and event.content)
     if not messages or messages[0] is not own[0]:
-        raise RecordingError(f"The invocation {invocation_id} did not begin with a message: there is nothing to run again.")
+        raise RecordingError(f"The invocation {invocation_id} did not begin with a message, so there is nothing to run again.")
     return Recording(invocation_id, messages, tuple(event for event in own if event.author != "user"))
 
 
 def _is_by_hand(event: Event) -> bool:
-    """Return whether an event is neither what an agent nor what its user did: state edited, or progress told, from outside."""
+    """Return whether an event was added from outside the run: a manual state edit or a progress report."""
     return is_state_edit(event) or is_progress(event)
 
 
 def alterable(event: Event) -> Literal["answer", "result"] | None:
-    """Return what of an event can be changed in a run made again; None if nothing can."""
+    """Return which content of an event can be changed before a re-run; None if nothing can."""
     if event.author == "user":
         return None
     if event.get_function_responses():
@@ -116,7 +116,7 @@ def alterable(event: Event) -> Literal["answer", "result"] | None:
 
 
 def is_said(event: Event) -> bool:
-    """Return whether an event is what an agent said or called, and neither a result nor a question to a person."""
+    """Return whether an event is an agent's text or calls, and neither a result nor a request to a person."""
     if event.get_function_responses() or any(call.name in REQUEST_TOOLS for call in event.get_function_calls()):
         return False
     return bool((event.content and event.content.parts) or event.error_code)

@@ -1,12 +1,12 @@
-"""A run made again: models and tools are answered from what was recorded, and from where that ends they are asked.
+"""Repeating a run: recorded answers replace models and tools; after the end of the recording, models and tools are called.
 
-What one agent did on one branch is one stream of recorded events. Each event that the run commits takes its counterpart from there, and a
-model's answer is taken when the agent asks for it. A call is known by its id, which the recorded answer brought along. When an agent does
-something else than was recorded, its stream is worth nothing any more, nor is that of any agent that can see it; agents on other branches
-see nothing of it and go on from the recording.
+The recorded events of one agent on one branch form a stream. Each event that the run commits consumes its counterpart in its stream, and
+a model's answer is taken from the stream when the agent calls its model. A tool call is identified by its id, which came with the recorded
+answer. When an agent diverges from the recording, its stream and the streams of all agents that see its branch become invalid; agents on
+other branches do not see the change and continue from the recording.
 
-Only models and tools are answered. Callbacks of agents and the code of custom agents run; callbacks round a model or tool do not, as
-what they changed is part of the recorded answer.
+Only models and tools are replaced. Agent callbacks and the code of custom agents run. Model and tool callbacks do not, as the recorded
+answer already contains their changes.
 """
 
 from __future__ import annotations
@@ -33,20 +33,19 @@ if TYPE_CHECKING:
 
 NAME = "inspector_replay"
 _OWN_MARKS = (RESUMED, EDITED, REPLAYED)
-Stream = tuple[str, str | None]
-"""An agent's name and its branch."""
+Stream = tuple[str, str | None]  # an agent's name and its branch
 
 
 class Replay(BasePlugin):
     """Answers a run from a recording.
 
     Attributes:
-        model_calls: how many model calls were answered from it.
-        tool_calls: how many tools were.
-        divergences: where the run went another way than the recorded one, sentences; from there on it is live.
+        model_calls: how many model calls were answered from the recording.
+        tool_calls: how many tool calls were.
+        divergences: where the run differs from the recording, as sentences; from there on it is live.
 
     Args:
-        recording: what to repeat.
+        recording: the recording to repeat.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -66,7 +65,7 @@ class Replay(BasePlugin):
 
     @property
     def is_live(self) -> bool:
-        """Whether nothing recorded is left to repeat."""
+        """Whether no recorded event is left to repeat."""
         return not any(left and self._holds(stream[1]) for stream, left in self._left.items())
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
@@ -85,7 +84,7 @@ class Replay(BasePlugin):
         return _response(event)
 
     async def after_model_callback(self, *, callback_context: CallbackContext, llm_response: LlmResponse) -> LlmResponse | None:
-        """See `BasePlugin`; what the agent's own callback changed stands in the recorded answer already."""
+        """See `BasePlugin`; the recorded answer already contains the changes of the agent's own callback."""
         return llm_response if isinstance(llm_response, _Recorded) else None
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
@@ -95,7 +94,7 @@ class Replay(BasePlugin):
             return None
         results = self._results.get(call_id or "")
         if not results:
-            self._check_nothing_left(ctx, f"{tool.name} was called, of which no result was recorded", own=True)
+            self._check_nothing_left(ctx, f"{tool.name} was called, but no result was recorded for this call", own=True)
             return None
         event = results.pop(0)
         self.tool_calls += 1
@@ -113,7 +112,7 @@ class Replay(BasePlugin):
         return dict(result) if isinstance(result, _RecordedResult) else None
 
     async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
-        """See `BasePlugin`: takes the event's counterpart out of what is left."""
+        """See `BasePlugin`; removes the event's counterpart from the recorded events."""
         if event.partial or invocation_context.shared.outer is not None or not self._holds(event.branch):
             return None
         left = self._left.get((event.author, event.branch), [])
@@ -124,7 +123,7 @@ class Replay(BasePlugin):
             return None
         left.remove(counterpart)
         if alterable(counterpart) is None and counterpart.long_running_tool_ids:
-            # A question to a person: the recorded answer names the recorded call.
+            # A request to a person: the recorded answer names the recorded call.
             event.content = counterpart.content and counterpart.content.model_copy(deep=True)
             event.long_running_tool_ids = set(counterpart.long_running_tool_ids)
         if counterpart.id in self._given:
@@ -135,12 +134,12 @@ class Replay(BasePlugin):
         return None
 
     def _check_nothing_left(self, ctx: InvocationContext, what: str, *, own: bool = False) -> None:
-        """Note a divergence if the agents that see this one have recorded work left.
+        """Note a divergence if the agents that see this one have recorded events left.
 
         Args:
-            ctx: where something happens that was not recorded.
-            what: a phrase that says what.
-            own: only this agent's own answers count: other calls of its turn are answered meanwhile.
+            ctx: the context of the unrecorded action.
+            what: a phrase that describes the action.
+            own: only this agent's own answers count; other calls of its turn are being answered.
         """
         here = (ctx.agent.name, ctx.branch)
         streams = [here] if own else [stream for stream in self._left if _sees(stream[1], ctx.branch)]
@@ -157,22 +156,22 @@ class Replay(BasePlugin):
 
 
 class _Recorded(LlmResponse):
-    """A model's answer that was recorded."""
+    """A recorded answer of a model."""
 
 
 class _RecordedResult(dict[str, Any]):
-    """A tool's result that was recorded."""
+    """A recorded result of a tool."""
 
 
 def _sees(branch: str | None, other: str | None) -> bool:
-    """Return whether agents on two branches see each other's events, one way or the other."""
+    """Return whether agents on two branches see each other's events, in one direction or the other."""
     if branch is None or other is None or branch == other:
         return True
     return branch.startswith(other + ".") or other.startswith(branch + ".")
 
 
 def _answered(event: Event) -> list[str]:
-    """Return the ids of the calls that an event has the results of, those that returned nothing included."""
+    """Return the ids of the calls that an event answers, including those that returned nothing."""
     without: list[str] = (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, [])
     return [*(response.id or "" for response in event.get_function_responses()), *without]
 
@@ -190,7 +189,7 @@ def _shape(event: Event) -> tuple[Any, ...]:
 
 
 def _edits(event: Event) -> dict[str, Any]:
-    """Return what a person changed in an answer, as `runtime.debugger.interception` marks it."""
+    """Return the description of a person's change in an answer, as `runtime.debugger.interception` marks it."""
     results = {response.id or "": {"tool": response.name, "result": response.response} for response in event.get_function_responses()}
     return {"calls": results} if results else {"model": {"answer": True}}
 
@@ -199,18 +198,18 @@ def _response(event: Event) -> LlmResponse:
     fields = {name: getattr(event, name) for name in LlmResponse.model_fields if name in event.model_fields_set}
     content = fields.get("content")
     if content is not None:
-        fields["content"] = content.model_copy(deep=True)  # the flow numbers its calls
+        fields["content"] = content.model_copy(deep=True)  # the flow assigns ids to its calls
     metadata = {key: value for key, value in (event.custom_metadata or {}).items() if key not in _OWN_MARKS}
     return _Recorded(**{**fields, "custom_metadata": metadata or None})
 
 
 def _take_over(recorded: EventActions, context: CallbackContext, call_id: str | None) -> None:
-    """Do what a recorded answer did besides answering.
+    """Apply the side effects of a recorded answer.
 
     Args:
-        recorded: of the event.
-        context: of the callback in its place.
-        call_id: the call whose result it is; None of a model's answer.
+        recorded: the recorded event's actions.
+        context: the context of the callback that gives the answer.
+        call_id: the call whose result it is; None for a model's answer.
     """
     context.state.update({key: value for key, value in recorded.state_delta.items() if scope_of(key) != "temp"})
     actions = context.actions

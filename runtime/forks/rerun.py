@@ -1,4 +1,4 @@
-"""Making a recorded run again in a fork: with its answers as far as they were recorded, and live from there on."""
+"""Repeating a recorded run in a fork: with recorded answers as far as they go, and live from there on."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from runtime.sessions.session import SessionKey
 
 
 class Rerun:
-    """One run made again.
+    """One repeated run.
 
     Attributes:
-        replay: what was answered from the recording, and where the run went another way.
+        replay: how many answers came from the recording, and where the run diverged.
 
     Args:
-        runner: of the app; its session service keeps the fork.
+        runner: the app's Runner; its session service has the fork.
         key: the fork, made before `recording.first_event_id`.
-        recording: what to repeat.
+        recording: the recording to repeat.
         run_config: settings of the run.
     """
 
@@ -35,16 +35,16 @@ class Rerun:
         self._run_config = run_config
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Run it; as `Runner.run_async`.
+        """Run it and yield its events, as `Runner.run_async` does.
 
-        Answers that the person gave to calls are given again. If the run went another way before, and does not wait for one, it ends there.
+        A person's recorded answers to calls are given again. If the run has diverged and does not wait for one, it ends there.
         """
         plugins = self._runner.plugin_manager
         plugins.register_plugin(self.replay, first=True)
         try:
             for number, message in enumerate(self._recording.messages):
                 if number and not await self._is_asked(message):
-                    self.replay.divergences.append("The run does not wait for the answer that was recorded; it was not given.")
+                    self.replay.divergences.append("The run does not wait for the recorded answer, so the answer was not given.")
                     return
                 async with aclosing(self._run(message)) as events:
                     async for event in events:

@@ -1,4 +1,4 @@
-"""Which sessions were made of which: forks of forks as trees. Pure."""
+"""Fork trees: which sessions were forked from which. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class ForkNode:
 
     Attributes:
         key: the session.
-        database: which other database it is in; None: the one that was read.
-        lineage: where it comes from; None for one that is not a fork.
-        exists: whether it is there; of another database's that is not looked up.
-        children: what was forked from it, the oldest fork first.
+        database: the other database that it is in; None: the database that was read.
+        lineage: its origin; None for a session that is not a fork.
+        exists: whether the session exists; assumed for another database.
+        children: the forks of it, oldest first.
     """
 
     key: SessionKey
@@ -29,13 +29,13 @@ class ForkNode:
 
 
 def fork_trees(sessions: Iterable[SessionKey], lineages: Mapping[SessionKey, Lineage]) -> list[ForkNode]:
-    """Return a database's fork trees, by their roots; sessions that neither are nor have forks are left out.
+    """Return a database's fork trees. Sessions that neither are forks nor have any are left out.
 
     A parent that was deleted, or is in another database, is a root without a lineage.
 
     Args:
-        sessions: all of the database.
-        lineages: of its forks.
+        sessions: all sessions of the database.
+        lineages: the lineages of its forks.
     """
     existing = set(sessions)
     children: dict[tuple[str | None, SessionKey], list[SessionKey]] = {}
@@ -52,5 +52,5 @@ def fork_trees(sessions: Iterable[SessionKey], lineages: Mapping[SessionKey, Lin
 
     roots = [place for place in children if place[0] is not None or place[1] not in lineages]
     trees = [node(*place) for place in roots]
-    # A deleted session whose name a descendant of it got: no root leads there.
+    # A deleted session whose id one of its descendants was given: no root leads there.
     return trees + [node(None, key) for key in lineages if key not in reached]

@@ -1,1 +1,1 @@
-"""The past of a session: its state at any event, its invocations and their checkpoints. The only fold over events."""
+"""A session's history: state at any event, invocations and their checkpoints. The only fold over events is here."""

@@ -1,8 +1,8 @@
-"""Where an invocation stood, computed from its events alone (seed: resume, "Cómo funciona").
+"""An invocation's progress, computed from its events alone.
 
-A checkpoint of an agent says: everything below it begins anew from here. So the checkpoints, ends and escalations of an agent's
-descendants count only if they came after its own last checkpoint. That one rule keeps finished work finished, and lets a loop's next round
-run what the last round ran.
+An agent's checkpoint means that everything below it starts again from there. So the checkpoints, ends and escalations of an agent's
+descendants count only if they came after the agent's own last checkpoint. This rule keeps finished work finished, and lets a loop's next
+round run the same sub-agents again.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from runtime.history.agent_tree import AgentTree
 
 @dataclass(slots=True)
 class Checkpoints:
-    """How far each agent of an invocation is.
+    """The progress of each agent of an invocation.
 
     Attributes:
         states: agent name → its last checkpoint.
-        ended: agent name → whether its end is committed; False if it began.
-        escalated: names of the loops that were told to stop.
-        seen: agent name → every checkpoint it committed since it was called, for telling replayed ones.
-        called_back: agent name → its agent callbacks whose event is committed since it was called, and whether that event says anything.
+        ended: agent name → whether its end is committed; False if it has only started.
+        escalated: names of the loops that an escalation ended.
+        seen: agent name → every checkpoint it committed since it was called, for recognizing replayed ones.
+        called_back: agent name → its agent callbacks whose event is committed since it was called, and whether that event has content.
     """
 
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Checkpoints:
     called_back: dict[str, dict[str, bool]] = field(default_factory=dict)
 
     def forget(self, agent_name: str) -> None:
-        """Drop what is known of an agent: it begins anew."""
+        """Drop an agent's progress: it starts again."""
         self.states.pop(agent_name, None)
         self.ended.pop(agent_name, None)
         self.escalated.discard(agent_name)
@@ -44,11 +44,11 @@ class Checkpoints:
 
 
 def read_checkpoints(events: Iterable[Event], root: AgentTree | None) -> Checkpoints:
-    """Read how far each agent is from the committed events of one invocation.
+    """Read each agent's progress from the committed events of one invocation.
 
     Args:
-        events: of one invocation, in commit order.
-        root: the agent tree; without it, checkpoints of callers do not reset what is below them.
+        events: the invocation's events, in commit order.
+        root: the agent tree; without it, an agent's checkpoint does not reset its descendants.
     """
     found = Checkpoints()
     for event in events:
@@ -78,7 +78,7 @@ def _read_event(found: Checkpoints, event: Event, root: AgentTree | None) -> Non
         found.ended[name] = False
         speaking = root.find_agent(name) if root else None
         for above in speaking.ancestors() if speaking else ():
-            # google-adk 2.x commits an agent's end already when it hands over, before the other one speaks.
+            # google-adk 2.x commits an agent's end when it transfers, before the other agent's first event.
             if found.ended.get(above.name):
                 found.ended[above.name] = False
     if actions.escalate and root:

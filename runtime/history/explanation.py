@@ -1,4 +1,4 @@
-"""Which keys' recorded writes end in their present value: as plain values, as merged objects, or not at all."""
+"""Which recorded writes explain a key's present value: as plain values, as merge patches, or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOTHING = object()
 
 
 def merge_patch(old: Any, patch: Any) -> Any:
-    """Return `old` changed by a JSON merge patch, as google-adk's SqliteSessionService up to 2.7 updated state (SEMANTICS.md 3)."""
+    """Return `old` changed by a JSON merge patch, as google-adk's SqliteSessionService updated state up to 2.7."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(old) if isinstance(old, dict) else {}
@@ -24,7 +24,7 @@ def merge_patch(old: Any, patch: Any) -> Any:
 
 
 class Explanation:
-    """Finds the keys whose recorded writes do not simply end in the present value, from the writes one after the other."""
+    """Finds the keys whose recorded writes do not simply end in the present value. Writes are added one after the other."""
 
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}
@@ -36,17 +36,17 @@ class Explanation:
         return self._last.keys()
 
     def add(self, delta: Mapping[str, Any]) -> None:
-        """Take in the next write."""
+        """Add the next write."""
         for key, value in delta.items():
             self._last[key] = value
-            # Only objects can be merged: a plain value is what a merge leaves, too.
+            # Only objects are merged; a plain value replaces the old one in a merge patch, too.
             self._merged[key] = merge_patch(self._merged.get(key), value) if isinstance(value, dict) else value
 
     def result(self, present: Mapping[str, Any]) -> tuple[set[str], set[str]]:
-        """Return the keys that merge patches explain, and those that nothing explains.
+        """Return the keys that merge patches explain, and the keys that nothing explains.
 
         Args:
-            present: the merged state now.
+            present: the present merged state.
         """
         patched: set[str] = set()
         unsure: set[str] = set()
@@ -65,7 +65,7 @@ def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> 
 
     Args:
         writes: key → all values written to it, in commit order.
-        present: the merged state now.
+        present: the present merged state.
 
     Returns:
         Keys that merge patches explain, and keys that nothing explains.

@@ -1,4 +1,4 @@
-"""The past of a session that is kept in memory."""
+"""The history of a session that is kept in memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from runtime.sessions.session import SessionKey
 
 
 def history_in_memory(service: InMemorySessionService, key: SessionKey) -> History:
-    """Return a session's past; nothing in it is unknown.
+    """Return a session's history; nothing in it is unknown.
 
     Args:
-        service: that keeps it.
+        service: the service that keeps the session.
         key: the session.
 
     Raises:

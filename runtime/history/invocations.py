@@ -1,4 +1,4 @@
-"""A session's invocations: which are finished, which wait for a person, which were interrupted."""
+"""A session's invocations: which are finished, paused until a person answers, interrupted, or rewound."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PendingKind = Literal["confirmation", "long_running", "credential", "interrupted
 
 @dataclass(frozen=True, slots=True)
 class LastCheckpoint:
-    """Where resuming an invocation begins.
+    """The place from which an invocation resumes.
 
     Attributes:
-        agent: who committed it last, a checkpoint or its end.
-        event_id, timestamp: the event, and when (epoch seconds).
+        agent: the agent of the last checkpoint or end.
+        event_id, timestamp: its event and commit time (epoch seconds).
     """
 
     agent: str
@@ -34,23 +34,23 @@ class LastCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class PendingItem:
-    """Something that waits for a person.
+    """An item that waits for a person.
 
     Attributes:
-        kind: what it is; `interrupted`: the invocation can be resumed.
-        invocation_id: where.
+        kind: what it is; `interrupted` means that the invocation can be resumed.
+        invocation_id: its invocation.
         call_id: the function call to answer; None for `interrupted`.
-        name: the tool's name (of a confirmation or credential: of the tool it is for); None for `interrupted`.
-        args: what the tool was called with.
+        name: the tool's name (for a confirmation or credential, the tool that it is for); None for `interrupted`.
+        args: the tool's arguments.
         hint: the question, if there is one.
-        event_id: the event that asks; the last one for `interrupted`.
+        event_id: the event that asks; the invocation's last one for `interrupted`.
         author: the agent that asks.
-        payload: what a confirmation lets the person fill in, as it stands.
+        payload: the form that a confirmation lets the person fill in, with its present values.
         reason: why the invocation has not ended, a phrase.
         last_time: when its last event was committed (epoch seconds).
-        checkpoint: the invocation's last one; None if it has none.
+        checkpoint: the invocation's last checkpoint; None if it has none.
         so_far: the newest receipt or progress of a long-running call; None if it left none.
-        auth_config: the configuration that a credential is asked with.
+        auth_config: the configuration in a credential request.
     """
 
     kind: PendingKind
@@ -62,7 +62,7 @@ class PendingItem:
     event_id: str | None = None
     author: str | None = None
     payload: Any = None
-    # What is told beside it does not make it another item: somebody may be writing the answer.
+    # Not compared: a change here does not make it another item, and a person may be writing the answer.
     reason: str = field(default="", compare=False)
     last_time: float = field(default=0.0, compare=False)
     checkpoint: LastCheckpoint | None = field(default=None, compare=False)
@@ -77,10 +77,10 @@ class Invocation:
     Attributes:
         invocation_id: its id.
         status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`.
-        reason: why it has that status, a phrase for people.
-        first_event_id, last_event_id: its bounds.
-        checkpoint: agent name → its checkpoint, or "end".
-        pending: what waits for a person.
+        reason: a phrase that explains the status.
+        first_event_id, last_event_id: its first and last event.
+        checkpoint: agent name → its last checkpoint, or "end".
+        pending: items that wait for a person.
     """
 
     invocation_id: str
@@ -93,11 +93,11 @@ class Invocation:
 
 
 def invocations(events: Sequence[Event], only: Container[str] | None = None) -> list[Invocation]:
-    """Return a session's invocations in the order in which they began.
+    """Return a session's invocations in the order of their first events.
 
     Args:
         events: all events of the session, in commit order.
-        only: ids of those that are wanted; None: all.
+        only: ids of the wanted invocations; None: all.
     """
     groups: dict[str, list[Event]] = {}
     for event in events:
@@ -112,15 +112,15 @@ def invocations(events: Sequence[Event], only: Container[str] | None = None) -> 
 
 
 def pending_items(events: Sequence[Event]) -> list[PendingItem]:
-    """Return what waits for a person in a session, the newest last."""
+    """Return a session's items that wait for a person, the newest last."""
     return [item for invocation in invocations(events) for item in invocation.pending]
 
 
 def rewound_invocations(steps: Iterable[tuple[str, str | None]]) -> set[str]:
-    """Return the invocations that were taken back.
+    """Return the ids of the invocations that were taken back.
 
     Args:
-        steps: each event's invocation, and the one that it takes back, in commit order.
+        steps: each event's invocation and the invocation that it rewinds to, in commit order.
     """
     gone: set[str] = set()
     present: dict[str, None] = {}
@@ -136,11 +136,11 @@ def rewound_invocations(steps: Iterable[tuple[str, str | None]]) -> set[str]:
 
 
 def read_invocation(events: Sequence[Event], *, is_rewound: bool, answered: set[str | None]) -> Invocation:
-    """Return what the events of one invocation tell.
+    """Return one invocation, read from its events.
 
     Args:
-        events: of it, in commit order.
-        is_rewound: it was taken back.
+        events: the invocation's events, in commit order.
+        is_rewound: whether it was taken back.
         answered: ids of all function calls of the session that the user answered.
     """
     found = read_checkpoints(events, None)
@@ -208,10 +208,10 @@ def _status(
 
 
 def _speakers_after_end(events: list[Event], root: str) -> set[str]:
-    """Return who spoke, or stood at a checkpoint, after the root's end.
+    """Return the agents with content or a checkpoint after the root's end.
 
-    google-adk 2.x commits that end already when the root hands over; and who came first may be a child of a custom agent that is first
-    heard of at its own checkpoint.
+    google-adk 2.x commits the root's end when it transfers. Also, the first author may be a child of a custom agent whose own first event
+    is its checkpoint.
     """
     end = max(index for index, event in enumerate(events) if event.author == root and event.actions.end_of_agent)
     return {event.author for event in events[end:] if event.content or event.actions.agent_state is not None}
@@ -257,7 +257,7 @@ def _pending(
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """Return a JSON object, an empty one for anything else: a stored request may hold whatever its writer liked."""
+    """Return a JSON object; an empty one for any other value, as stored requests are not validated."""
     return value if isinstance(value, dict) else {}
 
 

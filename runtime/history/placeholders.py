@@ -16,6 +16,6 @@ _ARTIFACT = "artifact."
 
 
 def keys_in(template: str) -> set[str]:
-    """Return the state keys that a text names, whether it needs them or not."""
+    """Return the state keys that a template names, required and optional ones."""
     names = (match.group(2).strip().removesuffix("?") for match in _BRACES.finditer(template) if match.group(2) is not None)
     return {name for name in names if _SCOPED_NAME.fullmatch(name)}

@@ -1,4 +1,4 @@
-"""The events that no rewind has taken back."""
+"""The events that no rewind took back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runtime.sessions.event_list import EventList
 
 
 def without_rewound(events: Sequence[Event]) -> EventList:
-    """Return the events that no rewind took back, the rewinds themselves left out; the same object where there was no rewind."""
+    """Return the events that no rewind took back, without the rewinds themselves; the same object if there was no rewind."""
     events = events if isinstance(events, EventList) else EventList(events)
     rewinds = events.rewinds()
     if not rewinds:

@@ -1,4 +1,4 @@
-"""The state at one moment, and how two of them differ."""
+"""The state at one moment, and the differences between two states."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from runtime.sessions.state import Change, diff
 
 @dataclass(frozen=True, slots=True)
 class ScopedState:
-    """The state at one moment, by scope; keys with their prefixes.
+    """The state at one moment, by scope. Keys have their prefixes.
 
     Attributes:
-        session, user, app, temp: what is known.
-        unknown: keys of any scope that were, or may have been, there with a value that nobody recorded.
+        session, user, app, temp: the known values.
+        unknown: keys of any scope that exist, or may exist, with a value that was not recorded.
     """
 
     session: dict[str, Any] = field(default_factory=dict)
@@ -29,12 +29,12 @@ class ScopedState:
 
 
 def differences(before: ScopedState, after: ScopedState) -> list[Change]:
-    """Return how one state differs from another.
+    """Return the differences between two states.
 
-    A key whose value before is not recorded has the kind "written"; one whose value after is not recorded is left out.
+    A key whose earlier value is not recorded has the kind "written"; a key whose later value is not recorded is left out.
 
     Args:
-        before, after: at two moments of a session, or in two sessions.
+        before, after: the states at two moments of a session, or of two sessions.
     """
     changes = diff({**before.merged(), **before.temp}, {**after.merged(), **after.temp})
     unknown_before, unknown_after = set(before.unknown), set(after.unknown)

@@ -1,8 +1,8 @@
-"""The state after any event of a session: the only way to it, built on the only fold over history (`folds.py`).
+"""The state after any event of a session. This is the only way to compute it, on the only fold over history (`state_checkpoints.py`).
 
 A session's own keys follow from its baseline and its events. `user:` and `app:` keys are written by other sessions too: their writes are
-folded in where they were committed. Where a database did not record what was there at the beginning, a key's value is unknown until
-something that is recorded has written it; it is then listed, never guessed.
+folded in at the place where they were committed. If a database did not record the first value of a key, the value is unknown until a
+recorded write sets it. Unknown keys are listed, never guessed.
 """
 
 from __future__ import annotations
@@ -19,27 +19,26 @@ from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents, step_of
 from runtime.history.temp_states import TempStates, temp_part
 from runtime.sessions.state import SCOPES, Change, Scope, scope_of
 
-_STRIDES_AT_ONCE = 16
-"""Read in one go: what a long session's steps are read in must not keep others waiting."""
+_STRIDES_AT_ONCE = 16  # strides of a long session read per call, so that other users of the reading thread do not wait
 
 _NOTHING = object()
 
 
 class History:
-    """One session's past: plain data with no database behind it. It can grow with a session that is running.
+    """One session's history: plain data without a database. It can grow while the session runs.
 
     Args:
-        events: the session's, in commit order.
+        events: the session's events, in commit order.
         baseline: the session's own first state; None if it is not recorded.
-        shared: what others wrote to `user:` and `app:`, in commit order.
-        present: the merged state as it is now, None if the events and the rest say everything.
+        shared: writes to `user:` and `app:` keys from elsewhere, in commit order.
+        present: the present merged state; None if the events and the other arguments determine it.
         temp: `temp:` deltas by event id.
-        temp_places: with `steps`, where these events are: invocation id → index and event id, in order.
-        fixed_from: for `user` and `app`: from which event on nobody can have written them unseen.
-        patched: keys whose writer merged objects instead of replacing them.
+        temp_places: with `steps`, the places of these events: invocation id → index and event id, in order.
+        fixed_from: for `user` and `app`: the event from which on every write is recorded.
+        patched: keys that their writer changed by merge patches instead of replacing them.
         unsure: keys whose recorded writes do not explain their present value.
-        steps: in place of `events`, those of a long session, read when they are needed; `read_on` has to be called until it is read, and
-            finds `patched` and `unsure` itself.
+        steps: instead of `events`, the steps of a long session, read on demand. Call `read_on` until `is_read`; it determines `patched` and
+            `unsure` itself.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class History:
         known_steps = StepsOfEvents(self._events) if steps is None else LongSteps(steps, len(steps))
         self._folds = StateCheckpoints(start, known_steps, self._shared, frozenset(patched))
         self._present = dict(present or {})
-        # A session's own keys change with its events only: after the last one they are what they are now.
+        # A session's own keys change only with its events, so their values after the last event are the present ones.
         self._last = len(self) - 1
         self._own_now = {key: value for key, value in self._present.items() if scope_of(key) == "session"}
         self._fixed_from = dict(fixed_from or {})
@@ -91,12 +90,12 @@ class History:
 
     def _set_written(self, written: set[str]) -> None:
         self._keys = [*self._present, *(key for key in sorted(written) if key not in self._present)]
-        # Nothing recorded ever wrote these, so they have always had the value they have; for shared ones, from some event on.
+        # No recorded write sets these keys, so they have had their value throughout; shared keys since `fixed_from`.
         self._constant = {key: value for key, value in self._present.items() if key not in written and key not in self._unsure}
 
     @property
     def is_read(self) -> bool:
-        """Whether `state_at` can answer: always, but for a long session."""
+        """Whether `state_at` can be called: always true, except for a long session that is still being read."""
         return self._explanation is None
 
     @property
@@ -105,11 +104,11 @@ class History:
         return self._folds.read_count
 
     def __len__(self) -> int:
-        """Return how many events there are."""
+        """Return the number of events."""
         return len(self._folds.steps)
 
     def read_on(self) -> None:
-        """Read some more of a long session's steps; for the thread that may read them."""
+        """Read more of a long session's steps. Call it on the thread that may read them."""
         for _ in range(_STRIDES_AT_ONCE):
             if self._explanation is None:
                 return
@@ -127,7 +126,7 @@ class History:
 
     @property
     def events(self) -> Sequence[Event]:
-        """The session's events, in commit order; none of a long session, or of one that became long."""
+        """The session's events, in commit order; empty for a long session, or one that has become long."""
         return self._events
 
     @property
@@ -136,10 +135,10 @@ class History:
         return self._baseline
 
     def whole_delta(self, index: int) -> dict[str, Any]:
-        """Return an event's delta with whole values, where its writer merged objects (SEMANTICS.md 3); `temp:` keys left out.
+        """Return an event's delta with complete values where its writer stored merge patches, without `temp:` keys.
 
         Args:
-            index: of the event.
+            index: the event's index.
         """
         delta = {key: value for key, value in self._step(index).delta.items() if scope_of(key) != "temp"}
         merged = self._folds.patched.intersection(delta)
@@ -147,16 +146,16 @@ class History:
         return {key: after.get(key) if key in merged else value for key, value in delta.items()}
 
     def temp_of(self, event_id: str) -> Mapping[str, Any]:
-        """Return what an event set in `temp:`, as far as it was recorded."""
+        """Return the recorded `temp:` keys that an event set."""
         return self._temp.set_by(event_id)
 
     def shared_until(self, index: int) -> list[SharedWrite]:
-        """Return what others wrote to shared keys up to an event: all that a copy of the session up to there has to know of them.
+        """Return the writes of others to shared keys up to an event: all that a copy of the session up to there needs to know.
 
-        A key that nobody is known to have written is among them, from where its value is known.
+        A key without a recorded write is included from where its value is known.
 
         Args:
-            index: of the event; -1 for the moment the session was created.
+            index: the event's index; -1 for the session's creation.
         """
         writes = [write for before in sorted(self._shared) for write in self._shared[before] if before <= index]
         always: list[SharedWrite] = []
@@ -170,7 +169,7 @@ class History:
         """Add an event that was just committed.
 
         Args:
-            event: the next one.
+            event: the new event.
             temp: the `temp:` keys it set.
         """
         steps = self._folds.steps
@@ -184,11 +183,11 @@ class History:
             self._temp.add(len(self) - 1, event, temp)
 
     def hand_over(self, end: int, stored: Steps) -> None:
-        """Let go of the first events: from now on their steps are read from where they are stored.
+        """Drop the first events; their steps are read from where they are stored from now on.
 
         Args:
-            end: the place of the first one that is kept.
-            stored: the session's stored steps, those up to there at least.
+            end: the index of the first event that is kept.
+            stored: the session's stored steps, at least up to `end`.
         """
         steps = self._folds.steps
         if isinstance(steps, LongSteps):
@@ -201,7 +200,7 @@ class History:
         """Return the state right after an event was committed.
 
         Args:
-            index: of the event; -1 for the moment the session was created.
+            index: the event's index; -1 for the session's creation.
 
         Raises:
             IndexError: there is no such event.
@@ -224,12 +223,12 @@ class History:
         return ScopedState(parts["session"], parts["user"], parts["app"], self._temp_after(index), unknown)
 
     def delta_at(self, index: int) -> list[Change]:
-        """Return what an event changed: every key of its delta, and of the `temp:` keys it set, with the value it had before.
+        """Return an event's changes: each key of its delta and each recorded `temp:` key, with the value it had before.
 
         A key whose earlier value is not recorded has the kind "written".
 
         Args:
-            index: of the event.
+            index: the event's index.
 
         Raises:
             IndexError: there is no such event.
@@ -246,9 +245,9 @@ class History:
         return changes + [self._change(key, known, before, value) for key, value in temp.items() if key != TEMP_GONE]
 
     def writers_at(self, index: int) -> dict[str, int]:
-        """Return who wrote what `state_at` returns: key → index of the event, or `SOMEBODY_ELSE`.
+        """Return the writer of each key in `state_at`: key → index of the event, or `SOMEBODY_ELSE`.
 
-        A key that is not in it has had its value since before anything was recorded, or since the session's creation.
+        A key without a recorded writer has had its value since the session's creation or since before the recording began.
 
         Args:
             index: as `state_at` takes it.
@@ -259,7 +258,7 @@ class History:
         return writers
 
     def changed_elsewhere_since(self, index: int) -> set[str]:
-        """Return the `user:` and `app:` keys that somebody else than this session's events has written since one of these.
+        """Return the `user:` and `app:` keys that were written outside this session's events after an event.
 
         Args:
             index: as `state_at` takes it.
@@ -281,7 +280,7 @@ class History:
         return self._folds.steps.read(index, index + 1)[0]
 
     def _known(self, fold: StateAccumulator, index: int) -> dict[str, Any]:
-        """Return what is folded and what was always so."""
+        """Return the folded keys and the constant ones."""
         constant = {}
         for key, value in self._constant.items():
             scope = scope_of(key)

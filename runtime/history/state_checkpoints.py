@@ -1,4 +1,4 @@
-"""Folding a session's events into its state, with the state remembered every few hundred events."""
+"""Folds a session's events into its state and remembers the state every few hundred events."""
 
 from __future__ import annotations
 
@@ -10,25 +10,21 @@ from runtime.history.explanation import merge_patch
 from runtime.history.steps import LongSteps, StepsOfEvents
 from runtime.sessions.state import Scope, State, scope_of
 
-_STRIDE = 256
-"""Between two remembered states; the rest is folded again."""
+_STRIDE = 256  # events between two remembered states; the events in between are folded again
 
-_MOST_REMEMBERED = 1_000_000
-"""Values in remembered states; beyond that every second state is forgotten."""
+_MOST_REMEMBERED = 1_000_000  # values in all remembered states; beyond it, every second state is dropped
 
-SOMEBODY_ELSE = -2
-"""In place of an event's index: another session wrote it."""
+SOMEBODY_ELSE = -2  # instead of an event's index: another session wrote the key
 
 
 @dataclass(frozen=True, slots=True)
 class SharedWrite:
-    """What somebody else than this session's events wrote to `user:` and `app:`.
+    """A write to `user:` or `app:` keys that is not one of this session's events.
 
     Attributes:
-        before: it was committed before this session's event of that index, and after the one before it; -1: by the session's creation
-            or earlier.
-        delta: keys with prefix.
-        complete: it is not a change but all that this scope had at that moment.
+        before: the index of this session's first event committed after it; -1: committed at or before the session's creation.
+        delta: keys with their prefix.
+        complete: the scope whose whole contents `delta` holds; None if it is a change.
     """
 
     before: int
@@ -38,11 +34,11 @@ class SharedWrite:
 
 @dataclass(slots=True)
 class StateAccumulator:
-    """A state on its way through history.
+    """A state during a fold.
 
     Attributes:
-        values: every known key that something recorded has set.
-        complete: the scopes of which every key is known.
+        values: all known keys that recorded writes have set.
+        complete: the scopes whose keys are all known.
         writers: key → index of the event that wrote it last, or `SOMEBODY_ELSE`.
     """
 
@@ -51,16 +47,16 @@ class StateAccumulator:
     writers: dict[str, int] = field(default_factory=dict)
 
     def copy(self) -> StateAccumulator:
-        """Return a fold that can be taken further by itself."""
+        """Return an independent copy."""
         return StateAccumulator(dict(self.values), set(self.complete), dict(self.writers))
 
     def apply(self, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
-        """Take in one write; `temp:` keys are not part of it.
+        """Apply one write without its `temp:` keys.
 
         Args:
-            delta: keys with prefix.
-            writer: index of the event, or `SOMEBODY_ELSE`; None: it was there from the beginning.
-            patched: keys whose writer merged objects instead of replacing them.
+            delta: keys with their prefix.
+            writer: index of the event, or `SOMEBODY_ELSE`; None: the value existed from the beginning.
+            patched: keys that their writer changed by merge patches instead of replacing them.
         """
         for key, value in delta.items():
             if key.startswith(State.TEMP_PREFIX):
@@ -75,7 +71,7 @@ class StateAccumulator:
                 self.values[key] = merge_patch(self.values.get(key), value)
 
     def apply_shared(self, writes: Iterable[SharedWrite], patched: frozenset[str]) -> None:
-        """Take in what others wrote between two events.
+        """Apply the writes of others between two events.
 
         Args:
             writes: in commit order.
@@ -90,16 +86,16 @@ class StateAccumulator:
 
 
 class StateCheckpoints:
-    """The state after each event: some are remembered, the others are folded from the one before them when they are asked for.
+    """The state after each event. Some states are remembered; the others are folded from the previous remembered one on demand.
 
     Args:
-        start: when the session was created, without what others wrote.
-        steps: what the events did.
-        shared: index of an event → what others wrote before it.
-        patched: keys whose writer merged objects instead of replacing them.
+        start: the state at the session's creation, without the writes of others.
+        steps: the session's steps.
+        shared: index of an event → writes of others before it.
+        patched: keys that their writer changed by merge patches instead of replacing them.
 
     Attributes:
-        start: when the session was created.
+        start: the state at the session's creation.
         steps, patched: as given.
     """
 
@@ -120,10 +116,10 @@ class StateCheckpoints:
         return min((len(self._remembered) - 1) * self._stride, len(self.steps))
 
     def after(self, index: int) -> StateAccumulator:
-        """Return the state after an event; it is not to be changed.
+        """Return the state after an event; do not change it.
 
         Args:
-            index: of the event; -1 for the moment the session was created.
+            index: the event's index; -1 for the session's creation.
 
         Raises:
             IndexError: there is no such event.
@@ -136,10 +132,10 @@ class StateCheckpoints:
         return self._advance(self._remembered[number], number * self._stride - 1, index, None)
 
     def read_on(self, take: Callable[[Mapping[str, Any]], None]) -> bool:
-        """Fold and remember one stride more; return whether all steps are read.
+        """Fold and remember one more stride; return whether all steps are read.
 
         Args:
-            take: called with every delta on the way, those of others too.
+            take: called with every delta on the way, including those of others.
         """
         if len(self._remembered) * self._stride <= len(self.steps):
             self._remember_next(take)
@@ -148,7 +144,7 @@ class StateCheckpoints:
         return True
 
     def begin_again(self, patched: frozenset[str]) -> None:
-        """Forget the remembered states: they took the values of these keys for plain ones."""
+        """Drop the remembered states: they were folded without merging these keys."""
         self.patched = patched
         self._remembered = [self.start]
 

@@ -1,4 +1,4 @@
-"""What a session's events did to its state, step by step, wherever the events are kept."""
+"""The changes that a session's events made to its state, one step per event, wherever the events are stored."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from runtime.events.event import Event
 
 
 class Step(NamedTuple):
-    """What one event did to the state.
+    """The change that one event made to the state.
 
     Attributes:
-        event_id, invocation_id: which event.
+        event_id, invocation_id: the event.
         delta: its `state_delta`.
     """
 
@@ -22,17 +22,17 @@ class Step(NamedTuple):
 
 
 class Steps(Protocol):
-    """A session's steps in commit order; a long session's are read when they are asked for."""
+    """A session's steps in commit order; those of a long session are read on demand."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of steps."""
 
     def read(self, first: int, end: int) -> Sequence[Step]:
-        """Return the steps from `first` up to and without `end`."""
+        """Return the steps from `first` up to, not including, `end`."""
 
 
 class StepsOfEvents:
-    """The steps of events that are at hand; grows with the list.
+    """The steps of events in memory; grows with their list.
 
     Args:
         events: in commit order.
@@ -42,7 +42,7 @@ class StepsOfEvents:
         self._events = events
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of steps."""
         return len(self._events)
 
     def read(self, first: int, end: int) -> Sequence[Step]:
@@ -51,21 +51,21 @@ class StepsOfEvents:
 
 
 class LongSteps:
-    """Stored steps, and after them those of events that were committed since.
+    """Stored steps, followed by the steps of events committed since.
 
     Args:
-        stored: read when asked for.
-        count: how many of them are taken from there.
-        since: those of the events after them.
+        stored: the stored steps, read on demand.
+        count: how many steps are read from `stored`.
+        since: the steps after them.
     """
 
     def __init__(self, stored: Steps, count: int, since: Iterable[Step] = ()) -> None:
         self._stored = stored
-        # One attribute: another thread reads, and must not find the count of one moment and the list of another.
+        # One attribute, so that a reading thread never sees a count and a list of different moments.
         self._parts = count, list(since)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of steps."""
         count, since = self._parts
         return count + len(since)
 
@@ -74,7 +74,7 @@ class LongSteps:
         self._parts[1].append(step_of(event))
 
     def hand_over(self, end: int) -> None:
-        """Let go of the steps up to and without `end`: they are stored by now, and read from there like those before."""
+        """Drop the steps before `end`: they are stored by now and are read from there."""
         count, since = self._parts
         if end > count:
             self._parts = end, since[end - count :]
@@ -87,5 +87,5 @@ class LongSteps:
 
 
 def step_of(event: Event) -> Step:
-    """Return what an event did to the state."""
+    """Return the change that an event made to the state."""
     return Step(event.id, event.invocation_id, event.actions.state_delta)

@@ -1,4 +1,4 @@
-"""What events wrote to `temp:`. It lives as long as its invocation, or until that is interrupted."""
+"""The `temp:` state that events wrote. It lives until its invocation ends or is interrupted."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class TempStates:
     """A session's `temp:` state after each event.
 
     Args:
-        deltas: event id → keys that it set; with `TEMP_GONE` among them if those before it were gone by then.
-        places: invocation id → index and id of its events among these, in order.
+        deltas: event id → the keys that it set; `TEMP_GONE` is among them if the earlier keys were lost by then.
+        places: invocation id → index and id of those events, in order.
     """
 
     def __init__(self, deltas: Mapping[str, Mapping[str, Any]], places: Mapping[str, list[tuple[int, str]]]) -> None:
@@ -23,30 +23,30 @@ class TempStates:
         self._places = {invocation_id: list(written) for invocation_id, written in places.items()}
 
     def __bool__(self) -> bool:
-        """Return whether there ever was any."""
+        """Return whether any `temp:` key was recorded."""
         return bool(self._places)
 
     def add(self, index: int, event: Event, delta: Mapping[str, Any]) -> None:
-        """Take in what one more event set.
+        """Add the keys that one more event set.
 
         Args:
-            index: of the event.
-            event: of one of the session's invocations.
+            index: the event's index.
+            event: an event of one of the session's invocations.
             delta: the keys.
         """
         self._deltas[event.id] = delta
         self._places.setdefault(event.invocation_id, []).append((index, event.id))
 
     def set_by(self, event_id: str) -> Mapping[str, Any]:
-        """Return what an event set."""
+        """Return the keys that an event set."""
         return self._deltas.get(event_id, {})
 
     def after(self, index: int, invocation_id: str) -> dict[str, Any]:
-        """Return what there is after an event.
+        """Return the `temp:` state after an event.
 
         Args:
-            index: of the event.
-            invocation_id: whose state it is.
+            index: the event's index.
+            invocation_id: the invocation whose state it is.
         """
         state: dict[str, Any] = {}
         for event_id in self._until(index, invocation_id).values():
@@ -58,7 +58,7 @@ class TempStates:
         return state
 
     def writers_after(self, index: int, invocation_id: str) -> dict[str, int]:
-        """Return which event set each key last, by index; `index` and `invocation_id` as for `after`."""
+        """Return the index of the event that set each key last. Arguments as for `after`."""
         writers: dict[str, int] = {}
         for place, event_id in self._until(index, invocation_id).items():
             writers.update(dict.fromkeys(self._deltas[event_id], place))
@@ -70,5 +70,5 @@ class TempStates:
 
 
 def temp_part(event: Event) -> dict[str, Any]:
-    """Return the `temp:` keys in an event's delta, where google-adk stored them up to 1.16."""
+    """Return the `temp:` keys in an event's delta; google-adk stored them there up to 1.16."""
     return {key: value for key, value in event.actions.state_delta.items() if key.startswith(State.TEMP_PREFIX)}

@@ -1,4 +1,4 @@
-"""One turn of an LlmAgent: its calls, and which of them have an answer."""
+"""One turn of an LlmAgent: its calls, and which of them are answered."""
 
 from __future__ import annotations
 
@@ -19,25 +19,23 @@ CONFIRMATION_CALL = "adk_request_confirmation"
 CREDENTIAL_CALL = "adk_request_credential"
 
 
-REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, "adk_request_input"})
-"""Function calls that ask a person; no model ever sees them."""
+REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, "adk_request_input"})  # calls that ask a person; models never see them
 
 
-SET_ANSWER_CALL = "set_model_response"
-"""Function call by which a model that has tools gives its answer in the shape of the agent's output schema."""
+SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer in the agent's output schema
 
 
+# Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again.
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"
-"""Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again."""
 
 
 def events_of_call(agent: AgentTree, events: Iterable[Event], branch: str | None) -> list[Event]:
-    """Return what happened since an agent was called: after its ancestors' last checkpoint, on its branch, answers from outside included.
+    """Return the events since an agent was called: after its ancestors' last checkpoint, on its branch, including answers from outside.
 
     Args:
-        agent: whose call.
-        events: of one invocation, in commit order.
-        branch: the agent's.
+        agent: the called agent.
+        events: the invocation's events, in commit order.
+        branch: the agent's branch.
     """
     above = {ancestor.name for ancestor in agent.ancestors()}
     found: list[Event] = []
@@ -56,7 +54,7 @@ def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
 
     Args:
         agent_name: the agent that may have transferred.
-        events: of its call.
+        events: the events of its call.
     """
     said = [event for event in events if event.author != "user"]
     if not said or (said[-1].author == agent_name and not said[-1].actions.transfer_to_agent):
@@ -69,17 +67,17 @@ def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
 
 @dataclass(slots=True)
 class Turn:
-    """Where an LlmAgent's turn stands.
+    """The status of an LlmAgent's turn.
 
     Attributes:
-        to_run: calls without a committed result; they are executed, maybe once more.
-        answers: call id → what a person answered to the request that call made; such a call is executed again.
-        to_ask: results whose tools asked for a confirmation or credential, and the request to a person is not committed.
-        calls: what the model called last.
+        to_run: calls without a committed result; they are executed, perhaps for the second time.
+        answers: call id → a person's answer to the request that the call made; such a call is executed again.
+        to_ask: results whose tools requested a confirmation or credential, with no committed request to a person.
+        calls: the model's last calls.
         waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
-        pauses: the turn cannot go on before an answer from outside, also if everything in `to_run` returns.
-        answered: the agent's final response is committed: no model call is needed.
-        set_answer: an answer given by `set_model_response` is committed, but not yet as the agent's words; JSON text.
+        pauses: whether the turn needs an answer from outside even after everything in `to_run` has returned.
+        answered: whether the agent's final response is committed, so that no model call is needed.
+        set_answer: a committed `set_model_response` answer that is not yet committed as the agent's text; JSON text.
     """
 
     to_run: list[types.FunctionCall] = field(default_factory=list)
@@ -93,11 +91,11 @@ class Turn:
 
 
 def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
-    """Read where an agent's turn stands.
+    """Read the status of an agent's turn.
 
     Args:
-        events: what happened since the agent was called, on its branch, answers from outside included.
-        agent_name: whose turn.
+        events: the events since the agent was called, on its branch, including answers from outside.
+        agent_name: the agent.
 
     Returns:
         The open calls of its last call event, or that it has answered.
@@ -143,7 +141,7 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
 def _collect_answers(
     answers: dict[str, dict[str, Any]], requests: dict[str | None, types.FunctionCall], given: dict[str | None, dict[str, Any]]
 ) -> None:
-    """Move answers that have just come to the calls they are for."""
+    """Move new answers to the calls that they are for."""
     for request_id in [request_id for request_id in requests if request_id in given]:
         request = requests.pop(request_id)
         original = requested_call_id(request)
@@ -152,7 +150,7 @@ def _collect_answers(
 
 
 def answer_set(event: Event) -> str | None:
-    """Return the answer that a result event took, as JSON text; None if it took none."""
+    """Return the answer that a result event accepted, as JSON text; None if it accepted none."""
     for response in event.get_function_responses():
         if response.name == SET_ANSWER_CALL and response.response and "result" in response.response:
             return json.dumps(response.response["result"], ensure_ascii=False)
@@ -160,13 +158,13 @@ def answer_set(event: Event) -> str | None:
 
 
 def without_request(events: Iterable[Event]) -> list[Event]:
-    """Return the results whose tools asked for a confirmation or credential, and the request to a person is not committed.
+    """Return the results whose tools requested a confirmation or credential, with no committed request to a person.
 
-    A request is committed after the result that asks for it: nobody can answer before what the tool changed is committed. google-adk
-    commits it before, so a request may also be there already.
+    A request is committed after the result that asks for it, so that it cannot be answered before the tool's changes are committed.
+    google-adk commits it before the result, so the request may also come first.
 
     Args:
-        events: of one invocation, in commit order.
+        events: the invocation's events, in commit order.
     """
     asking: dict[str, Event] = {}
     made: set[str] = set()  # requests whose result is still to come
@@ -189,7 +187,7 @@ def without_request(events: Iterable[Event]) -> list[Event]:
 
 
 def requested_call_id(request: types.FunctionCall) -> str | None:
-    """Return the id of the call that a request for a confirmation or credential was made for."""
+    """Return the id of the call that a confirmation or credential request was made for."""
     args = request.args or {}
     original = args.get("originalFunctionCall") or {}
     found = original.get("id") if isinstance(original, dict) else None
@@ -205,9 +203,9 @@ def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
 
 
 def _has_answered(events: Sequence[Event], agent_name: str) -> bool:
-    """Return whether the last that was said by the agent, or to it by a person, is the agent's final response.
+    """Return whether the last content by the agent, or by a person, is the agent's final response.
 
-    What others said does not count: a custom agent without checkpoints that starts over repeats its own words first.
+    Other agents' events do not count: a custom agent without checkpoints that starts over repeats its own events first.
     """
     said = [event for event in events if event.content and event.author in (agent_name, "user")]
     return bool(said) and said[-1].author == agent_name and said[-1].is_final_response()

@@ -1,7 +1,6 @@
-"""Who wrote a state key: every event that did, what overwrote what at the same time, and which prompts read it. Pure.
+"""The writers of a state key: every event that wrote it, which parallel writes overwrote each other, and which prompts read it.
 
-`StoredDatabase.writes` and `writes_of` collect the writes. A tool is known by the event that carries its result: what it wrote is in that
-event's delta.
+Pure functions; `StoredDatabase.writes` and `writes_of` collect the writes. A tool's write is in the delta of the event with its result.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ class Write:
     """One write of one key.
 
     Attributes:
-        session: whose event it was.
+        session: the session of the event.
         event_id: the event; None: the session's creation.
-        author: the agent, `user`, or `system` for an edit by hand; empty for a creation.
-        branch: the agent's.
+        author: the agent, `user`, or `system` for a manual edit; empty for a creation.
+        branch: the agent's branch.
         tools: names of the tools whose results the event carries.
-        invocation_id: of the event.
+        invocation_id: the event's invocation.
         timestamp: epoch seconds; 0.0 for a creation.
         before, after: the values; `before` is None where `known` is False.
-        known: it is recorded what was there before, or that nothing was (then `is_new`).
-        is_new: the key did not exist.
-        parallel: event ids of writes to this key by agents that ran at the same time and do not see each other: who was last, won.
+        known: whether the earlier value is recorded, or its absence is (then `is_new`).
+        is_new: whether the key did not exist before.
+        parallel: event ids of writes to this key by agents that ran in parallel and do not see each other; the last write won.
     """
 
     session: SessionKey
@@ -52,13 +51,13 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A model call whose instruction the key was filled into.
+    """A model call with the key's value in its instruction.
 
     Attributes:
-        event_id: of the model's answer.
-        index: of it in the session.
-        agent: whose instruction names the key.
-        write: the number of the write whose value it read, in the list of writes; None: another session's, or from before all of them.
+        event_id: the event of the model's answer.
+        index: the event's index in the session.
+        agent: the agent whose instruction names the key.
+        write: the index, in the list of writes, of the write whose value it read; None: a write of another session, or before all of them.
     """
 
     event_id: str
@@ -68,10 +67,10 @@ class Reading:
 
 
 def write_by(event: Event, key: SessionKey, after: Any) -> Write:
-    """Return an event's write of a state key; what was there before is not known yet.
+    """Return an event's write of a state key, without the earlier value.
 
     Args:
-        event: that wrote it.
+        event: the event that wrote it.
         key: the event's session.
         after: the value it wrote.
     """
@@ -80,12 +79,12 @@ def write_by(event: Event, key: SessionKey, after: Any) -> Write:
 
 
 def writes_of(history: History, key: SessionKey, name: str) -> list[Write]:
-    """Return a session's own writes of a state key, the oldest first.
+    """Return a session's own writes of a state key, oldest first.
 
     Args:
-        history: of the session.
+        history: the session's history.
         key: the session.
-        name: with its scope prefix; `temp:` keys are known as far as they were recorded.
+        name: the key with its scope prefix; `temp:` keys only where they were recorded.
     """
     writes = []
     if history.baseline is not None and name in history.baseline:
@@ -99,11 +98,11 @@ def writes_of(history: History, key: SessionKey, name: str) -> list[Write]:
 
 
 def in_order(writes: Iterable[Write], *, complete: bool) -> list[Write]:
-    """Return writes of a shared key with what each of them overwrote.
+    """Return the writes of a shared key, each with the value that it overwrote.
 
     Args:
         writes: in commit order.
-        complete: the first of them is known to be the first ever.
+        complete: whether the first of them is known to be the first ever.
     """
     found: list[Write] = []
     for write in writes:
@@ -117,7 +116,7 @@ def in_order(writes: Iterable[Write], *, complete: bool) -> list[Write]:
 
 
 def with_parallel(writes: Sequence[Write]) -> list[Write]:
-    """Return the writes, those marked that agents made at the same time without seeing each other."""
+    """Return the writes with those marked that agents made in parallel without seeing each other."""
     by_invocation: dict[tuple[SessionKey, str], list[Write]] = {}
     for write in writes:
         if write.branch is not None:
@@ -138,10 +137,10 @@ def are_parallel(branch: str | None, other: str | None) -> bool:
 
 
 def reading_agents(root: AgentTree, name: str) -> dict[str, bool]:
-    """Return the agents whose instruction may read a state key: whether it names the key, or a function makes it (which cannot be seen).
+    """Return the agents whose instruction may read a state key: True if it names the key, False if a function builds it.
 
     Args:
-        root: of the agent tree.
+        root: the root of the agent tree.
         name: the state key.
     """
     found: dict[str, bool] = {}
@@ -156,10 +155,10 @@ def reading_agents(root: AgentTree, name: str) -> dict[str, bool]:
 
 
 def readings_of(history: History, root: AgentTree, name: str, writes: Sequence[Write]) -> list[Reading]:
-    """Return the model calls of a session whose instruction the key was filled into, in order.
+    """Return a session's model calls with the key's value in their instruction, in order.
 
     Args:
-        history: of the session.
+        history: the session's history.
         root: the agent tree.
         name: the state key.
         writes: of the key, as `writes_of` or `StoredDatabase.writes` returned them.

@@ -1,4 +1,4 @@
-"""What a run begins with: which invocation it starts or resumes, the user's message, and which agent goes first."""
+"""The start of a run: which invocation it starts or resumes, the user's message, and the first agent."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from runtime.sessions.session import Session
 
 
 def which_invocation(session: Session, invocation_id: str | None, message: types.Content | None, *, is_resumable: bool) -> str | None:
-    """Return the id of the invocation to resume; None for a new one (seed: resume, "Reanudar un flujo de trabajo detenido").
+    """Return the id of the invocation to resume, or None for a new one.
 
     Args:
-        session: where.
-        invocation_id: what was asked for.
-        message: what the user says; a function response belongs to the invocation of its call.
-        is_resumable: whether the app is.
+        session: the session.
+        invocation_id: the requested invocation.
+        message: the user's message; a function response belongs to the invocation of its call.
+        is_resumable: whether the app is resumable.
 
     Raises:
-        TypeError: the message is something else, such as a text.
+        TypeError: the message is not a `types.Content`, such as a plain string.
         ResumeError: there is nothing to run or to resume; the text says why.
     """
     if message is not None and not isinstance(message, types.Content):
-        raise TypeError(f"new_message is a types.Content, such as types.UserContent('hello'), and no {type(message).__name__}.")
+        raise TypeError(f"new_message must be a types.Content, such as types.UserContent('hello'), not {type(message).__name__}.")
     answered = answered_calls(message)
     asked_by = call_event(session.events, answered)
     if answered and asked_by is None:
@@ -64,20 +64,17 @@ def _check_can_resume(session: Session, invocation_id: str) -> None:
     if first_message(session.events, invocation_id) is None:
         why = f"Session {session.id} has no such invocation."
     elif not events_of(without_rewound(session.events), invocation_id):
-        why = "It was taken back by a rewind."
+        why = "A rewind took it back."
     else:
         return
     raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. {why}")
 
 
 def restore_invocation(ctx: InvocationContext, root: BaseAgent) -> None:
-    """Fill the context of an invocation that goes on: the message that began it, and how far its agents are.
-
-    (Seed: resume, "Cómo funciona".)
-
+    """Fill the context of a resumed invocation: its first message, and each agent's progress.
     Args:
         ctx: a new context with the invocation's id, and the new message if there is one.
-        root: of the agent tree.
+        root: the root of the agent tree.
     """
     ctx.user_content = ctx.user_content or first_message(ctx.session.events, ctx.invocation_id)
     past = ctx.invocation_events()
@@ -90,12 +87,12 @@ def restore_invocation(ctx: InvocationContext, root: BaseAgent) -> None:
 
 
 async def message_event(ctx: InvocationContext, message: types.Content, state_delta: Mapping[str, Any] | None) -> Event:
-    """Return the event that carries the user's message; an answer to a call goes on the branch of that call.
+    """Return the event with the user's message; an answer to a call goes on the branch of that call.
 
     Args:
         ctx: the invocation.
-        message: what the user says. A message without a role is the user's; its files are saved, if the run's settings say so.
-        state_delta: state changes that go with it.
+        message: the user's message. The role defaults to `user`; files in it are saved as artifacts if the run's settings ask for it.
+        state_delta: state changes committed with the message.
 
     Raises:
         ValueError: the message has no parts.
@@ -113,11 +110,11 @@ async def message_event(ctx: InvocationContext, message: types.Content, state_de
 
 
 def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
-    """Return the agent to begin with: the root if it is being resumed, else who asked or spoke last, else the root.
+    """Return the first agent: the root if it is being resumed, else the agent that asked or spoke last, else the root.
 
     Args:
-        root: of the agent tree.
-        ctx: the invocation, its user message committed.
+        root: the root of the agent tree.
+        ctx: the invocation; its user message is committed.
     """
     if not root.sub_agents or root.name in ctx.end_of_agents:
         return root
@@ -134,7 +131,7 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
 
 
 def answered_calls(message: types.Content | None) -> set[str]:
-    """Return the ids of the calls that a message's function responses are for."""
+    """Return the ids of the calls that a message's function responses answer."""
     return {
         part.function_response.id
         for part in (message.parts if message else None) or []
@@ -143,7 +140,7 @@ def answered_calls(message: types.Content | None) -> set[str]:
 
 
 def call_event(events: Sequence[Event], call_ids: set[str]) -> Event | None:
-    """Return the newest event that made one of these calls and was not taken back."""
+    """Return the newest event that made one of these calls and was not taken back by a rewind."""
     for event in reversed(without_rewound(events)) if call_ids else ():
         if any(call.id in call_ids for call in event.get_function_calls()):
             return event
@@ -151,7 +148,7 @@ def call_event(events: Sequence[Event], call_ids: set[str]) -> Event | None:
 
 
 def first_message(events: Sequence[Event], invocation_id: str) -> types.Content | None:
-    """Return the message that began an invocation."""
+    """Return the message that started an invocation."""
     for event in events_of(events, invocation_id):
         if event.author == "user" and event.content:
             return event.content

@@ -1,4 +1,4 @@
-"""Direct writes to `ctx.session.state`: the rest of the invocation sees them, but only an event's delta is stored."""
+"""Direct writes to `ctx.session.state`: visible to the rest of the invocation, but not stored. Only event deltas are stored."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ logger = logging.getLogger(__name__)
 
 
 def snapshot(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a session's state that changes of its values in place do not reach.
+    """Return a copy of a session's state that later in-place changes do not affect.
 
-    What `temp:` keys hold may be any objects, such as ones that cannot be copied: they stay the same.
+    Values of `temp:` keys may be arbitrary objects that cannot be copied, so they are shared.
     """
     temp = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
     return {**independent({key: value for key, value in state.items() if key not in temp}), **temp}
 
 
 def take_back_local_writes(ctx: InvocationContext) -> None:
-    """Make the state what was committed last (seed-readings: "local writes included")."""
+    """Reset the state to the last committed one, discarding direct writes too."""
     committed = snapshot(ctx.shared.committed_state)
     ctx.session.state.clear()
     ctx.session.state.update(committed)
 
 
 def warn_of_lost_writes(ctx: InvocationContext) -> None:
-    """Log, at the end of a run, which keys were written that no event carried."""
+    """Log, at the end of a run, the keys that were written without an event."""
     committed = ctx.shared.committed_state
     lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
     lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]

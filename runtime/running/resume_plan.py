@@ -23,13 +23,13 @@ from runtime.running.tree_changes import has_tool, misfits, tree_changes
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """A tool call that has no committed result and is executed, maybe once more (seed: resume, "Comportamiento de ejecución").
+    """A tool call that has no committed result, so that resuming executes it, perhaps for the second time.
 
     Attributes:
-        agent: who called.
-        name: the tool.
-        args: what it gets.
-        call_id: the call's id, the same as the first time.
+        agent: the calling agent.
+        name: the tool's name.
+        args: the tool's arguments.
+        call_id: the call's id, unchanged from the first time.
     """
 
     agent: str
@@ -40,19 +40,19 @@ class ToolRun:
 
 @dataclass(slots=True)
 class ResumePlan:
-    """What a person should know before an invocation is resumed.
+    """What resuming an invocation would do.
 
     Attributes:
-        invocation: how it stands.
-        last_checkpoint: the event of its last checkpoint or end; None if there is none.
+        invocation: its status.
+        last_checkpoint: the event of its last checkpoint or end; None if it has none.
         finished: agents that do not run again.
-        next_steps: what happens first, a sentence for each agent that goes on (several where agents run in parallel).
+        next_steps: what happens first, one sentence for each agent that continues (several agents may run in parallel).
         runs_again: tool calls that are executed.
-        starts_over: custom agents that keep no checkpoints: their events repeat.
-        waits_for: what a person must answer first.
-        lost_temp: `temp:` keys that the interrupted run had set and that are gone.
+        starts_over: custom agents that keep no checkpoints; their events repeat.
+        waits_for: requests that a person must answer first.
+        lost_temp: `temp:` keys that the interrupted run had set and that are lost.
         changed: how the agent tree differs from the one that was interrupted.
-        blocks: why it cannot be resumed; empty if it can.
+        blocks: why the invocation cannot be resumed; empty if it can.
     """
 
     invocation: Invocation
@@ -70,14 +70,14 @@ class ResumePlan:
 def plan_resume(
     events: Sequence[Event], invocation_id: str, root: BaseAgent, *, is_resumable: bool, temp_keys: Iterable[str] = ()
 ) -> ResumePlan | None:
-    """Say what resuming will do; nothing runs.
+    """Compute what resuming would do. Nothing runs.
 
     Args:
         events: all events of the session, in commit order.
-        invocation_id: which invocation.
+        invocation_id: the invocation to resume.
         root: the agent tree as it is now.
-        is_resumable: whether the app is.
-        temp_keys: `temp:` keys that the invocation set, as far as they were recorded.
+        is_resumable: whether the app is resumable.
+        temp_keys: the recorded `temp:` keys of the invocation.
 
     Returns:
         The plan; None if the session has no such invocation.
@@ -106,19 +106,19 @@ def plan_resume(
 def _blocks(summary: Invocation, is_resumable: bool) -> list[str]:
     blocks = []
     if summary.status == "finished":
-        blocks.append(f"It is finished: {summary.reason}.")
+        blocks.append(f"The invocation is finished: {summary.reason}.")
     if summary.status == "rewound":
-        blocks.append("It was taken back by a rewind.")
+        blocks.append("A rewind took the invocation back.")
     if not is_resumable:
         blocks.append("The app is not resumable: make it with ResumabilityConfig(is_resumable=True).")
     return blocks
 
 
 class _Walk:
-    """Goes down the agent tree as a resumed run does.
+    """Walks down the agent tree as a resumed run does.
 
     Attributes:
-        can_go_on: some agent has more to do than to wait.
+        can_go_on: whether some agent has more to do than wait.
     """
 
     def __init__(self, plan: ResumePlan, found: Checkpoints, events: Sequence[Event]) -> None:
@@ -132,12 +132,12 @@ class _Walk:
         self._plan.next_steps.append(step)
 
     def visit(self, agent: BaseAgent, branch: str | None) -> None:
-        """Add to the plan what this agent will do."""
+        """Add what this agent will do to the plan."""
         if self._found.ended.get(agent.name):
             return
         if isinstance(agent, ParallelAgent):
             if all(self._found.ended.get(sub_agent.name) for sub_agent in agent.sub_agents):
-                self._goes_on(f"All agents of {agent.name} are finished; only its end remains to be recorded.")
+                self._goes_on(f"All agents of {agent.name} are finished; only the end of {agent.name} remains to be recorded.")
             for sub_agent in agent.sub_agents:
                 step = f"{agent.name}.{sub_agent.name}"
                 self.visit(sub_agent, f"{branch}.{step}" if branch else step)
@@ -153,22 +153,22 @@ class _Walk:
         name = state.get("current_sub_agent", "")
         current = next((sub_agent for sub_agent in agent.sub_agents if sub_agent.name == name), None)
         if current is None and name:
-            self._plan.changed.append(f"{agent.name} was at {name}, which is no longer one of its agents: it starts from its first one.")
+            self._plan.changed.append(f"{agent.name} was at {name}, which is no longer one of its agents: it starts with its first one.")
         if current is None:
             if agent.sub_agents:
-                self._goes_on(f"{agent.name} begins with {agent.sub_agents[0].name}.")
+                self._goes_on(f"{agent.name} starts with {agent.sub_agents[0].name}.")
             return
         if isinstance(agent, SequentialAgent):
             self._note_passed(agent, current)
         if self._found.ended.get(current.name):
             after = agent.sub_agents[agent.sub_agents.index(current) + 1 :]
             follows = after[0].name if after else "its next round" if isinstance(agent, LoopAgent) else "its end"
-            self._goes_on(f"{current.name} is finished; {agent.name} goes on with {follows}.")
+            self._goes_on(f"{current.name} is finished; {agent.name} continues with {follows}.")
             return
         self.visit(current, branch)
 
     def _note_passed(self, agent: SequentialAgent, current: BaseAgent) -> None:
-        """Note who was finished before a later checkpoint of their sequence, unless something above may begin the sequence anew."""
+        """Note agents that ended before their sequence's last checkpoint, unless an agent above may start the sequence again."""
         if all(type(above) in (SequentialAgent, ParallelAgent) for above in agent.ancestors()):
             ended = {event.author for event in self._events if event.actions.end_of_agent}
             passed = [sub_agent.name for sub_agent in agent.sub_agents[: agent.sub_agents.index(current)]]
@@ -186,12 +186,12 @@ class _Walk:
         self._plan.runs_again += [_tool_run(agent, call) for call in to_run]
         for call in turn.to_run:
             if call not in to_run:
-                self._plan.changed.append(f"{agent.name} called {call.name}, which it no longer has: its model is told so.")
+                self._plan.changed.append(f"{agent.name} called {call.name}, a tool it no longer has: its model receives an error instead.")
         if turn.to_run:
             step = f"runs {', '.join(call.name or '?' for call in to_run)}" if to_run else "calls its model"
             self._goes_on(f"{agent.name} {step}.")
         elif turn.to_ask:
-            self._goes_on(f"{agent.name} asks for what its tools need a person for.")
+            self._goes_on(f"{agent.name} asks for the confirmation or credential that its tools requested.")
         elif turn.waiting:
             self._plan.next_steps.append(
                 f"{agent.name} waits for an answer to {', '.join(_asked_for(call, events) for call in turn.waiting)}."
@@ -205,16 +205,16 @@ class _Walk:
         names = {agent.name, *(below.name for below in agent.descendants())}
         if agent.name in self._found.states:
             checkpoint = json.dumps(self._found.states[agent.name], ensure_ascii=False)
-            self._goes_on(f"{agent.name} goes on from its checkpoint {checkpoint}.")
+            self._goes_on(f"{agent.name} continues from its checkpoint {checkpoint}.")
             for sub_agent in agent.sub_agents:
-                # What its own code calls first is not known; whom it had called and who was not done, it will call again.
+                # Which agent its own code calls first is unknown; it calls again those that it had called and that had not ended.
                 if sub_agent.name in self._found.states or self._found.ended.get(sub_agent.name) is False:
                     self.visit(sub_agent, branch)
         elif any(event.author in names for event in self._events):
             self._plan.starts_over.append(agent.name)
-            self._goes_on(f"{agent.name} keeps no checkpoints: it starts over, its events repeat.")
+            self._goes_on(f"{agent.name} keeps no checkpoints: it starts over and its events repeat.")
         else:
-            self._goes_on(f"{agent.name} begins.")
+            self._goes_on(f"{agent.name} starts.")
 
 
 def _tool_run(agent: BaseAgent, call: types.FunctionCall) -> ToolRun:
@@ -222,7 +222,7 @@ def _tool_run(agent: BaseAgent, call: types.FunctionCall) -> ToolRun:
 
 
 def _asked_for(call: types.FunctionCall, events: Sequence[Event]) -> str:
-    """Return the name of a call that waits; of a request for a confirmation or credential, that of the call it is about."""
+    """Return the name of a waiting call; for a confirmation or credential request, the name of the call that it concerns."""
     about = requested_call_id(call) if call.name in REQUEST_CALLS else None
     names = (made.name for event in events for made in event.get_function_calls() if about and made.id == about)
     return next(names, call.name) or "?"

@@ -1,7 +1,4 @@
-"""Taking invocations back: what a rewind restores, and what it leaves of a session's events (SEMANTICS.md 8).
-
-Nothing is deleted. One more event says from which invocation on everything was taken back, and its deltas bring back what was there.
-"""
+"""Rewind: what taking back invocations restores. Nothing is deleted: one more event marks what is taken back, and its deltas restore it."""
 
 from __future__ import annotations
 
@@ -29,16 +26,16 @@ def start_of(events: Sequence[Event], invocation_id: str) -> int:
 
     Args:
         events: the session's, in commit order.
-        invocation_id: an invocation that can be taken back.
+        invocation_id: an invocation that has not been taken back.
 
     Raises:
-        InvocationNotFoundError: there is none, or it was taken back already.
+        InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
     """
     remaining = {event.invocation_id for event in without_rewound(events)}
     for index, event in enumerate(events):
         if event.invocation_id == invocation_id:
             if invocation_id not in remaining:
-                raise InvocationNotFoundError(f"Invocation ID not found: {invocation_id}. A rewind has taken it back already.")
+                raise InvocationNotFoundError(f"Invocation ID not found: {invocation_id}. A rewind has already taken it back.")
             return index
     raise InvocationNotFoundError(f"Invocation ID not found: {invocation_id}. The session has no such invocation.")
 
@@ -46,23 +43,23 @@ def start_of(events: Sequence[Event], invocation_id: str) -> int:
 async def rewind_event(
     session: Session, first_state: Mapping[str, Any] | None, artifact_service: BaseArtifactService | None, invocation_id: str
 ) -> Event:
-    """Save the session's files anew as they were before an invocation, and return the event that takes back all from there on.
+    """Restore the session's files to their versions before an invocation, and return the event that takes it and all later ones back.
 
     Args:
-        session: as it is now.
-        first_state: its own state when it was created; None if nobody recorded it. Then keys whose earlier value is not known become
-            null, as with google-adk, and the log names them.
-        artifact_service: keeps the files; None: they stay as they are, which the log says.
+        session: its present state.
+        first_state: the session's own state at its creation; None if it was not recorded. Keys whose earlier value is then unknown become
+            null, as in google-adk, and are logged.
+        artifact_service: stores the files; None: they stay unchanged, which is logged.
         invocation_id: the first invocation to take back.
 
     Raises:
-        InvocationNotFoundError: the session has no such invocation, or it was taken back already.
+        InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
     """
     start = start_of(session.events, invocation_id)
     state_delta, unknown = restoring_delta(session, first_state, start)
     if unknown:
         logger.warning(
-            "Nobody recorded the first state of session %s, so these keys are cleared by the rewind: %s", session.id, ", ".join(unknown)
+            "The first state of session %s was not recorded, so the rewind clears these keys: %s", session.id, ", ".join(unknown)
         )
     actions = EventActions(
         rewind_before_invocation_id=invocation_id,
@@ -73,14 +70,14 @@ async def rewind_event(
 
 
 def restoring_delta(session: Session, first_state: Mapping[str, Any] | None, start: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the delta that makes the session's own state what it was before an event, and its keys whose earlier value is not known.
+    """Return the delta that restores the session's own state before an event, and its keys whose earlier value is unknown.
 
-    `user:` and `app:` keys stay: other sessions have them too. Keys that did not exist become null, for a delta cannot remove a key; so do
-    those whose earlier value is not known.
+    `user:` and `app:` keys stay, as other sessions share them. Keys that did not exist, or whose earlier value is unknown, become null: a
+    delta cannot remove a key.
 
     Args:
-        session: as it is now.
-        first_state: its own state when it was created; None if nobody recorded it.
+        session: its present state.
+        first_state: the session's own state at its creation; None if it was not recorded.
         start: index of the event.
     """
     patched: set[str] = set()
@@ -99,12 +96,12 @@ def restoring_delta(session: Session, first_state: Mapping[str, Any] | None, sta
 
 
 async def _restore_artifacts(service: BaseArtifactService | None, session: Session, start: int) -> dict[str, int]:
-    """Save the session's files anew as they were before an event; return the new version of each that had changed since."""
+    """Restore the session's files to their versions before an event; return the new version of each restored file."""
     before = versions_after(session.events[:start])
     changed = changed_files(session.events, start)
     if service is None:
         if changed:
-            logger.warning("The Runner has no artifact service: the rewind leaves these files as they are: %s", ", ".join(changed))
+            logger.warning("The Runner has no artifact service, so the rewind leaves these files unchanged: %s", ", ".join(changed))
         return {}
     names: dict[str, Any] = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
     delta = {}
@@ -115,13 +112,13 @@ async def _restore_artifacts(service: BaseArtifactService | None, session: Sessi
 
 
 def changed_files(events: Sequence[Event], start: int) -> list[str]:
-    """Return the sorted names of the session's own files that are not what they were before the event at `start`."""
+    """Return the sorted names of the session's own files that changed since the event at `start`."""
     before, now = versions_after(events[:start]), versions_after(events)
     return sorted(name for name, version in now.items() if before.get(name) != version and not name.startswith(USER_PREFIX))
 
 
 def versions_after(events: Sequence[Event]) -> dict[str, int]:
-    """Return the version of each file that was there after the events."""
+    """Return the version of each file after the events."""
     versions: dict[str, int] = {}
     for event in events:
         versions.update(event.actions.artifact_delta)

@@ -1,6 +1,6 @@
-"""What a rewind will do, from the session's past alone: to be read before it is done.
+"""A preview of a rewind, computed from the session's past alone.
 
-`Runner.rewind_async` does it. Nothing is deleted by it; to keep what is taken back as it is, fork the session instead.
+`Runner.rewind_async` performs it. It deletes nothing; fork the session first to keep a copy without the rewind.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class UndoneInvocation:
     """An invocation that is taken back.
 
     Attributes:
-        invocation_id: which.
-        message: the text that began it.
-        events: how many it has.
-        status: how it stood.
+        invocation_id: its id.
+        message: the text that started it.
+        events: how many events it has.
+        status: its status before the rewind.
     """
 
     invocation_id: str
@@ -41,12 +41,12 @@ class UndoneInvocation:
 
 @dataclass(frozen=True, slots=True)
 class UndoneFile:
-    """A file that is saved anew as it was.
+    """A file that is restored to an earlier version.
 
     Attributes:
-        name: of the file.
-        now: its version.
-        then: the version it gets back; None: it did not exist and becomes empty.
+        name: the file's name.
+        now: its present version.
+        then: the restored version; None: the file did not exist and becomes empty.
     """
 
     name: str
@@ -56,17 +56,17 @@ class UndoneFile:
 
 @dataclass(frozen=True, slots=True)
 class RewindPlan:
-    """What a rewind takes back, and what it cannot.
+    """What a rewind takes back, and what it leaves.
 
     Attributes:
-        invocation_id: everything from this invocation on is taken back.
-        first_event_id: its first event; a fork before it keeps the session as it is.
+        invocation_id: the first invocation that is taken back.
+        first_event_id: its first event; a fork before this event keeps the session as it was.
         undone: the invocations, in order.
-        state: the session's own keys that change, from their value now to the one they get; a key that did not exist gets null.
-        unknown: keys among them that are cleared because nobody recorded what they were.
+        state: the session's own keys that change, from their present to their restored value; null for a key that did not exist.
+        unknown: the keys among them that are cleared because their earlier value was not recorded.
         files: the session's files that change.
-        stays: `user:` and `app:` keys, and `user:` files, that the invocations wrote: they stay as they are.
-        tools: name → how often it returned in these invocations; what it did to the world stays done.
+        stays: `user:` and `app:` keys, and `user:` files, that the invocations wrote; they stay unchanged.
+        tools: tool name → how often it returned in these invocations; its effects outside the session are not undone.
     """
 
     invocation_id: str
@@ -80,16 +80,16 @@ class RewindPlan:
 
 
 def rewind_plan(history: History, key: SessionKey, present: Mapping[str, Any], invocation_id: str) -> RewindPlan:
-    """Return what taking back an invocation, and all after it, will do.
+    """Return what taking back an invocation and all later ones would do.
 
     Args:
-        history: of the session.
+        history: the session's history.
         key: the session.
-        present: its merged state now.
+        present: the session's present merged state.
         invocation_id: the first invocation to take back.
 
     Raises:
-        InvocationNotFoundError: the session has no such invocation, or it was taken back already.
+        InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
     """
     events = history.events
     start = start_of(events, invocation_id)
@@ -135,6 +135,6 @@ def _shared(events: Sequence[Event]) -> list[str]:
 
 
 def _tools(events: Sequence[Event]) -> dict[str, int]:
-    """Return how often each tool returned; questions to a person and transfers did nothing to the world."""
+    """Return how often each tool returned, without requests to a person and transfers: these have no effects outside the session."""
     names = (response.name or "?" for event in events for response in event.get_function_responses())
     return dict(Counter(name for name in names if name not in REQUEST_TOOLS and name != TRANSFER_TOOL))

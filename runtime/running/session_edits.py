@@ -1,4 +1,4 @@
-"""What changes a session without running an agent: state edited by hand, calls cancelled, progress reported, invocations taken back."""
+"""Changes to a session without running an agent: manual state edits, cancelled calls, progress reports, rewinds."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from runtime.sessions.base_session_service import BaseSessionService
 
 
 class SessionEdits(abc.ABC):
-    """The Runner's verbs that write into a session by events of their own, so that every change has its place in the history.
+    """The Runner's methods that change a session by committing events of their own, so that the history records every change.
 
-    A session that a run of this Runner is held in is changed through that run: its agents see the change when they go on.
+    If this Runner has an active run in the session, the change goes through that run, and its agents see it when they resume.
     """
 
     session_service: BaseSessionService
     artifact_service: BaseArtifactService | None
 
     async def edit_state(self, *, user_id: str, session_id: str, changes: dict[str, Any]) -> Event:
-        """Set state keys by hand, as a committed event by `system`; also while a run of this Runner is held in that session.
+        """Set state keys manually, with a committed event by `system`. This also works during a run of this Runner in that session.
 
         Args:
             user_id: whose session.
@@ -31,11 +31,11 @@ class SessionEdits(abc.ABC):
             changes: key with scope prefix → JSON value; None clears a key.
 
         Returns:
-            The committed event; it remembers what was there before, for `undo_state_edit`.
+            The committed event; it records the earlier values, for `undo_state_edit`.
 
         Raises:
             SessionNotFoundError: there is no such session.
-            StateEditError: nothing is changed, or a key cannot be edited.
+            StateEditError: the edit changes nothing, or a key cannot be edited.
             UnstorableValueError: a value is not JSON.
         """
         ctx = await self._context_for_edit(user_id, session_id)
@@ -44,16 +44,16 @@ class SessionEdits(abc.ABC):
         return event
 
     async def undo_state_edit(self, *, user_id: str, session_id: str, event_id: str) -> Event:
-        """Take back what `edit_state` did, by the inverse event.
+        """Undo an `edit_state` by committing the inverse event.
 
         Args:
             user_id: whose session.
             session_id: which session.
-            event_id: of the edit.
+            event_id: the edit's event.
 
         Raises:
             SessionNotFoundError: there is no such session.
-            StateEditError: there is no such edit, or a key was changed again since.
+            StateEditError: there is no such edit, or a key has changed since.
         """
         ctx = await self._context_for_edit(user_id, session_id)
         edit = next((event for event in ctx.session.events if event.id == event_id), None)
@@ -66,18 +66,18 @@ class SessionEdits(abc.ABC):
     async def cancel_open_calls(
         self, *, user_id: str, session_id: str, invocation_id: str, edits: dict[str, Any] | None = None
     ) -> list[Event]:
-        """Give the calls that a stopped run left without a result one that says "cancelled", so that the conversation can go on.
+        """Commit a "cancelled" response for each call that a stopped run left without a result, so that the conversation can continue.
 
-        A resumed run then does not call them again. Calls that wait for a person or a long-running job keep waiting.
+        A resumed run does not make these calls again. Calls that wait for a person or a long-running job keep waiting.
 
         Args:
             user_id: whose session.
             session_id: which session.
-            invocation_id: of the run that was stopped.
-            edits: what was changed by hand in these calls: `Interception.unmarked_edits`.
+            invocation_id: the stopped invocation.
+            edits: manual edits of these calls: `Interception.unmarked_edits`.
 
         Returns:
-            The committed events; none if every call has its result.
+            The committed events; none if every call has a result.
 
         Raises:
             SessionNotFoundError: there is no such session.
@@ -89,12 +89,12 @@ class SessionEdits(abc.ABC):
         return events
 
     async def report_progress(self, *, user_id: str, session_id: str, call_id: str, response: dict[str, Any]) -> Event:
-        """Tell how far a long-running call is. No agent runs; the call stays open until a function response of the user answers it.
+        """Report the progress of a long-running call. No agent runs; the call stays open until a function response of the user answers it.
 
         Args:
             user_id: whose session.
             session_id: which session.
-            call_id: of the function call.
+            call_id: the function call.
             response: the function response's object, such as `{"status": "pending", "done": 0.4}`.
 
         Returns:
@@ -102,7 +102,7 @@ class SessionEdits(abc.ABC):
 
         Raises:
             SessionNotFoundError: there is no such session.
-            ProgressError: there is no such call, it is not long-running, or it has been answered.
+            ProgressError: there is no such call, it is not long-running, or it is already answered.
             UnstorableValueError: the response is not JSON.
         """
         ctx = await self._context_for_edit(user_id, session_id)
@@ -111,10 +111,10 @@ class SessionEdits(abc.ABC):
         return event
 
     async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
-        """Take back an invocation and everything after it.
+        """Take back an invocation and all later ones.
 
-        The session's own state, also keys it was created with, and its files are restored; `user:` and `app:` keys and files stay.
-        Agents do not see what was taken back any more; the session keeps it (contract: "Rewind restores what was there").
+        The session's own state, including keys from its creation, and its files are restored; `user:` and `app:` keys and files stay.
+        Agents no longer see the events that were taken back; the session keeps them.
 
         Args:
             user_id: whose session.
@@ -123,7 +123,7 @@ class SessionEdits(abc.ABC):
 
         Raises:
             SessionNotFoundError: there is no such session.
-            InvocationNotFoundError: the session has no such invocation, or it was taken back already.
+            InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
         """
         ctx = await self._context_for_edit(user_id, session_id)
         first_state = await self.session_service.first_state(ctx.session.key)
@@ -131,7 +131,7 @@ class SessionEdits(abc.ABC):
 
     @abc.abstractmethod
     async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
-        """Return the context of the run in a session, or a new one over the session as it is stored."""
+        """Return the context of the session's active run, or a new one over the stored session."""
 
     @abc.abstractmethod
     async def _commit(self, ctx: InvocationContext, event: Event) -> None:

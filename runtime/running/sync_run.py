@@ -18,16 +18,16 @@ _SIGNAL_CHECK = 0.5  # seconds; Python misses a signal that arrives just before 
 
 
 def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
-    """Drive an async generator in a thread and an event loop of its own, so that it also works where a loop is running.
+    """Drive an async generator in its own thread and event loop, so that it also works where a loop is running.
 
     Args:
-        events: asked for its next item only when ours is; closed when ours is.
+        events: asked for its next item only when this generator is; closed when this generator is closed.
 
     Yields:
-        Its items.
+        The items of `events`.
 
     Raises:
-        BaseException: what it raised.
+        BaseException: the exception that `events` raised.
     """
     items: queue.SimpleQueue[Any] = queue.SimpleQueue()
     wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -38,7 +38,7 @@ def in_own_loop(events: AsyncGenerator[Event, None]) -> Generator[Event, None, N
         assert task is not None
         pumping.put(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
         async with aclosing(events):
-            while await run_in_thread(wanted.get):  # a thread that does not hold the end of the program
+            while await run_in_thread(wanted.get):  # a daemon thread: it does not delay the program's exit
                 items.put(await anext(events, _END))
 
     def work() -> None:

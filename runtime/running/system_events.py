@@ -1,6 +1,6 @@
-"""Events that no agent yields: state edited by hand, calls that a stop left without an answer, the progress of long-running calls. Pure.
+"""Events that no agent yields: manual state edits, "cancelled" responses to unanswered calls, progress of long-running calls.
 
-The Runner commits them.
+These functions only build the events; the Runner commits them.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ CANCELLED_TEXT = "cancelled: the run was stopped before this call had a result"
 
 
 class StateEditError(KnownError, ValueError):
-    """State cannot be edited that way; the text says why."""
+    """A state edit is not possible; the message says why."""
 
 
 class ProgressError(KnownError, ValueError):
-    """A call cannot be told how far it is; the text says why."""
+    """A progress report is not possible; the message says why."""
 
 
 def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_id: str) -> Event:
-    """Return an event that sets state keys and remembers what was there before, so that it can be undone.
+    """Return an event that sets state keys and records their earlier values, so that the edit can be undone.
 
     Args:
-        changes: key with scope prefix → value; None clears a key (a delta cannot remove one: null is stored).
-        state: the committed state now.
-        invocation_id: the invocation it becomes part of.
+        changes: key with scope prefix → value; None clears a key by storing null, as a delta cannot remove one.
+        state: the committed state.
+        invocation_id: the invocation that the event becomes part of.
 
     Raises:
-        StateEditError: nothing is changed, or a key cannot be edited.
+        StateEditError: the edit changes nothing, or a key cannot be edited.
     """
     if not changes:
         raise StateEditError("There is nothing to change.")
@@ -53,36 +53,36 @@ def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_
 
 
 def state_edit_undone(edit: Event, state: Mapping[str, Any], invocation_id: str) -> Event:
-    """Return the inverse of an event made by `state_edit`; keys that were not there before are cleared.
+    """Return the inverse of an event made by `state_edit`; keys that did not exist before are cleared.
 
     Args:
-        edit: the event.
-        state: the committed state now.
-        invocation_id: the invocation the inverse becomes part of.
+        edit: the event to undo.
+        state: the committed state.
+        invocation_id: the invocation that the inverse becomes part of.
 
     Raises:
-        StateEditError: the event is none of these, or a key was changed since.
+        StateEditError: the event is not a state edit, or a key has changed since.
     """
     if not is_state_edit(edit):
         raise StateEditError("Only a state edit can be undone.")
     assert edit.custom_metadata is not None  # is_state_edit
     for key, value in edit.actions.state_delta.items():
         if key not in state or not same_value(state[key], value):
-            raise StateEditError(f"{key} was changed again since that edit; set the value you want instead.")
+            raise StateEditError(f"{key} has changed since that edit, so it cannot be undone. Set the value you want instead.")
     before = edit.custom_metadata[EDITED]["state"]["before"]
     inverse = {key: before.get(key) for key in edit.actions.state_delta}
     return _state_event(inverse, {"before": dict(edit.actions.state_delta), "absent": [], "undoes": edit.id}, invocation_id)
 
 
 def cancelled_calls(events: Iterable[Event], invocation_id: str, edits: Mapping[str, Any] | None = None) -> list[Event]:
-    """Return responses that say "cancelled" to an invocation's calls that have none, an event for each event that made such calls.
+    """Return "cancelled" responses to an invocation's unanswered calls, one event for each event that made such calls.
 
     Calls that wait for a person or a long-running job keep waiting.
 
     Args:
-        events: the session's.
-        invocation_id: of the run that was stopped.
-        edits: what was changed by hand in these calls, as the events are to be marked (see `runtime.debugger.interception`).
+        events: the session's events.
+        invocation_id: the stopped invocation.
+        edits: manual edits of these calls, in the form in which events record them (see `runtime.debugger.interception`).
     """
     ours = [event for event in events if event.invocation_id == invocation_id]
     answered = {response.id for event in ours for response in event.get_function_responses()}
@@ -92,18 +92,18 @@ def cancelled_calls(events: Iterable[Event], invocation_id: str, edits: Mapping[
 
 
 def progress(events: Sequence[Event], call_id: str, response: Mapping[str, Any]) -> Event:
-    """Return an event that tells how far a long-running call is; the call stays open until somebody answers it.
+    """Return an event that reports the progress of a long-running call; the call stays open until it is answered.
 
-    It is a newer receipt: a response by the agent that called, as the one its tool returned at first. So whoever reads the session, an
-    older google-adk too, takes the call for open; and a model that is called meanwhile sees the newest one.
+    The event is a newer receipt: a response by the calling agent, like the one that its tool returned first. So every reader of the
+    session, including older versions of google-adk, treats the call as open, and a model that is called meanwhile sees the newest receipt.
 
     Args:
-        events: the session's.
-        call_id: of the function call.
+        events: the session's events.
+        call_id: the function call.
         response: the function response's object.
 
     Raises:
-        ProgressError: there is no such call, it is not long-running, or it has been answered.
+        ProgressError: there is no such call, it is not long-running, or it is already answered.
         UnstorableValueError: the response is not JSON.
     """
     current = without_rewound(events)
@@ -112,9 +112,9 @@ def progress(events: Sequence[Event], call_id: str, response: Mapping[str, Any])
         raise ProgressError(f"No function call in this session has the id {call_id}.")
     call = next(call for call in asking.get_function_calls() if call.id == call_id)
     if call_id not in (asking.long_running_tool_ids or ()) or call.name in REQUEST_CALLS:
-        raise ProgressError(f"{call.name} is no long-running call: nothing is reported of it but its result.")
+        raise ProgressError(f"{call.name} is not a long-running call, so its progress cannot be reported.")
     if any(given.id == call_id for event in current if event.author == "user" for given in event.get_function_responses()):
-        raise ProgressError(f"{call.name} has been answered already.")
+        raise ProgressError(f"{call.name} has already been answered.")
     part = types.Part(function_response=types.FunctionResponse(id=call_id, name=call.name, response=storable(dict(response), "response")))
     return Event(
         invocation_id=asking.invocation_id,

@@ -1,6 +1,6 @@
-"""How an agent tree differs from the one that was interrupted, as far as the events tell (seed: resume, "Modificación de flujo").
+"""How an agent tree differs from the one that was interrupted, as far as the events show.
 
-Nobody records the tree, so this is what can be concluded from who spoke, from the checkpoints, and from calls without a result.
+The tree itself is not recorded. The differences are inferred from event authors, checkpoints, and calls without a result.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _OWN_TOOLS = {"transfer_to_agent", SET_ANSWER_CALL}
 
 
 def tree_changes(events: Sequence[Event], found: Checkpoints, root: BaseAgent) -> list[str]:
-    """Say how the tree differs, and what that means for a resumed run; a sentence each.
+    """Describe each difference and its effect on a resumed run in one sentence.
 
     Args:
-        events: of one invocation, in commit order.
-        found: how far each agent is.
-        root: the agent tree as it is now.
+        events: the invocation's events, in commit order.
+        found: each agent's progress.
+        root: the present agent tree.
     """
     authors = dict.fromkeys(event.author for event in events if event.author not in ("user", "model", "system"))
     said = [f"{author} took part and is no longer in the agent tree." for author in authors if root.find_agent(author) is None]
     for agent in (root, *root.descendants()):
         if type(agent) in _STATES and agent.name not in found.states and _spoke(events, agent):
-            said.append(f"{agent.name} spoke, and is now a {type(agent).__name__}, which does not: it begins anew.")
+            said.append(f"{agent.name} produced messages and is now a {type(agent).__name__}, which produces none: it starts again.")
         if isinstance(agent, LlmAgent):
             said += _changed_llm_agent(events, found, agent)
         elif isinstance(agent, (SequentialAgent, LoopAgent)) and agent.name in found.states:
@@ -51,21 +51,21 @@ def tree_changes(events: Sequence[Event], found: Checkpoints, root: BaseAgent) -
 
 
 def misfits(found: Checkpoints, root: BaseAgent) -> list[str]:
-    """Say which checkpoints do not fit the agents that they are of now; such an invocation cannot be resumed.
+    """Describe the checkpoints that do not fit their agents' present types. Such an invocation cannot be resumed.
 
-    Of a custom agent that is only known when it asks for its checkpoint.
+    A custom agent's checkpoint is validated only when the agent asks for it.
     """
     said = []
     for name, state in found.states.items():
         agent = root.find_agent(name)
         state_type = _STATES.get(type(agent)) if agent else None
         if state_type is not None and not _fits(state, state_type):
-            said.append(f"{name} is now a {type(agent).__name__}, and its checkpoint {json.dumps(state)} is not of one.")
+            said.append(f"{name} is now a {type(agent).__name__}, and its checkpoint {json.dumps(state)} belongs to another type.")
     return said
 
 
 def has_tool(agent: LlmAgent, name: str | None) -> bool:
-    """Return whether an agent still has a tool that its model had called."""
+    """Return whether an agent still has a tool that its model called."""
     tools = {tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", None) for tool in agent.tools}
     return name in tools | _OWN_TOOLS
 
@@ -84,15 +84,15 @@ def _spoke(events: Iterable[Event], agent: BaseAgent) -> bool:
 
 def _changed_llm_agent(events: Sequence[Event], found: Checkpoints, agent: LlmAgent) -> Iterator[str]:
     if agent.name in found.states:
-        yield f"{agent.name} has the checkpoint {json.dumps(found.states[agent.name])}, and is now an LlmAgent, which keeps none."
+        yield f"{agent.name} has the checkpoint {json.dumps(found.states[agent.name])} and is now an LlmAgent, which keeps none."
     for event in events:
         target = event.actions.transfer_to_agent if event.author == agent.name else None
         if target and agent.root_agent.find_agent(target) is None:
-            yield f"{agent.name} handed over to {target}, which is no longer in the agent tree: its own model is called instead."
+            yield f"{agent.name} transferred to {target}, which is no longer in the agent tree: {agent.name} calls its own model instead."
 
 
 def _changed_order(checkpoints: Sequence[dict[str, Any]], agent: BaseAgent) -> Iterator[str]:
-    """Hold the order in which sub-agents were called against the one they stand in now."""
+    """Compare the order in which sub-agents were called with their present order."""
     last = checkpoints[-1]
     called = [state.get("current_sub_agent") for state in checkpoints if state.get("times_looped") == last.get("times_looped")]
     names = [sub_agent.name for sub_agent in agent.sub_agents]
@@ -101,7 +101,7 @@ def _changed_order(checkpoints: Sequence[dict[str, Any]], agent: BaseAgent) -> I
     at = names.index(str(called[-1]))
     for name in names[:at]:
         if name not in called:
-            yield f"{name} now stands before {called[-1]} in {agent.name} and was not called: it is passed over."
+            yield f"{name} is now before {called[-1]} in {agent.name} and was not called: it is skipped."
     for name in names[at + 1 :]:
         if name in called:
-            yield f"{name} was called before {called[-1]} in {agent.name} and now stands behind it: it runs again."
+            yield f"{name} was called before {called[-1]} in {agent.name} and is now after it: it runs again."

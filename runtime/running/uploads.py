@@ -1,4 +1,4 @@
-"""Files in what the user says, kept as artifacts instead of in every model request."""
+"""Files in the user's message, stored as artifacts instead of in every model request."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 async def with_saved_files(message: types.Content, context: CallbackContext) -> types.Content:
-    """Save a message's files and return the message with their names in their place, as google-adk does and with its names.
+    """Save a message's files and return the message with each file replaced by its artifact name, named as google-adk names them.
 
     Args:
-        message: what the user says; it is not changed.
-        context: of the invocation that it begins; saves the files and notes their versions in its actions.
+        message: the user's message; it is not changed.
+        context: the callback context of the invocation that it starts; it saves the files and records their versions in its actions.
     """
     parts = list(message.parts or [])
     for index, part in enumerate(parts):

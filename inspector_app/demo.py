@@ -1,7 +1,7 @@
-"""What `make run` shows: the story sample, with a session in which one invocation was interrupted half-way.
+"""The demo of `make run`: the story sample, with a session in which one invocation was interrupted half-way.
 
-The database is made when it is first needed, by running the sample and stopping it, rather than shipped: so it is always what this version
-writes, the times in it are of today, and there is no binary file in the repository that could fall behind the code.
+The database is created on first use by running the sample and stopping it, not shipped. So it always has this version's layout and
+recent times, and the repository has no binary file that could become outdated.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from runtime.storage.open_service import open_session_service
 
 STORY = Path(script.__file__).parent
 MESSAGE = "Write a story about the keeper of the north light"
-STOPPED_AT = "Reviser"
-"""It stops when the first draft is mended: another round of the critic, the checks and the ending are still to come."""
+STOPPED_AT = "Reviser"  # stops after the first revision: another round of the critic, the checks and the ending remain
 
 
 PICTURE = "inspector.png"
 
 
 def main() -> int:
-    """Open the window on the story, ready to be resumed; with no display, resume it and save a picture.
+    """Open the window on the story, ready to be resumed; without a display, resume it and save a picture.
 
     Returns:
         The exit status.
@@ -55,15 +54,15 @@ def main() -> int:
         sys.stderr.write(f"agent-inspector: {error}\n")
         return 1
     if status == 0:
-        sys.stdout.write(f"Wrote {PICTURE}: the window after the story was finished. On a machine with a display, `make run` opens it.\n")
+        sys.stdout.write(f"Wrote {PICTURE} with the finished story. On a machine with a display, `make run` opens the window.\n")
     return status
 
 
 def interrupted_story(database: Path) -> Path:
-    """Make sure that a database has a story invocation to resume, adding a session with one if it has none.
+    """Ensure that a database has a story invocation to resume, by adding a session with one if needed.
 
     Args:
-        database: made, with its folder, if it does not exist.
+        database: the database file; created, with its folder, if it does not exist.
 
     Returns:
         The database.
@@ -100,7 +99,7 @@ async def _run_half_way(app: App, service: BaseSessionService) -> None:
 
 
 def _instant_story() -> App:
-    """Return the sample on its scripted model and without delays, also where a key would let it run on Gemini."""
+    """Return the sample on its scripted model without delays, even where an API key would select Gemini."""
     app = load_agent(str(STORY)).app
     for agent in app.root_agent.descendants():
         if isinstance(agent, LlmAgent):

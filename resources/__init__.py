@@ -1,1 +1,1 @@
-"""What is not code: style sheet, samples. Read through `importlib.resources`."""
+"""Style sheet, icons and samples. Read through `importlib.resources`."""

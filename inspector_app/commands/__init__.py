@@ -1,1 +1,1 @@
-"""What each subcommand of the command line does."""
+"""The subcommands of the command line."""

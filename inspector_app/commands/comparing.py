@@ -1,4 +1,4 @@
-"""The subcommand that compares two sessions."""
+"""The `compare` subcommand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runtime.sessions.session import SessionKey
 
 
 def compare_sessions(options: argparse.Namespace) -> int:
-    """Show two sessions side by side."""
+    """Compare two sessions event by event."""
     (left_key, left), (right_key, right) = (_read(options, number) for number in (0, 1))
     found = compare(left.events, right.events)
     if options.json:
@@ -28,7 +28,7 @@ def compare_sessions(options: argparse.Namespace) -> int:
     _print_totals(found, left_key, right_key)
     _print_rows(found, left.events, right.events)
     changes = state_differences(left, len(left) - 1, right, len(right) - 1)
-    print_line("The state at the end is the same." if not changes else "The state at the end:")
+    print_line("The final state is the same." if not changes else "The final state:")
     for change in changes:
         before = "—" if change.kind == "added" else preview(change.before)
         print_line(visible(f"  {change.key}: {before} | {'—' if change.kind == 'removed' else preview(change.after)}"))
@@ -36,7 +36,7 @@ def compare_sessions(options: argparse.Namespace) -> int:
 
 
 def _read(options: argparse.Namespace, number: int) -> tuple[SessionKey, History]:
-    """Return one of the two sessions that the options name, and its past."""
+    """Return the key and history of one of the two sessions."""
     target = (options.db2 or options.db) if number else options.db
     app, user, session = (names[min(number, len(names) - 1)] for names in (options.app, options.user or ["user"], options.session))
     with opened(target) as database:
@@ -62,7 +62,7 @@ def _ids(row: Row, left: Sequence[Event], right: Sequence[Event]) -> dict[str, s
 
 
 def _prompts(row: Row, left: Sequence[Event], right: Sequence[Event]) -> dict[str, Any]:
-    """Return the conversations that led to the two events."""
+    """Return the conversations before the two events."""
     pairs = {"left": (left, row.left), "right": (right, row.right)}
     return {
         side: None if index is None else [content.model_dump(mode="json", exclude_none=True) for content in prompt_of(events, index)]
@@ -87,7 +87,7 @@ def _print_totals(found: Comparison, left: SessionKey, right: SessionKey) -> Non
 
 
 def _print_rows(found: Comparison, left: Sequence[Event], right: Sequence[Event]) -> None:
-    """Print the rows that differ, and how many alike stand between them."""
+    """Print the rows that differ, and how many equal rows are between them."""
     same = 0
     for row in found.rows:
         if row.same:
@@ -105,7 +105,7 @@ def _print_rows(found: Comparison, left: Sequence[Event], right: Sequence[Event]
 
 def _print_same(count: int) -> None:
     if count:
-        print_line(f"= {count} alike")
+        print_line(f"= {count} equal")
 
 
 def _line(event: Event) -> str:

@@ -1,4 +1,4 @@
-"""The subcommand that makes a new file of a database in another layout."""
+"""The `convert` subcommand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runtime.storage.writing.convert import convert as convert_database
 
 
 def convert(options: argparse.Namespace) -> int:
-    """Convert a database into a new file; the old one is not touched."""
+    """Convert a database into a new file; the old one is not changed."""
     done = convert_database(options.old, options.new)
     if options.json:
         counts = {"sessions": done.sessions, "events": done.events}

@@ -1,4 +1,4 @@
-"""The subcommands that delete sessions: named and counted, asked for first, kept in a copy that puts them back."""
+"""The `delete`, `prune` and `undelete` subcommands: they list the sessions, ask first, and keep a copy for restoring them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAY = 86_400.0
 
 
 def delete(options: argparse.Namespace) -> int:
-    """Delete the sessions that are named."""
+    """Delete the named sessions."""
     with opened(options.db) as database:
         keys = {existing_key(database, argparse.Namespace(app=options.app, user=options.user, session=name)) for name in options.session}
         chosen = [summary for summary in database.sessions() if summary.key in keys]
@@ -33,7 +33,7 @@ def delete(options: argparse.Namespace) -> int:
 
 
 def prune(options: argparse.Namespace) -> int:
-    """Delete the sessions that nobody has changed for some days."""
+    """Delete the sessions without changes for some days."""
     oldest = time.time() - options.days * DAY
     with opened(options.db) as database:
         chosen = [
@@ -48,17 +48,17 @@ def prune(options: argparse.Namespace) -> int:
 
 
 def undelete(options: argparse.Namespace) -> int:
-    """Put sessions back from the copy that was kept of them."""
+    """Restore sessions from a copy."""
     file = _file(options.db)
     if file is None:
-        raise StorageError(f"{options.db} is no file: only of files a copy is kept.")
-    with opened(options.db):  # a copy put into anything else would make a half of a database
+        raise StorageError(f"{options.db} is not a file. Copies are made only of database files.")
+    with opened(options.db):  # restoring into anything else would make an incomplete database
         _check_alone(file)
     count = put_back(file, Path(options.copy))
     if options.json:
         print_json({"put_back": count})
     else:
-        print_line(f"{_sessions(count)} put back.")
+        print_line(f"{_sessions(count)} restored.")
     return 0
 
 
@@ -73,11 +73,11 @@ def _delete(chosen: Sequence[SessionSummary], options: argparse.Namespace) -> in
             sys.stderr.write("agent-inspector: Nothing was deleted.\n")
             return 1
         if file is not None:
-            _check_alone(file)  # it may have taken a while to answer
+            _check_alone(file)  # the answer may have taken a while
     keys = [summary.key for summary in chosen] if not options.dry_run else []
     copy = keep_copy(file, keys) if file is not None and keys else None
     if copy is not None and not options.json:
-        print_line(f"A copy is in {copy}. To put them back: agent-inspector undelete {options.db} {copy}")
+        print_line(f"A copy is in {copy}. To restore them: agent-inspector undelete {options.db} {copy}")
     if keys:
         asyncio.run(_delete_all(options.db, keys))
     if options.json:
@@ -94,8 +94,8 @@ async def _delete_all(target: str, keys: Sequence[SessionKey]) -> None:
 
 
 def _agreed(question: str, file: Path | None) -> bool:
-    """Ask on the terminal; no answer is no."""
-    lost = "" if file is not None else " This database is no file: they cannot be put back."
+    """Ask on the terminal; no answer means no."""
+    lost = "" if file is not None else " This database is not a file, so they cannot be restored."
     sys.stderr.write(f"{question}{lost} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
@@ -103,9 +103,11 @@ def _agreed(question: str, file: Path | None) -> bool:
 
 def _check_writable(database: StoredDatabase, options: argparse.Namespace) -> None:
     if database.layout.format.writer is None:
-        raise StorageError(f"{options.db} has the older layout with pickled actions, which is only read.")
+        raise StorageError(
+            f"{options.db} has the older layout with pickled actions and is read-only. Convert it first: agent-inspector convert OLD NEW."
+        )
     if not (database.layout.ours or options.in_place or options.dry_run):
-        raise StorageError(f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it).")
+        raise StorageError(f"{options.db} was written by another program. To write into it after a backup, give --in-place.")
 
 
 def _check_alone(file: Path) -> None:
@@ -125,7 +127,7 @@ def _print_chosen(chosen: Sequence[SessionSummary]) -> None:
     if rows:
         print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE"), rows)
     else:
-        print_line("There is no such session: nothing to delete.")
+        print_line("No session matches; nothing to delete.")
 
 
 def _named(key: SessionKey) -> dict[str, Any]:

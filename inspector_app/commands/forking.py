@@ -1,4 +1,4 @@
-"""The subcommands for forks: making one, running an agent in it, and the tree of all there are."""
+"""The `fork` and `forks` subcommands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from runtime.storage.open_service import open_session_service
 
 
 def fork(options: argparse.Namespace) -> int:
-    """Fork a session, and run an agent in the fork if one is named."""
+    """Fork a session, and run an agent in the fork if one is given."""
     with stdout.kept_for_answers():
         artifacts = open_artifacts(options.artifacts, options.db)
         loaded = load_agent(options.agent) if options.agent else None
@@ -43,7 +43,7 @@ def fork(options: argparse.Namespace) -> int:
             events = database.events(key)
         recording = _recording(events, options) if options.rerun else None
         cut = _cut(events, options, recording)
-        beside = options.into and not options.artifacts  # a folder that was named is the fork's, too
+        beside = options.into and not options.artifacts  # a named folder is for the fork, too
         files = Files(artifacts, files_of(options.into) if beside else None) if artifacts else None
         made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
         _print_fork(made, recording.notes if recording else [], options.json)
@@ -70,7 +70,7 @@ def _send(runner: Runner, key: SessionKey, text: str) -> AsyncGenerator[Event, N
 
 
 async def _told(rerun: Rerun, as_json: bool) -> AsyncGenerator[Event, None]:
-    """Yield the events of a run made again, and print at its end how much of it was recorded."""
+    """Yield the events of a repeated run; at its end, print how much came from the recording."""
     try:
         async with aclosing(rerun.events()) as events:
             async for event in events:
@@ -83,29 +83,29 @@ async def _told(rerun: Rerun, as_json: bool) -> AsyncGenerator[Event, None]:
         else:
             print_line(f"answered from the recording: {replay.model_calls} model calls, {replay.tool_calls} tool calls")
             for sentence in replay.divergences:
-                print_line(visible(f"Another way: {sentence}"))
+                print_line(visible(f"Diverged: {sentence}"))
 
 
 def _recording(events: Sequence[Event], options: argparse.Namespace) -> Recording:
     if not events:
-        raise RecordingError("The session has no events: there is nothing to run again.")
+        raise RecordingError("The session has no events, so there is nothing to run again.")
     recording = recording_until(events, options.at or events[-1].id)
     if options.answer is None and options.result is None:
         return recording
     wanted = "answer" if options.answer is not None else "result"
     if alterable(recording.last) != wanted:
         what = "a model's answer" if wanted == "answer" else "a tool's result"
-        raise RecordingError(f"Event {recording.last.id} is not {what}: --{wanted} cannot change it.")
+        raise RecordingError(f"Event {recording.last.id} is not {what}, so --{wanted} cannot change it.")
     if options.answer is not None:
         return recording.altered(types.Content(role="model", parts=[types.Part(text=options.answer)]))
     return recording.altered(_with_result(recording.last, options))
 
 
 def _with_result(event: Event, options: argparse.Namespace) -> types.Content:
-    """Return a tool result's content with what the options say in place of one result."""
+    """Return a tool result's content with one result replaced as the options specify."""
     ids = [response.id for response in event.get_function_responses()]
     if options.call is None and len(ids) > 1:
-        raise RecordingError(f"Event {event.id} has the results of several calls: name one with --call ({', '.join(filter(None, ids))}).")
+        raise RecordingError(f"Event {event.id} has the results of several calls. Choose one with --call ({', '.join(filter(None, ids))}).")
     if options.call is not None and options.call not in ids:
         raise NotFoundError(f"Event {event.id} has no result of a call {options.call!r}.")
     assert event.content is not None  # it has results
@@ -125,7 +125,7 @@ def _cut(events: Sequence[Event], options: argparse.Namespace, recording: Record
         return Cut(at=options.at, session_id=name, changed=changed)
     first = next((event for event in events if event.invocation_id == options.before), None)
     if first is None:
-        raise NotFoundError(f"The session has no invocation {options.before!r}. `agent-inspector invocations` lists those there are.")
+        raise NotFoundError(f"The session has no invocation {options.before!r}. `agent-inspector invocations` lists its invocations.")
     changed = Changed("message", first.id, text_of(first), options.message) if options.message is not None else None
     return Cut(before=first.id, session_id=name, changed=changed)
 
@@ -178,7 +178,7 @@ def _changed_words(changed: Changed) -> str:
     if changed.what == "rerun":
         return "run again"
     before, after = what_it_says(changed.before), what_it_says(changed.after)
-    return f"another {changed.what}: {'' if before is None else f'{preview(before, 60)} → '}{preview(after, 60)}"
+    return f"{changed.what} changed: {'' if before is None else f'{preview(before, 60)} → '}{preview(after, 60)}"
 
 
 def _print_node(node: ForkNode, depth: int) -> None:

@@ -1,4 +1,4 @@
-"""How answers are printed: JSON for programs, aligned text for people."""
+"""Output of the subcommands: JSON for programs, aligned text for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runtime.history.invocations import PendingItem
 
 
 def print_line(text: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     stdout.write(text + "\n")
 
 
@@ -25,7 +25,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows in aligned columns; text from outside has its control characters made visible."""
+    """Print rows in aligned columns, with control characters made visible."""
     lines = [headings, *([visible(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
     for line in lines:
@@ -33,7 +33,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def print_event(event: Event, as_json: bool) -> None:
-    """Print an event: google-adk's own event JSON, or a line that says what happened."""
+    """Print an event as google-adk's event JSON, or as a one-line summary."""
     if as_json:
         print_line(event.model_dump_json(exclude_none=True))
         return
@@ -44,12 +44,12 @@ def print_event(event: Event, as_json: bool) -> None:
 
 
 def pending_json(item: PendingItem) -> dict[str, Any]:
-    """Return what waits for a person, in the command line's form."""
+    """Return a pending item in the command line's JSON form."""
     return {"kind": item.kind, "invocation_id": item.invocation_id, "call_id": item.call_id, "name": item.name}
 
 
 def pending_text(items: Iterable[PendingItem]) -> str:
-    """Return what waits for a person, for people."""
+    """Return pending items as text."""
     return ", ".join(f"{item.kind} {item.name}" if item.name else item.kind for item in items)
 
 

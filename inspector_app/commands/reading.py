@@ -1,4 +1,4 @@
-"""The subcommands that only read: they change no byte and leave no file."""
+"""The subcommands that only read: they change no file and leave none behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runtime.storage.reading.reader import StoredDatabase
 
 
 def sessions(options: argparse.Namespace) -> int:
-    """List the sessions of a database, with what waits for a person in each."""
+    """List the sessions of a database with their pending items."""
     with opened(options.db) as database:
         waiting = database.pending()
         found = [(summary, waiting.get(summary.key, [])) for summary in database.sessions()]
@@ -72,7 +72,7 @@ def events(options: argparse.Namespace) -> int:
 
 
 def state(options: argparse.Namespace) -> int:
-    """Show the state, now or after an event, or who wrote one key of it."""
+    """Show the present state, the state after an event, or the writes of one key."""
     if options.writers is not None:
         return _writers(options)
     with opened(options.db) as database:
@@ -104,7 +104,7 @@ def _writers(options: argparse.Namespace) -> int:
             write.branch or "",
             "(new)" if write.is_new else preview(write.before) if write.known else "(not recorded)",
             preview(write.after),
-            "another branch wrote it at the same time" if write.parallel else "",
+            "written in parallel by another branch" if write.parallel else "",
         )
         for write in found
     ]
@@ -115,7 +115,7 @@ def _writers(options: argparse.Namespace) -> int:
 def _author(write: Write) -> str:
     if write.author:
         return write.author
-    return "(the session's creation)" if write.session.session_id else "(no session of now)"
+    return "(the session's creation)" if write.session.session_id else "(no existing session)"
 
 
 def _write_json(write: Write) -> dict[str, Any]:
@@ -144,12 +144,12 @@ def _condition(text: str) -> Expression:
         return parse(text)
     except ExpressionError as error:
         pointer = " " * len(visible(text[: error.position])) + "^"
-        sys.stderr.write(f"agent-inspector: --where cannot be read. {error}\n  {visible(text)}\n  {pointer}\n")
+        sys.stderr.write(f"agent-inspector: --where is not a valid expression. {error}\n  {visible(text)}\n  {pointer}\n")
         raise SystemExit(2) from None
 
 
 def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None) -> Iterator[Event]:
-    """Yield the session's events that a condition holds for, with the state they were committed in."""
+    """Yield the session's events that match a condition, evaluated with the state before each event."""
     if not condition.uses_state:
         yield from (event for event in database.events(key, after=after) if condition.matches(event))
         return
@@ -163,7 +163,7 @@ def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, 
 
 @contextmanager
 def opened(target: str) -> Iterator[StoredDatabase]:
-    """Open a database for reading, and close it.
+    """Open a database for reading; it is closed at the end.
 
     Args:
         target: file path or SQLAlchemy URL.
@@ -176,7 +176,7 @@ def opened(target: str) -> Iterator[StoredDatabase]:
 
 
 def existing_key(database: StoredDatabase, options: argparse.Namespace) -> SessionKey:
-    """Return the key of the session that the options name.
+    """Return the key of the session in the options.
 
     Raises:
         SessionNotFoundError: the database has no such session.
@@ -185,7 +185,7 @@ def existing_key(database: StoredDatabase, options: argparse.Namespace) -> Sessi
     known = [summary.key for summary in database.sessions()]
     if key not in known:
         near = [f"{other.app_name}/{other.user_id}" for other in known if other.session_id == key.session_id]
-        hint = f" One of that id belongs to {near[0]} (app/user)." if near else " `agent-inspector sessions` lists those there are."
+        hint = f" A session with this id belongs to {near[0]} (app/user)." if near else " `agent-inspector sessions` lists the database's sessions."
         raise SessionNotFoundError(f"There is no session {key.session_id!r} of app {key.app_name!r} and user {key.user_id!r}.{hint}")
     return key
 

@@ -1,4 +1,4 @@
-"""The subcommand that takes invocations back: what it will do is said first."""
+"""The `rewind` subcommand: it shows what the rewind does before it is done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runtime.storage.open_service import open_session_service
 
 
 def rewind(options: argparse.Namespace) -> int:
-    """Say what a rewind takes back, and do it unless it was only asked."""
+    """Show what a rewind takes back, and do it unless `--dry-run` is given."""
     artifacts = open_artifacts(options.artifacts, options.db)
     with opened(options.db) as database:
         key = existing_key(database, options)
@@ -31,19 +31,19 @@ def rewind(options: argparse.Namespace) -> int:
         _print_plan(plan, options.db, with_files=artifacts is not None)
     if not options.dry_run and not ours and not options.in_place:
         raise StorageError(
-            f"{options.db} was written by another program. Give --in-place to write into it (it gets a backup beside it), or fork the"
-            " session into a database of ours: agent-inspector fork … --into NEW."
+            f"{options.db} was written by another program. To write into it after a backup, give --in-place; or fork the"
+            " session into a new database: agent-inspector fork … --into NEW."
         )
     event_id = None if options.dry_run else asyncio.run(_rewind(options, key, artifacts))
     if options.json:
         print_json({"rewind": {**_plan_json(plan), "done": event_id is not None, "event_id": event_id}})
     elif event_id is not None:
-        print_line(f"Done, by event {visible(event_id)}.")
+        print_line(f"Done. The rewind is event {visible(event_id)}.")
     return 0
 
 
 async def _rewind(options: argparse.Namespace, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
-    """Rewind, and return the id of the event that says so."""
+    """Rewind, and return the id of the rewind's event."""
     async with open_session_service(options.db) as service:
         nobody = BaseAgent(name="nobody")
         async with Runner(app_name=key.app_name, agent=nobody, session_service=service, artifact_service=artifacts) as runner:
@@ -65,14 +65,14 @@ def _print_plan(plan: RewindPlan, database: str, *, with_files: bool) -> None:
     for each in plan.undone:
         print_line(visible(f"  invocation {each.invocation_id}, {each.status}, {each.events} events: {each.message}"))
     for change in plan.state:
-        after = "cleared, as nobody recorded what it was" if change.key in plan.unknown else preview(change.after)
+        after = "cleared, as its earlier value was not recorded" if change.key in plan.unknown else preview(change.after)
         print_line(visible(f"  {change.key}: {preview(change.before)} → {after}"))
     for file in plan.files:
-        then = "an empty file, as there was none" if file.then is None else f"version {file.then} again"
-        kept = "" if with_files else "; not done, as --artifacts does not say where files are"
+        then = "an empty file, as it did not exist" if file.then is None else f"version {file.then}"
+        kept = "" if with_files else "; not done, as --artifacts does not name the folder with the files"
         print_line(visible(f"  file {file.name}, version {file.now} → {then}{kept}"))
     print_line("It does not take back:")
-    print_line(visible(f"  shared with other sessions: {', '.join(plan.stays) or 'nothing was written'}"))
+    print_line(visible(f"  shared with other sessions: {', '.join(plan.stays) or 'none'}"))
     tools = ", ".join(f"{name} (×{count})" if count > 1 else name for name, count in plan.tools.items())
-    print_line(visible(f"  what tools did to the world: {tools or 'none returned'}"))
+    print_line(visible(f"  effects of tools outside the session: {tools or 'no tool returned'}"))
     print_line(f"To keep the session as it is, fork it instead: agent-inspector fork {database} … --before {visible(plan.invocation_id)}")

@@ -1,4 +1,4 @@
-"""The subcommands that drive an agent: a new message, or an invocation that goes on."""
+"""The `run` and `resume` subcommands, which run an agent."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from runtime.storage.open_service import open_session_service
 
 FINISHED, FAILED, PAUSED = 0, 1, 3
 
+# The function that the answer is for, if a request waits instead of the tool itself.
 _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}
-"""Which function the answer is to, where it is not the tool that waits but a request made for it."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -70,11 +70,11 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
 
 
 def resume(options: argparse.Namespace) -> int:
-    """Go on with an invocation."""
+    """Resume an invocation."""
     with stdout.kept_for_answers():
         loaded = load_agent(options.agent)
         options.app = options.app or loaded.name
-        # Read only at first: resuming what is not there must not create it.
+        # Read-only at first: resuming a missing session must not create it.
         with opened(options.db) as database:
             key = existing_key(database, options)
             found = invocations(database.events(key))
@@ -101,16 +101,16 @@ def _check_resumable(loaded: LoadedAgent) -> None:
     config = loaded.app.resumability_config
     if not (config and config.is_resumable):
         raise ResumeError(
-            f"The app {loaded.name!r} is not resumable. Give it resumability_config=ResumabilityConfig(is_resumable=True) and run it anew."
+            f"The app {loaded.name!r} is not resumable. Give it resumability_config=ResumabilityConfig(is_resumable=True) and run it again."
         )
 
 
 def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocation:
-    """Return the invocation to go on with.
+    """Return the invocation to resume.
 
     Raises:
-        NotFoundError: the session has none of that id.
-        ResumeError: it is finished, or none is unfinished.
+        NotFoundError: the session has no invocation with this id.
+        ResumeError: the invocation is finished, or all are.
     """
     if invocation_id is None:
         unfinished = [invocation for invocation in found if invocation.status in ("paused", "interrupted")]
@@ -120,24 +120,24 @@ def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocatio
     for invocation in found:
         if invocation.invocation_id == invocation_id:
             if invocation.status in ("finished", "rewound"):
-                raise ResumeError(f"The invocation {invocation_id} is {invocation.status} ({invocation.reason}); it cannot be resumed.")
+                raise ResumeError(f"The invocation {invocation_id} is {invocation.status} ({invocation.reason}) and cannot be resumed.")
             return invocation
-    raise NotFoundError(f"The session has no invocation {invocation_id!r}. `agent-inspector invocations` lists those there are.")
+    raise NotFoundError(f"The session has no invocation {invocation_id!r}. `agent-inspector invocations` lists its invocations.")
 
 
 def _answer(invocation: Invocation, options: argparse.Namespace) -> types.Content:
-    """Return the message that answers the open call.
+    """Return the message that answers the waiting call.
 
     Raises:
-        ResumeError: nothing waits, several calls wait and none was named, or the one that was named does not wait.
+        ResumeError: no call waits, several wait and none was named, or the named one does not wait.
     """
     waiting = [item for item in invocation.pending if item.call_id and options.call in (None, item.call_id)]
     if len(waiting) != 1:
         calls = ", ".join(f"{item.call_id} ({item.kind} {item.name})" for item in invocation.pending if item.call_id)
         if not calls:
-            raise ResumeError(f"The invocation {invocation.invocation_id} waits for no answer; resume it without --response.")
-        reason = f"No open call has the id {options.call!r}" if options.call else "Several calls wait: name one with --call"
-        raise ResumeError(f"{reason}. Open: {calls}.")
+            raise ResumeError(f"The invocation {invocation.invocation_id} does not wait for an answer. Resume it without --response.")
+        reason = f"No waiting call has the id {options.call!r}" if options.call else "Several calls wait. Name one with --call"
+        raise ResumeError(f"{reason}. Waiting calls: {calls}.")
     item = waiting[0]
     response = types.FunctionResponse(id=item.call_id, name=_ANSWER_NAMES.get(item.kind, item.name), response=options.response)
     return types.Content(role="user", parts=[types.Part(function_response=response)])
@@ -151,15 +151,15 @@ async def drive(
     earlier: set[str],
     invocation_id: str | None = None,
 ) -> int:
-    """Print the events of a run and how it ended.
+    """Print a run's events and how it ended.
 
     Args:
-        events: of the run.
-        service: keeps the session.
-        key: names it.
-        options: of the command line.
-        earlier: ids of the invocations that were there before.
-        invocation_id: the one that is resumed; None for a new one.
+        events: the run's events.
+        service: stores the session.
+        key: the session.
+        options: the command line's options.
+        earlier: ids of the invocations before the run.
+        invocation_id: the resumed invocation; None for a new one.
 
     Returns:
         The exit status.
@@ -173,21 +173,21 @@ async def drive(
                 printer.show(event)
     except stdout.OutputClosedError:
         raise
-    except asyncio.CancelledError:  # Ctrl+C; what is stored has a name, which may have been made up for it
+    except asyncio.CancelledError:  # Ctrl+C; the stored session may have a generated id, so print it
         where = f", invocation {visible(invocation_id)}" if invocation_id else ""
-        sys.stderr.write(f"agent-inspector: interrupted in session {visible(key.session_id)}{where}\n" if options.db else "")
+        sys.stderr.write(f"agent-inspector: Interrupted in session {visible(key.session_id)}{where}\n" if options.db else "")
         raise
     except Exception as error:
         failure = error
     ended = await _ended(service, key, earlier, invocation_id)
-    contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events alone do not tell of the failure
+    contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events do not record the failure
     if ended is not None and (options.json or not contradicts):
         _print_end(key, ended, options.json)
     return _status(failure, ended)
 
 
 async def _ended(service: BaseSessionService, key: SessionKey, earlier: set[str], invocation_id: str | None) -> Invocation | None:
-    """Return the invocation as it now stands; None if the run failed before there was one."""
+    """Return the invocation's present status; None if the run failed before the invocation started."""
     session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
     for invocation in reversed(invocations(session.events) if session else []):
         if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):
@@ -200,13 +200,13 @@ def _status(failure: Exception | None, ended: Invocation | None) -> int:
         raise failure
     if failure is not None:
         sys.stderr.write("".join(traceback.format_exception(failure)))
-        sys.stderr.write(f"agent-inspector: the agent failed with {visible_lines(error_text(failure))}\n")
+        sys.stderr.write(f"agent-inspector: The agent failed with {visible_lines(error_text(failure))}\n")
         return FAILED
     if ended is None or ended.status == "finished":
         return FINISHED
     if ended.status == "paused":
         return PAUSED
-    sys.stderr.write(f"agent-inspector: the invocation did not finish: {ended.reason}.\n")
+    sys.stderr.write(f"agent-inspector: The invocation did not finish: {ended.reason}.\n")
     return FAILED
 
 
@@ -224,12 +224,12 @@ def _print_end(key: SessionKey, ended: Invocation, as_json: bool) -> None:
         return
     print_line(f"{ended.status}: {ended.reason}  (session {visible(key.session_id)}, invocation {visible(ended.invocation_id)})")
     if ended.status == "paused":
-        print_line(f"waiting: {visible(pending_text(ended.pending))}. Answer with: agent-inspector resume … --response '{{…}}'")
+        print_line(f"Waiting for: {visible(pending_text(ended.pending))}. Answer with: agent-inspector resume … --response '{{…}}'")
 
 
 @dataclass
 class _Printer:
-    """Prints events as they come; for people the pieces of a streamed answer grow on one line, as JSON each is a line of its own."""
+    """Prints events as they come. For people, the pieces of a streamed answer share a line; as JSON, each has its own line."""
 
     as_json: bool
     growing: bool = False
@@ -247,17 +247,17 @@ class _Printer:
 
 
 def open_artifacts(folder: str | None, database: str) -> FileArtifactService | None:
-    """Return the service of the folder that the files of a database's sessions are kept in; None if nobody knows it.
+    """Return the service for the folder with the files of a database's sessions; None if there is no folder.
 
     Args:
-        folder: as it was named; None: the one beside the database, if there is one.
+        folder: the named folder; None: the one beside the database, if it exists.
         database: path or URL.
 
     Raises:
-        StorageError: there is no such folder.
+        StorageError: the folder does not exist.
     """
     if folder is not None and not Path(folder).is_dir():
-        raise StorageError(f"There is no folder {folder}: --artifacts names the one that the session's files are kept in.")
+        raise StorageError(f"There is no folder {folder}. Name the folder with the session's files after --artifacts.")
     found = files_folder(database) if folder is None else Path(folder)
     return FileArtifactService(found) if found is not None and found.is_dir() else None
 
@@ -266,13 +266,13 @@ def open_artifacts(folder: str | None, database: str) -> FileArtifactService | N
 async def open_runner(
     loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService
 ) -> AsyncIterator[Runner]:
-    """Give a Runner of a loaded agent, and close it.
+    """Yield a Runner for a loaded agent and close it afterwards.
 
     Args:
         loaded: the agent.
-        app_name: the app that its sessions are of.
-        service: keeps the sessions.
-        artifacts: keeps files.
+        app_name: the app name of its sessions.
+        service: stores the sessions.
+        artifacts: stores the files.
     """
     runner = Runner(
         app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts, memory_service=InMemoryMemoryService()

@@ -1,4 +1,4 @@
-"""The subcommand that serves agents over HTTP."""
+"""The `api_server` subcommand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def api_server(options: argparse.Namespace) -> int:
         if options.json:
             print_json({"server": {"url": url, "apps": sorted(folders), "token": token}})
         else:
-            print_line(f"Serving {', '.join(sorted(folders))} at {url} (Ctrl+C ends it). Sessions are kept in .adk of each agent's folder.")
-            print_line(f"What a browser sends needs the header Authorization: Bearer {token}")
+            print_line(
+                f"Serving {', '.join(sorted(folders))} at {url} (stop with Ctrl+C). Sessions are stored in .adk in each agent's folder."
+            )
+            print_line(f"Requests from a browser need the header Authorization: Bearer {token}")
         serve(listening, folders, token)
     return 0

@@ -1,4 +1,4 @@
-"""Opening the window, or drawing it into a picture."""
+"""Opens the window, or saves a picture of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def open_window(options: argparse.Namespace) -> int:
     """Open the window, or save a picture of it.
 
     Raises:
-        KnownError: Qt cannot work here; the text says what to install or do.
+        KnownError: Qt cannot work here; the message says what to install or do.
     """
     app = load_app(off_screen=options.screenshot is not None)
     look = {"trust": options.trust, "theme": options.theme, "size": options.size}
@@ -30,19 +30,19 @@ def load_app(*, off_screen: bool) -> ModuleType:
     """Import `inspector_app.app`, and Qt with it.
 
     Args:
-        off_screen: no display is needed.
+        off_screen: whether no display is needed.
 
     Raises:
-        KnownError: Qt cannot work here; the text says what to install or do.
+        KnownError: Qt cannot work here; the message says what to install or do.
     """
     _check_machine(off_screen)
     with frozen_from_gc():
-        importlib.import_module("runtime.runners")  # before Qt: PySide6 reads the source of every module that is imported after it
+        importlib.import_module("runtime.runners")  # before Qt: PySide6 reads the source of every module imported after it
         return importlib.import_module("inspector_app.app")
 
 
 def _check_machine(off_screen: bool) -> None:
-    """Make sure that Qt can work here, before it is loaded: it would abort the process without a word that helps."""
+    """Check that Qt can work here before it is loaded; otherwise it would abort the process without a helpful message."""
     packages = system_check.missing_packages(x11=not off_screen and system_check.needs_x11())
     if packages:
         raise KnownError(system_check.what_to_do(packages))

@@ -9,18 +9,18 @@ _AGENT_ROLES = ("author1", "author2", "author3")
 
 
 class AuthorColours:
-    """Gives each agent a colour in the order they first speak; the user always has the first."""
+    """Assigns a colour to each agent in order of first appearance; the user always has the first colour."""
 
     def __init__(self) -> None:
         self._roles: dict[str, str] = {}
 
     @property
     def authors(self) -> list[str]:
-        """The agents so far, in the order they first spoke."""
+        """The agents so far, in order of first appearance."""
         return list(self._roles)
 
     def knows(self, author: str) -> bool:
-        """Return whether the author has a colour already."""
+        """Return whether the author already has a colour."""
         return author == "user" or author in self._roles
 
     def role(self, author: str) -> str:
@@ -32,5 +32,5 @@ class AuthorColours:
         return self._roles[author]
 
     def sign(self, author: str) -> int:
-        """Return how often the colours had been given out before this author got one."""
+        """Return how many times all colours had been assigned before this author received one."""
         return list(self._roles).index(author) // len(_AGENT_ROLES) if author in self._roles and len(self._roles) > len(_AGENT_ROLES) else 0

@@ -1,4 +1,4 @@
-"""What a person fills in for a credential that an agent asks for, and the answer that is made of it. Pure, no Qt."""
+"""The form for a credential that an agent requests, and the response made from it. Pure, no Qt."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ HIDDEN = "•••"
 
 
 def fields_for(auth_config: Mapping[str, Any]) -> list[FormField] | None:
-    """Return the fields for the scheme of a request; None for a scheme that has no form.
+    """Return the fields for a request's scheme; None for a scheme without a form.
 
     Args:
-        auth_config: the request's `authConfig`, camelCase as it is stored.
+        auth_config: the request's `authConfig`, in camelCase as stored.
     """
     scheme = auth_config.get("authScheme") or {}
     kind, name = str(scheme.get("type") or ""), str(scheme.get("scheme") or "").lower()
@@ -45,17 +45,15 @@ def fields_for(auth_config: Mapping[str, Any]) -> list[FormField] | None:
         return [FormField("token", "secret", label="Token", hint=f"sent as {scheme.get('scheme') or 'bearer'} token")]
     if kind in ("oauth2", "openIdConnect"):
         return [
-            FormField(
-                "authResponseUri", "text", required=False, label="Sent back to", hint="the whole address the consent page sent you back to"
-            ),
+            FormField("authResponseUri", "text", required=False, label="Redirect address", hint="the full address after the consent"),
             FormField("authCode", "secret", required=False, label="or code", hint="the code in that address"),
-            FormField("accessToken", "secret", required=False, label="or token", hint="an access token you have already"),
+            FormField("accessToken", "secret", required=False, label="or token", hint="an access token that you already have"),
         ]
     return None
 
 
 def consent_page(auth_config: Mapping[str, Any]) -> str:
-    """Return the address where the person consents; empty where there is none."""
+    """Return the address of the consent page; empty if there is none."""
     for credential in (auth_config.get("exchangedAuthCredential"), auth_config.get("rawAuthCredential")):
         uri = ((credential or {}).get("oauth2") or {}).get("authUri")
         if uri:
@@ -64,7 +62,7 @@ def consent_page(auth_config: Mapping[str, Any]) -> str:
 
 
 def answer(auth_config: Mapping[str, Any], filled_in: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the function response for a request: its configuration with the credential in it, as google-adk expects it.
+    """Return the function response to a request: its configuration with the credential, as google-adk expects it.
 
     Args:
         auth_config: as for `fields_for`.
@@ -83,7 +81,7 @@ def answer(auth_config: Mapping[str, Any], filled_in: Mapping[str, Any]) -> dict
 
 
 def without_secrets(event: Event) -> Event:
-    """Return an event as it may be shown: what a person gave for a credential is hidden."""
+    """Return an event as it may be displayed, with entered credentials hidden."""
     if not any(response.name == CREDENTIAL_CALL for response in event.get_function_responses()):
         return event
     shown = event.model_copy(deep=True)

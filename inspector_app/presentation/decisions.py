@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact.
+    """A fact.
 
     Attributes:
-        icon, role: of the theme.
+        icon, role: icon and colour role of the theme.
         text: a sentence.
     """
 
@@ -21,13 +21,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing that can be done.
+    """A possible action.
 
     Attributes:
-        name: what `DecisionCard.chosen` carries.
-        text: on the button.
-        does: what it does, or why it cannot be done now, for the tooltip.
-        enabled: whether it can be done.
+        name: the value that `DecisionCard.chosen` carries.
+        text: the button's text.
+        does: the action's effect, or why it is unavailable, for the tooltip.
+        enabled: whether it is available.
     """
 
     name: str

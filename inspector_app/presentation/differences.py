@@ -1,4 +1,4 @@
-"""What is different between two values: where inside them, and in long texts which part. Pure, no Qt."""
+"""The differences between two values: their places and, in long texts, the differing part. Pure, no Qt."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from typing import Any
 from inspector_app.presentation.values import visible
 from runtime.sessions.state import same_value
 
-MOST_PLACES = 200
-"""Different places that are listed of one value."""
+MOST_PLACES = 200  # differences listed per value
 
 MAX_DEPTH = 40
-CONTEXT = 6
-"""Characters shown before a difference in a text."""
+CONTEXT = 6  # characters shown before a difference in a text
 
 LONGEST = 200
-LONGEST_WORD = 30
-"""A longer one, such as a key or a hash, is marked only where it differs."""
+LONGEST_WORD = 30  # characters; a longer word, such as a key or a hash, is marked only where it differs
 
 
 class Nothing:
-    """Stands for a value that there is not."""
+    """The type of `NOTHING`, a missing value."""
 
     def __repr__(self) -> str:
         return "NOTHING"
@@ -34,11 +31,11 @@ NOTHING = Nothing()
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place inside a value.
+    """A difference at one place inside a value.
 
     Attributes:
-        path: how to get there from the value, such as `[0].quantity`.
-        before, after: what stands there; `NOTHING` where it was added or removed.
+        path: the place, such as `[0].quantity`.
+        before, after: the values there; `NOTHING` if it was added or removed.
     """
 
     path: str
@@ -47,9 +44,9 @@ class Difference:
 
 
 def differences(before: Any, after: Any) -> tuple[list[Difference], bool]:
-    """Return the places in which two values differ, and whether there are more than `MOST_PLACES`.
+    """Return the differences between two values, and whether there are more than `MOST_PLACES`.
 
-    Two values that are not both objects or both lists are one place with an empty path.
+    Unless both values are objects or both are lists, there is one difference with an empty path.
 
     Args:
         before, after: JSON values.
@@ -78,11 +75,11 @@ def _walk(before: Any, after: Any, path: str, depth: int) -> Iterator[Difference
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A text of which one part is different.
+    """A text with one differing part.
 
     Attributes:
-        text: on one line, cut.
-        start, end: the different part in it.
+        text: the text, shortened, on one line.
+        start, end: the bounds of the differing part in it.
     """
 
     text: str
@@ -91,10 +88,10 @@ class MarkedText:
 
 
 def marked(before: str, after: str) -> tuple[MarkedText, MarkedText]:
-    """Return two texts cut to where they differ, with the different part of each.
+    """Return two texts, shortened around their differing parts.
 
     Args:
-        before, after: texts that differ.
+        before, after: two texts that differ.
     """
     shortest = min(len(before), len(after))
     head = next((place for place in range(shortest) if before[place] != after[place]), shortest)
@@ -105,7 +102,7 @@ def marked(before: str, after: str) -> tuple[MarkedText, MarkedText]:
 
 
 def _letters(text: Iterable[str]) -> int:
-    """Return how many letters a text begins with: a difference inside a word is one of the whole word."""
+    """Return the number of word characters at the start of a text: a difference inside a word is extended to the whole word."""
     count = sum(1 for _ in takewhile(lambda letter: letter.isalnum() or letter == "_", text))
     return count if count < LONGEST_WORD else 0
 

@@ -1,6 +1,6 @@
-"""How an event reads: its kind, one line, an icon and a colour role. Pure, no Qt.
+"""An event as one line of text: its kind, a summary, an icon and a colour role. Pure, no Qt.
 
-The kinds are those of the event stream; each comes with a word and an icon, so that colour is never the only sign.
+The kinds are those of the event stream. Each has a word and an icon, so that colour is never the only cue.
 """
 
 from __future__ import annotations
@@ -61,13 +61,12 @@ ICONS: dict[Kind, str] = {
     "empty": "circle",
 }
 
-SUMMARY_LIMIT = 300
-"""Longest summary in characters: more than the widest window shows on one line."""
+SUMMARY_LIMIT = 300  # characters; more than the widest window shows on one line
 
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """How an event reads in the stream.
+    """An event's row in the stream.
 
     Attributes:
         kind: one of `Kind`.
@@ -83,7 +82,7 @@ class Presentation:
 
 
 def describe(event: Event) -> Presentation:
-    """Say what an event is, in one line.
+    """Return an event's kind, one-line summary, icon and colour role.
 
     Args:
         event: committed or partial.
@@ -92,7 +91,8 @@ def describe(event: Event) -> Presentation:
     if kind == "error":
         return _present(kind, _error_text(event), "bad")
     if kind == "rewind":
-        return _present(kind, f"rewind: taken back from invocation {short_id(event.actions.rewind_before_invocation_id or '')} on", "warn")
+        target = short_id(event.actions.rewind_before_invocation_id or "")
+        return _present(kind, f"rewind: invocation {target} and all later ones taken back", "warn")
     if event.actions.compaction:
         return _present(kind, "summary of earlier events: " + text_of_content(event.actions.compaction.compacted_content), "dim")
     calls, responses = event.get_function_calls(), event.get_function_responses()
@@ -104,19 +104,19 @@ def describe(event: Event) -> Presentation:
 
 
 def is_answer_to_person(response: types.FunctionResponse) -> bool:
-    """Return whether this response is a person's answer to a request of the runtime's own (confirmation, credential, input)."""
+    """Return whether this response is a person's answer to one of the runtime's own requests (confirmation, credential, input)."""
     return response.name in REQUEST_TOOLS
 
 
 def writer_name(event: Event) -> str:
-    """Return who wrote what the event changed: the tool where it is a tool's result, else the author."""
+    """Return the writer of the event's changes: the tool for a tool's result, else the author."""
     tools = list(dict.fromkeys(response.name or "?" for response in event.get_function_responses()))
     name = tools[0] if len(tools) == 1 and event.author != "user" else event.author
     return visible(name[:80])
 
 
 def short_id(identifier: str) -> str:
-    """Return an id short enough to read: an `e-`/`adk-` prefix is kept, of a uuid the first eight digits; others up to 16 characters."""
+    """Return a readable short form of an id: a prefix such as `e-` and the first eight digits of a uuid; others up to 16 characters."""
     head, dash, tail = identifier.partition("-")
     if dash and len(head) <= 3 and len(tail) >= 32:
         return f"{head}-{visible(tail[:8])}"
@@ -154,7 +154,7 @@ def _call(call: types.FunctionCall) -> str:
 
 
 def signature(name: str | None, args: dict[str, Any] | None) -> str:
-    """Return a call as it reads in code, cut: `find_product(name="A4 paper", qty=40)`."""
+    """Return a call in the form of code, shortened: `find_product(name="A4 paper", qty=40)`."""
     pieces, left = [], SUMMARY_LIMIT
     for key, value in (args or {}).items():
         if left <= 0:
@@ -195,7 +195,7 @@ def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]
 
 
 def is_failure(event: Event) -> bool:
-    """Return whether an event reports that something failed: an error, or a tool's."""
+    """Return whether an event reports a failure: an error of its own, or a failed tool."""
     if event.error_code or event.error_message:
         return True
     responses = event.get_function_responses()
@@ -203,7 +203,7 @@ def is_failure(event: Event) -> bool:
 
 
 def failure_of(response: types.FunctionResponse) -> str | None:
-    """Return the error text of a response that google-adk's convention marks as failed (`{"error": …}` and nothing else), or None."""
+    """Return the error text of a response marked as failed by google-adk's convention (only `{"error": …}`), or None."""
     answer = response.response
     if isinstance(answer, dict) and len(answer) == 1 and answer.get("error"):
         error = answer["error"]
@@ -228,7 +228,7 @@ def _response(response: types.FunctionResponse, asking: bool) -> str:
 
 
 def _said(kind: Kind, event: Event) -> Presentation | None:
-    """Return how an event with content that is no call reads; None where it says nothing."""
+    """Return the row of an event with content other than calls; None if the content is empty."""
     parts = (event.content.parts if event.content else None) or []
     if kind == "code":
         code = [text for part in parts if (text := _code(part))]
@@ -248,7 +248,7 @@ def _said(kind: Kind, event: Event) -> Presentation | None:
 
 
 def _acted(kind: Kind, event: Event) -> Presentation:
-    """Return how an event without content reads: by what it does."""
+    """Return the row of an event without content, from its actions."""
     actions = event.actions
     if kind == "transfer":
         return _present(kind, f"transfer → {actions.transfer_to_agent}")

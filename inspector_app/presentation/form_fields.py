@@ -1,4 +1,4 @@
-"""The fields of a form: made from a value or from a JSON schema, and read back. Pure, no Qt."""
+"""The fields of a form, built from a value or a JSON schema, and their values. Pure, no Qt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class FormField:
     """One field.
 
     Attributes:
-        key: in the object that the form makes.
-        kind: what can be filled in; a `secret` is not shown while it is typed.
-        value: what stands there first; None: nothing, or of the kind `JSON` null.
-        required: an empty one is a problem; otherwise it is left out.
-        keeps_empty: an empty text is a value like any other.
-        choices: of the kind `choice`.
-        label: what stands beside it, where it is not the key.
-        hint: what stands in it while it is empty.
+        key: the field's key in the resulting object.
+        kind: the type of its value; a `secret` is masked during typing.
+        value: the initial value; None: empty, or null for the kind `JSON`.
+        required: whether an empty field is an error; otherwise it is left out.
+        keeps_empty: whether an empty text is a valid value.
+        choices: the values of the kind `choice`.
+        label: the text beside the field, if it is not the key.
+        hint: the placeholder in the empty field.
     """
 
     key: str
@@ -40,14 +40,14 @@ class FormField:
 
 
 def fields_of_value(value: Any) -> list[FormField] | None:
-    """Return fields that let a person change a value without leaving its types; None where it is no small flat object."""
+    """Return fields for editing a value without changing its types; None unless it is a small flat object."""
     if not isinstance(value, dict) or not 0 < len(value) <= MAX_FIELDS or not all(_is_plain(item) for item in value.values()):
         return None
     return [FormField(key, _kind_of(item), item, keeps_empty=isinstance(item, str)) for key, item in value.items()]
 
 
 def fields_of_schema(schema: Mapping[str, Any] | None) -> list[FormField] | None:
-    """Return fields for what a schema describes; None where that is no small flat object."""
+    """Return fields for the object that a schema describes; None unless it is a small flat object."""
     if schema is None:
         return None
     properties = schema.get("properties") or {}
@@ -58,14 +58,14 @@ def fields_of_schema(schema: Mapping[str, Any] | None) -> list[FormField] | None
 
 
 def read(field: FormField, text: str) -> Any:
-    """Return what is filled in.
+    """Return the field's value.
 
     Args:
-        field: any but `yes or no`, which is no text.
-        text: as it was typed.
+        field: a field of any kind but `yes or no`, which is not text.
+        text: the text as typed.
 
     Raises:
-        ValueError: it is nothing of the field's kind; the text says what is expected.
+        ValueError: the text is not of the field's kind; the message says what is expected.
     """
     if field.kind in ("text", "secret", "choice"):
         if not text and not field.keeps_empty:
@@ -79,7 +79,7 @@ def read(field: FormField, text: str) -> Any:
         value = NotImplemented
     if field.kind == "JSON":
         if value is NotImplemented:
-            raise ValueError("a JSON value is expected; text goes in double quotes.")
+            raise ValueError("a JSON value is expected; put text in double quotes.")
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError("a number is expected.")
@@ -113,4 +113,4 @@ def _field(key: str, schema: Mapping[str, Any], required: bool) -> FormField:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number.")
+    raise ValueError(f"{name} is not a JSON number.")

@@ -1,4 +1,4 @@
-"""JSON as a person writes it: read, or told where it goes wrong and what is expected there. No Qt."""
+"""JSON typed by a person: its value, or where it is wrong and what is expected there. No Qt."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from typing import Any
 
 _EXPECTED = {
-    "Expecting value": "a JSON value is expected here; text goes in double quotes.",
+    "Expecting value": "a JSON value is expected here; put text in double quotes.",
     "Expecting ',' delimiter": "a comma or a closing bracket is expected here.",
     "Expecting ':' delimiter": "a colon is expected here, after the key.",
     "Expecting property name enclosed in double quotes": "a key in double quotes is expected here.",
-    "Illegal trailing comma before end of object": "the comma before the closing bracket is one too many.",
-    "Illegal trailing comma before end of array": "the comma before the closing bracket is one too many.",
-    "Invalid control character at": "the text goes on past its line: its closing double quote is missing.",
-    "Unterminated string starting at": "the text that begins here has no closing double quote.",
-    "Extra data": "the value ends before this; nothing more is expected.",
+    "Illegal trailing comma before end of object": "remove the comma before the closing bracket.",
+    "Illegal trailing comma before end of array": "remove the comma before the closing bracket.",
+    "Invalid control character at": "the text has no closing double quote on its line.",
+    "Unterminated string starting at": "the text that starts here has no closing double quote.",
+    "Extra data": "the value ends before this; remove the rest.",
 }
 
 
@@ -22,7 +22,7 @@ def parse_json(text: str) -> Any:
     """Return the JSON value of a text.
 
     Raises:
-        ValueError: it is none; the text says where, and that NaN and Infinity are no JSON.
+        ValueError: the text is not JSON; the message says where. NaN and Infinity are not JSON.
     """
     try:
         return json.loads(text, parse_constant=refuse_constant)
@@ -37,7 +37,7 @@ def parse_json_object(text: str) -> dict[str, Any]:
     """Return the JSON object of a text.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a JSON object.
     """
     value = parse_json(text)
     if not isinstance(value, dict):
@@ -46,5 +46,5 @@ def parse_json_object(text: str) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> Any:
-    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
-    raise ValueError(f"{name} is no JSON number.")
+    """Reject NaN and Infinity, which Python accepts and JSON does not."""
+    raise ValueError(f"{name} is not a JSON number.")

@@ -1,4 +1,4 @@
-"""A model's answer or a tool's result with something else in its place, as a person writes it. No Qt."""
+"""A replacement, typed by a person, for a recorded model answer or tool result. No Qt."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from runtime.sessions.lineage import Changed
 
 
 class AlterationError(KnownError):
-    """What was written cannot stand in the place of what was recorded; the text says why."""
+    """The text cannot replace what was recorded; the message says why."""
 
 
 def text_to_alter(event: Event) -> str:
-    """Return what of an answer or a result can be written anew.
+    """Return the editable text of an answer or a result.
 
     Args:
-        event: one that `runtime.forks.recording.alterable` has a word for.
+        event: an event that `runtime.forks.recording.alterable` accepts.
 
     Returns:
-        A tool's result as JSON, those of several calls by the calls' ids; an answer's text, or its content as JSON if it is more than text.
+        A tool's result as JSON, or several results by call id; an answer's text, or its content as JSON if it is more than text.
     """
     responses = event.get_function_responses()
     if len(responses) == 1:
@@ -40,14 +40,14 @@ def text_to_alter(event: Event) -> str:
 
 
 def altered_content(event: Event, text: str) -> types.Content:
-    """Return an event's content with what a person wrote in its place.
+    """Return an event's content with a person's replacement in it.
 
     Args:
-        event: the recorded one; it stays as it is.
-        text: in the form of `text_to_alter`; plain text is an answer, too.
+        event: the recorded event; it is not changed.
+        text: the replacement, in the form of `text_to_alter`; plain text is an answer, too.
 
     Raises:
-        AlterationError: it is not in that form.
+        AlterationError: the text is not in that form.
     """
     responses = event.get_function_responses()
     if not responses:
@@ -56,10 +56,10 @@ def altered_content(event: Event, text: str) -> types.Content:
     if len(responses) == 1:
         value = {responses[0].id or "": value}
     elif value.keys() != {response.id for response in responses}:
-        raise AlterationError(f"A result for each of these calls is expected: {', '.join(response.id or '' for response in responses)}.")
+        raise AlterationError(f"Give a result for each of these calls: {', '.join(response.id or '' for response in responses)}.")
     elif not all(isinstance(each, dict) for each in value.values()):
         raise AlterationError("Each result must be a JSON object: {…}.")
-    assert event.content is not None  # the responses stand in it
+    assert event.content is not None  # it has responses
     content = event.content.model_copy(deep=True)
     for part in content.parts or []:
         if part.function_response:
@@ -68,11 +68,11 @@ def altered_content(event: Event, text: str) -> types.Content:
 
 
 def changed_in(events: Sequence[Event], recording: Recording) -> Changed:
-    """Return what is different in a fork that a recorded run is made again in.
+    """Return how a fork with a repeated run differs from its session.
 
     Args:
-        events: of the session that it was recorded in.
-        recording: what is repeated.
+        events: the events of the recorded session.
+        recording: the recording to repeat.
     """
     last = recording.last
     if not recording.is_altered:
@@ -83,7 +83,7 @@ def changed_in(events: Sequence[Event], recording: Recording) -> Changed:
 
 
 def what_it_says(content: Any) -> Any:
-    """Return what matters in a content as `changed_in` keeps it: its text, its results, or its calls; other values as they are."""
+    """Return the essential part of a content in the form of `changed_in`: its text, results or calls; other values unchanged."""
     parts = content.get("parts") if isinstance(content, dict) else None
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         return content
@@ -104,7 +104,7 @@ def _said(part: dict[str, Any]) -> Any:
 
 def _answer(text: str) -> types.Content:
     if not text.strip():
-        raise AlterationError("It is empty.")
+        raise AlterationError("The answer is empty. Write a text or a JSON object.")
     if not text.lstrip().startswith("{"):
         return types.Content(role="model", parts=[types.Part(text=text)])
     try:
@@ -112,7 +112,7 @@ def _answer(text: str) -> types.Content:
     except ValueError as error:
         raise AlterationError(f"This is not the content of an answer: {_first_line(error)}") from None
     if not content.parts:
-        raise AlterationError('An answer has parts: {"role": "model", "parts": [{"text": "…"}]}.')
+        raise AlterationError('An answer needs parts: {"role": "model", "parts": [{"text": "…"}]}.')
     return content
 
 

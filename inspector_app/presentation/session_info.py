@@ -1,4 +1,4 @@
-"""What the session list shows of a database and of a fork."""
+"""What the session list displays of a database and of a fork."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from runtime.sessions.session import SessionKey
 
 @dataclass(frozen=True, slots=True)
 class DatabaseInfo:
-    """How a database is shown.
+    """A database as displayed.
 
     Attributes:
-        title: its name, such as `orders.db`.
-        badge: layout and manner, such as `v1 · live`.
-        read_only: whether nothing can be written to it now.
-        tooltip: path and layout in full.
+        title: the database's name, such as `orders.db`.
+        badge: layout and access, such as `v1 · live`.
+        read_only: whether it cannot be written to at present.
+        tooltip: the full path and layout.
     """
 
     title: str
@@ -26,14 +26,14 @@ class DatabaseInfo:
 
 @dataclass(frozen=True, slots=True)
 class ForkInfo:
-    """Where a session was forked from, as it is shown.
+    """The origin of a fork as displayed.
 
     Attributes:
-        parent: the session; it may be in another database, or gone.
-        text: what was changed and where, a few words.
-        tooltip: all that is known.
-        sentence: the same as text, whole.
-        database: which one the parent is in; None: the fork's own.
+        parent: the session it was forked from; it may be in another database, or deleted.
+        text: the change and its place in a few words.
+        tooltip: all details.
+        sentence: `text` as a full sentence.
+        database: the parent's database; None: the same as the fork's.
     """
 
     parent: SessionKey

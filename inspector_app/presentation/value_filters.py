@@ -1,4 +1,4 @@
-"""Filters that a value of an event suggests. Pure, no Qt."""
+"""Filters suggested by a value of an event. Pure, no Qt."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from runtime.expressions import ExpressionError, parse
 
 MOST_KEYS = 8
 
-LONGEST_VALUE = 200
-"""Characters of a text that a filter compares with."""
+LONGEST_VALUE = 200  # characters of a text in a filter
 
 
 def value_filters(event: Event) -> list[tuple[str, str]]:
-    """Return filters that let events like this one through: words for a menu, and the filter.
+    """Return filters that match events like this one, as pairs of menu text and filter.
 
     Args:
-        event: committed.
+        event: a committed event.
     """
     kind = describe(event).kind
     found = [
@@ -45,11 +44,11 @@ def value_filters(event: Event) -> list[tuple[str, str]]:
 
 
 def filters_of_value(path: str, value: Any) -> list[tuple[str, str]]:
-    """Return filters that let events through which have this value, too: words for a menu, and the filter.
+    """Return filters that match other events with this value, as pairs of menu text and filter.
 
     Args:
-        path: how an expression reaches the value, such as `call.pay.args["amount"]`; where it is none, there are no filters.
-        value: JSON data; of containers and long texts only that they are there is asked.
+        path: the value's path in an expression, such as `call.pay.args["amount"]`; if it is not one, there are no filters.
+        value: JSON data; for containers and long texts, the filter only tests that they exist.
     """
     found = []
     if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and _is_writable(value)):
@@ -59,11 +58,11 @@ def filters_of_value(path: str, value: Any) -> list[tuple[str, str]]:
 
 
 def path_below(root: str, steps: Sequence[str | int]) -> str:
-    """Return the path of what stands inside a value.
+    """Return the path of a value inside another value.
 
     Args:
-        root: the value's own, such as `call.pay.args`.
-        steps: keys and places that lead on from there.
+        root: the outer value's path, such as `call.pay.args`.
+        steps: the keys and indices from there.
     """
     return root + "".join(f"[{step}]" if isinstance(step, int) else f"[{_text(step)}]" for step in steps)
 
@@ -78,7 +77,7 @@ def call_root(kind: str, name: str) -> str:
 
     Args:
         kind: `call` or `response`.
-        name: of the tool.
+        name: the tool's name.
     """
     return f"{kind}.{_step(name)}{'.args' if kind == 'call' else ''}"
 
@@ -92,12 +91,12 @@ def _is_expression(text: str) -> bool:
 
 
 def _is_writable(text: str) -> bool:
-    """Return whether a text fits into a filter's one line."""
+    """Return whether a text fits into a one-line filter."""
     return len(text) <= LONGEST_VALUE and text.isprintable()
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):  # not JSON's: only these two are written differently in an expression
+    if isinstance(value, str):  # not as JSON: an expression escapes only these two characters
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return json.dumps(value)
 

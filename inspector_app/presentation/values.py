@@ -1,7 +1,7 @@
-"""Values, texts and times as people read them: cut, one line, nothing invisible. Pure, no Qt.
+"""Values, texts and times in readable form: shortened, on one line, without invisible characters. Pure, no Qt.
 
-Whatever an agent or a stranger's database holds comes through here before it is shown: a control character that moves the cursor or a
-bidirectional mark that turns the line round is shown as what it is (the Trojan-source trick), and no value is walked further than is shown.
+All content from an agent or another program's database passes through here before it is displayed. Control characters that move the cursor
+and bidirectional marks that reorder a line (the Trojan-source trick) are written out, and no value is read further than it is displayed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_DEPTH = 6
 
 
 def ordinal(number: int) -> str:
-    """Return a number as a place in a row: 1st, 2nd, 11th, 1,003rd."""
+    """Return a number as an ordinal: 1st, 2nd, 11th, 1,003rd."""
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"
 
@@ -47,17 +47,17 @@ def _written_out(match: re.Match[str]) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error's kind and what it says: a KeyError's own text is the bare key, and some errors have none."""
+    """Return an error's type and message. A KeyError's own text is only the key, and some errors have no message."""
     said = str(error)
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def preview(value: Any, limit: int = 120) -> str:
-    """Return a value on one line, like a JavaScript literal: `{sku: "PA4-80", price: 4.2}`, cut with `…`.
+    """Return a value on one line, like a JavaScript literal: `{sku: "PA4-80", price: 4.2}`, shortened with `…`.
 
     Args:
-        value: JSON data; of any other object only its type is told, so that none of its code runs.
-        limit: longest result in characters, about. Containers that would be cut in the middle show how many keys they have.
+        value: JSON data; of any other object, only the type is shown, so that none of its code runs.
+        limit: approximate maximum length in characters. Containers that would be cut in the middle show their number of keys.
     """
     pieces: list[str] = []
     left = _write(value, pieces, limit, 0)
@@ -66,12 +66,12 @@ def preview(value: Any, limit: int = 120) -> str:
 
 
 def shown_key(key: str) -> str:
-    """Return a key, cut, with invisible characters written out; the empty one as `""`, so that there is something to see."""
+    """Return a key, shortened, with invisible characters written out; the empty key as `""`, so that it is visible."""
     return visible(key[:200]) or '""'
 
 
 def _write(value: Any, pieces: list[str], left: int, depth: int) -> int:
-    """Append the value's text to `pieces`; return how many characters are left, below 0 once it was cut."""
+    """Append the value's text to `pieces`; return how many characters are left, negative if it was cut."""
     if isinstance(value, dict):
         return _write_items(value.items(), "{", "}", len(value), "keys", pieces, left, depth)
     if isinstance(value, (list, tuple)):
@@ -117,7 +117,7 @@ def _scalar(value: Any, left: int) -> str:
 
 
 def plain_tooltip(text: str, limit: int = 2000) -> str:
-    """Return a tooltip that shows `text` literally: Qt would read HTML in it, and load what it names."""
+    """Return a tooltip that shows `text` literally: Qt would interpret HTML in it and load files that it names."""
     if not text:
         return ""  # no tooltip, not an empty one
     cut = text if len(text) <= limit else text[:limit] + "…"
@@ -125,13 +125,13 @@ def plain_tooltip(text: str, limit: int = 2000) -> str:
 
 
 def clock(timestamp: float) -> str:
-    """Return the local time of day, `10:02:44`; `–` for a time that no calendar has."""
+    """Return the local time of day, `10:02:44`; `–` for an invalid time."""
     return _clock(timestamp // 1)
 
 
 @lru_cache(maxsize=1024)
 def _clock(second: float) -> str:
-    """Return the time of day of a second: many events of a live stream share it."""
+    """Return the time of day of a second; cached, as many events of a live stream share it."""
     moment = _local(second)
     return moment.strftime("%H:%M:%S") if moment else "–"
 
@@ -143,25 +143,25 @@ def clock_ms(timestamp: float) -> str:
 
 
 def full_time(timestamp: float) -> str:
-    """Return date, time to the millisecond and UTC offset, local."""
+    """Return the local date, time to the millisecond, and UTC offset."""
     moment = _local(timestamp)
     return moment.isoformat(" ", "milliseconds") if moment else f"no valid time ({timestamp!r})"
 
 
 def day(timestamp: float) -> str:
-    """Return the local date, `2026-11-03`; `–` for a time that no calendar has."""
+    """Return the local date, `2026-11-03`; `–` for an invalid time."""
     moment = _local(timestamp)
     return moment.strftime("%Y-%m-%d") if moment else "–"
 
 
 def short_day(timestamp: float) -> str:
-    """Return the local date, `3 Nov`, or of another year as `day` does."""
+    """Return the local date, `3 Nov`; for another year, as `day` does."""
     moment, now = _local(timestamp), datetime.now()
     return f"{moment.day} {moment:%b}" if moment and moment.year == now.year else day(timestamp)
 
 
 def ago(timestamp: float, now: float) -> str:
-    """Return how long ago that was: `now`, `2 min`, `1 h`, `yesterday`, `5 days`, then the date.
+    """Return the age of a time: `now`, `2 min`, `1 h`, `yesterday`, `5 days`, then the date.
 
     Args:
         timestamp, now: epoch seconds.
@@ -184,7 +184,7 @@ def ago(timestamp: float, now: float) -> str:
 
 
 def since(timestamp: float, now: float) -> str:
-    """Return how long ago that was, as `ago` does, for the middle of a sentence: `2 h ago`, `yesterday`."""
+    """Return the age of a time as `ago` does, for use inside a sentence: `2 h ago`, `yesterday`."""
     text = ago(timestamp, now)
     return f"{text} ago" if text.endswith(("min", "h", "days")) else text
 

@@ -1,4 +1,4 @@
-"""The agents that are served, each with the sessions in its own folder."""
+"""The served agents, each with the sessions in its own folder."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from runtime.sessions.base_session_service import BaseSessionService
 from runtime.storage.open_service import open_session_service
 from runtime.support.worker_threads import run_in_thread
 
-KEPT_IN = ".adk"
-"""In an agent's folder: where google-adk's server keeps that agent's sessions and files, too."""
+KEPT_IN = ".adk"  # the folder in an agent's folder where google-adk's server stores sessions and files, too
 
 
 class ServedAgent:
-    """One agent. Its code is loaded and its database opened when somebody first asks for them.
+    """One agent. Its code is loaded and its database opened on the first request.
 
     Args:
-        name: of its folder, and of its app in requests and in the database.
-        folder: where it is.
+        name: the folder's name, and the app's name in requests and in the database.
+        folder: the agent's folder.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -36,7 +35,7 @@ class ServedAgent:
 
     @property
     def sessions(self) -> BaseSessionService:
-        """Its sessions.
+        """The service for its sessions.
 
         Raises:
             StorageError: the database cannot be written.
@@ -45,12 +44,12 @@ class ServedAgent:
             try:
                 (self._folder / KEPT_IN).mkdir(exist_ok=True)
             except OSError as error:
-                raise StorageError(f"The sessions of {self.name!r} cannot be kept in {self._folder / KEPT_IN}: {error}") from error
+                raise StorageError(f"The sessions of {self.name!r} cannot be stored in {self._folder / KEPT_IN}: {error}") from error
             self._service = open_session_service(str(self._folder / KEPT_IN / "session.db"))
         return self._service
 
     async def runner(self) -> Runner:
-        """Return what runs it.
+        """Return the agent's Runner.
 
         Raises:
             AgentLoadError: its code cannot be loaded; the next request tries again.
@@ -58,7 +57,7 @@ class ServedAgent:
         """
         async with self._loading:
             if self._runner is None:
-                # In a thread: what other agents stream shall not stand still while this one imports its libraries.
+                # In a thread, so that other agents' streams continue while this one imports its libraries.
                 loaded = await run_in_thread(load_agent, str(self._folder))
                 files = FileArtifactService(root_dir=self._folder / KEPT_IN / "artifacts")
                 self._runner = Runner(
@@ -90,20 +89,20 @@ class ServedAgents:
 
     @property
     def names(self) -> list[str]:
-        """Their names, sorted."""
+        """The agents' names, sorted."""
         return sorted(self._agents)
 
     def named(self, name: str) -> ServedAgent:
-        """Return an agent.
+        """Return the agent with this name.
 
         Raises:
-            NotFoundError: there is none of that name.
+            NotFoundError: there is no such agent.
         """
         if name not in self._agents:
-            raise NotFoundError(f"There is no agent {name!r} here. Served are: {', '.join(self.names)}.")
+            raise NotFoundError(f"There is no agent {name!r} here. The agents are: {', '.join(self.names)}.")
         return self._agents[name]
 
     async def close(self) -> None:
-        """Close them all."""
+        """Close all agents."""
         for agent in self._agents.values():
             await agent.close()

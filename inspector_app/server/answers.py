@@ -1,4 +1,4 @@
-"""A run's events as an answer: one JSON list at the end, or a stream of server-sent events (google-adk's `/run` and `/run_sse`)."""
+"""Responses made from a run's events: one JSON list at the end, or server-sent events (google-adk's `/run` and `/run_sse`)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from inspector_app.presentation.values import error_text
 from inspector_app.server.runs import Run
 from runtime.events import Event
 
-STOPPED = "The run was stopped: the server ends. In a resumable app the invocation can be resumed."
+STOPPED = "The run was stopped because the server is shutting down. In a resumable app the invocation can be resumed."
 
 
 class WholeRun(Response):
-    """All events of a run, when it is over; 500 if it failed, with what was committed still in the session.
+    """All events of a run, sent when it is over; 500 if it failed (committed events stay in the session).
 
     Args:
-        run: begun, and read by nobody else.
+        run: a run that has begun and has no other reader.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the agent and answer."""
+        """Run the agent and send the response."""
         await self._run.answer(self._answer(scope, receive, send), receive)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,19 +51,19 @@ class WholeRun(Response):
 
 
 class EventStream(Response):
-    """The events of a run as they are committed; a failure is the last one, in google-adk's form.
+    """The events of a run, sent as they are committed; a failure is the last one, in google-adk's form.
 
-    The agent goes on when the client has taken the event before.
+    The agent resumes when the client has received the previous event.
 
     Args:
-        run: begun, and read by nobody else.
+        run: a run that has begun and has no other reader.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the agent and send what it yields."""
+        """Run the agent and send its events."""
         await self._run.answer(self._answer(send), receive)
 
     async def _answer(self, send: Send) -> None:
@@ -92,5 +92,5 @@ async def _send_line(send: Send, text: str, *, more: bool = True) -> None:
 
 
 def _show(error: Exception) -> None:
-    """Show whoever runs the server where an agent failed."""
+    """Print the traceback of an agent's failure on the server's stderr."""
     sys.stderr.write("".join(traceback.format_exception(error)))

@@ -1,4 +1,4 @@
-"""The endpoints: google-adk's for listing agents, for sessions and for running."""
+"""The HTTP endpoints: google-adk's for listing agents, for sessions and for running."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from runtime.runners import Runner
 from runtime.running.invocation_start import which_invocation
 from runtime.sessions.session import Session, SessionKey
 
+# The HTTP status for each kind of error; 400 for all others.
 _STATUS: list[tuple[type[KnownError], int]] = [
     (NotFoundError, 404),
     (AlreadyExistsError, 409),
@@ -34,8 +35,6 @@ _STATUS: list[tuple[type[KnownError], int]] = [
     (AgentLoadError, 500),
     (StorageError, 500),
 ]
-"""What the world's errors are in HTTP; the rest is 400."""
-
 SESSIONS = "/apps/{app_name}/users/{user_id}/sessions"
 
 
@@ -43,9 +42,9 @@ def application(agents: ServedAgents, runs: Runs, *, port: int, token: str) -> S
     """Return the server's ASGI application.
 
     Args:
-        agents: what is served; closed when the server ends.
-        runs: kept here while they go on.
-        port: the server's own.
+        agents: the served agents; closed when the server shuts down.
+        runs: the active runs.
+        port: the server's port.
         token: see `Guard`.
     """
     endpoints = _Endpoints(agents, runs)
@@ -74,14 +73,14 @@ def application(agents: ServedAgents, runs: Runs, *, port: int, token: str) -> S
 
 
 class _Endpoints:
-    """What each endpoint does."""
+    """The handlers of the endpoints."""
 
     def __init__(self, agents: ServedAgents, runs: Runs) -> None:
         self._agents = agents
         self._runs = runs
 
     async def list_apps(self, _: Request) -> Response:
-        """Name the agents."""
+        """List the agents' names."""
         return JSONResponse(self._agents.names)
 
     async def list_sessions(self, request: Request) -> Response:
@@ -90,15 +89,15 @@ class _Endpoints:
         return JSONResponse([_dumped(session) for session in listed.sessions])
 
     async def create_session(self, request: Request) -> Response:
-        """Create a session, under an id of its own unless the body has one."""
+        """Create a session with the body's id or a generated one."""
         body = await read_body(request, NewSessionBody)
         return await self._created(request, body.session_id, body.state)
 
     async def create_named_session(self, request: Request) -> Response:
-        """Create the session that the path names; the body is its first state."""
+        """Create the session in the path; the body is its initial state."""
         state = await read_json(request)
         if not isinstance(state, dict):
-            raise BadBodyError(422, "The body is the session's first state: a JSON object.")
+            raise BadBodyError(422, "The body must be a JSON object, the session's initial state.")
         return await self._created(request, request.path_params["session_id"], state)
 
     async def get_session(self, request: Request) -> Response:
@@ -114,14 +113,14 @@ class _Endpoints:
         return JSONResponse(_dumped(await self._session(agent, key)))
 
     async def delete_session(self, request: Request) -> Response:
-        """Delete a session that is not being run."""
+        """Delete a session without an active run."""
         key = _key(request)
         self._runs.check_free(key)
         await self._agent(request).sessions.delete_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         return JSONResponse(None)
 
     async def run(self, request: Request) -> Response:
-        """Run or resume an invocation; answer when it is over."""
+        """Run or resume an invocation; respond when it is over."""
         return WholeRun(await self._begun(request))
 
     async def run_sse(self, request: Request) -> Response:
@@ -129,13 +128,13 @@ class _Endpoints:
         return EventStream(await self._begun(request))
 
     async def _begun(self, request: Request) -> Run:
-        """Check all that can be checked beforehand, so that it has an HTTP status of its own, and begin the run."""
+        """Begin the run after all checks that can be made beforehand, so that these errors have their own HTTP status."""
         body = await read_body(request, RunBody)
         agent = self._agents.named(body.app_name)
         runner = await agent.runner()
         key = SessionKey(body.app_name, body.user_id, body.session_id)
         self._runs.check_free(key)
-        # What the run will read: a long session is not decoded a second time for the check.
+        # The session for the run itself, so that a long one is not decoded twice.
         session = await agent.sessions.session_for_run(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         _check(_found(session, key), runner, body)
         mode = StreamingMode.SSE if body.streaming else StreamingMode.NONE
@@ -165,7 +164,7 @@ class _Endpoints:
 
 def _found(session: Session | None, key: SessionKey) -> Session:
     if session is None:
-        raise SessionNotFoundError(f"Session not found: {key.session_id}. There is none of user {key.user_id!r} in {key.app_name!r}.")
+        raise SessionNotFoundError(f"Session not found: {key.session_id}. It does not exist for user {key.user_id!r} in {key.app_name!r}.")
     return session
 
 
@@ -176,9 +175,9 @@ def _check(session: Session, runner: Runner, body: RunBody) -> None:
     if resumed is None or body.new_message is not None:
         return
     for invocation in invocations(session.events):
-        # Not the status: an agent without checkpoints that fell silent after a text looks finished and can be run again.
+        # Not by status: an agent without checkpoints that stopped after a text looks finished and can still be run again.
         if invocation.invocation_id == resumed and invocation.checkpoint.get(runner.agent.name) == "end":
-            raise ResumeError(f"The invocation {resumed} is finished ({invocation.reason}); it cannot be resumed.")
+            raise ResumeError(f"The invocation {resumed} is finished ({invocation.reason}) and cannot be resumed.")
 
 
 def _name(request: Request) -> str:

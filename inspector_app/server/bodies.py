@@ -1,4 +1,4 @@
-"""What requests carry: google-adk's JSON, in camelCase or snake_case."""
+"""Request bodies: google-adk's JSON, in camelCase or snake_case."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from starlette.requests import Request
 
 from runtime.errors import KnownError
 
-LONGEST_BODY = 32 * 2**20
-"""Bytes; a message may carry pictures."""
+LONGEST_BODY = 32 * 2**20  # bytes; a message may contain pictures
 
 
 class Body(BaseModel):
@@ -24,15 +23,15 @@ class Body(BaseModel):
 
 
 class RunBody(Body):
-    """What `/run` and `/run_sse` are asked (seed: resume, "Reanudar un flujo de trabajo detenido").
+    """The body of `/run` and `/run_sse`.
 
     Attributes:
-        app_name, user_id, session_id: where.
-        new_message: what the user says, or a function response; None: resume `invocation_id`.
-        invocation_id: which invocation goes on.
-        state_delta: state changes that go with the message.
+        app_name, user_id, session_id: the session.
+        new_message: the user's message, or a function response; None: resume `invocation_id`.
+        invocation_id: the invocation to resume.
+        state_delta: state changes committed with the message.
         streaming: whether the model streams.
-        custom_metadata: put on every event of the run.
+        custom_metadata: added to every event of the run.
     """
 
     app_name: str
@@ -46,11 +45,11 @@ class RunBody(Body):
 
 
 class NewSessionBody(Body):
-    """What a new session begins with.
+    """The body for a new session.
 
     Attributes:
-        session_id: a new one if None.
-        state: its first state.
+        session_id: None for a generated id.
+        state: the session's initial state.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -70,11 +69,11 @@ class StateBody(Body):
 
 
 class BadBodyError(KnownError):
-    """A request's body is not what the endpoint takes.
+    """A request's body is not valid for the endpoint.
 
     Attributes:
-        status: of the answer.
-        problems: each with its place, as google-adk's server tells them.
+        status: the HTTP status of the response.
+        problems: each with its place, in the form of google-adk's server.
     """
 
     def __init__(self, status: int, problems: list[dict[str, Any]] | str) -> None:
@@ -90,7 +89,7 @@ async def read_body(request: Request, kind: type[B]) -> B:
     """Return a request's body.
 
     Raises:
-        BadBodyError: it is no JSON, or not of this kind; no body at all is an empty object.
+        BadBodyError: it is not JSON, or not of this kind; a missing body counts as an empty object.
     """
     try:
         return kind.model_validate(await read_json(request))
@@ -103,13 +102,13 @@ async def read_json(request: Request) -> Any:
     """Return a request's JSON; an empty object if it has no body.
 
     Raises:
-        BadBodyError: it is no JSON, or too long.
+        BadBodyError: it is not JSON, or too long.
     """
     text = await _text_of(request)
     if not text.strip():
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        # A page can send other types without asking first; this one it cannot.
+        # A web page can send other content types without a preflight; this one it cannot.
         raise BadBodyError(422, _problem("body_type", [], "Send the body with the header Content-Type: application/json"))
     try:
         return json.loads(text, parse_constant=_refuse_constant)
@@ -132,16 +131,16 @@ async def _text_of(request: Request) -> str:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _json_problem(error: json.JSONDecodeError) -> list[dict[str, Any]]:
-    """Describe what is wrong and where; a comma before a closing bracket, as the seed's curl command has one, by the comma's own place."""
+    """Describe what is wrong and where; for a comma before a closing bracket, the place is the comma's own."""
     message, position = error.msg, error.pos
     before = error.doc[: position + 1]
     comma = re.search(r",\s*[}\]]?\s*$", before)
     if comma and re.match(r",\s*[}\]]", error.doc[comma.start() :]):
-        message, position = "A comma before a closing bracket: the last entry is followed by none", comma.start()
+        message, position = "Remove the comma before the closing bracket", comma.start()
     line = error.doc.count("\n", 0, position) + 1
     column = position - (error.doc.rfind("\n", 0, position) + 1) + 1
     return _problem("json_invalid", [position], "JSON decode error", {"error": f"{message} (line {line}, column {column})"})

@@ -1,4 +1,4 @@
-"""Who may ask: programs of this machine, and no web page."""
+"""Access control: programs on this machine may send requests; web pages may not."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Guard:
-    """Refuses what a web page in the user's browser could have sent (seed-readings, "Server"; pitfalls, "A local server").
+    """Rejects requests that a web page in the user's browser could have sent.
 
     The server listens on this machine only, but so do the user's browser and every page open in it. A page cannot choose its `Host` (a
-    name that was bound anew to 127.0.0.1 shows there) nor hide its `Origin` or `Sec-Fetch-Site`; curl and other programs send neither.
-    There are no CORS headers, so a page cannot ask in a way that needs a preflight, and cannot read an answer.
+    name rebound to 127.0.0.1 shows up there) nor hide its `Origin` or `Sec-Fetch-Site`; curl and other programs send neither. There are no
+    CORS headers, so a page cannot send a request that needs a preflight, and cannot read a response.
 
     Args:
-        app: what is guarded.
-        port: the server's own.
-        token: what a request that a page could have sent must carry, as `Authorization: Bearer TOKEN`.
+        app: the guarded application.
+        port: the server's port.
+        token: required as `Authorization: Bearer TOKEN` in every request that a page could have sent.
     """
 
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
@@ -31,18 +31,20 @@ class Guard:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Forward a request, or reject it."""
         refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
         await (refusal or self._app)(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _name_of(hosts[0]) not in LOOPBACK_NAMES:
-            return _refused(403, "This server answers to localhost, 127.0.0.1 and [::1] only; the request's Host header names another.")
+            return _refused(403, "The request's Host header names another host. Use localhost, 127.0.0.1 or [::1].")
         if any(origin not in self._origins for origin in headers.getlist("origin")):
-            return _refused(403, "Requests of web pages of another origin are refused.")
+            return _refused(403, "Requests from web pages of another origin are rejected.")
         if _may_come_from_a_page(headers) and not self._has_token(headers):
-            return _refused(401, "A browser sent this. It needs the header Authorization: Bearer TOKEN, with the token shown at the start.")
+            return _refused(
+                401, "A browser sent this request. Add the header Authorization: Bearer TOKEN with the token printed at the start."
+            )
         return None
 
     def _has_token(self, headers: Headers) -> bool:
@@ -50,7 +52,7 @@ class Guard:
 
 
 def _may_come_from_a_page(headers: Headers) -> bool:
-    """Return whether a browser sent it, and not because a person typed the address there."""
+    """Return whether a browser sent the request, and not because a person typed the address."""
     return "origin" in headers or "referer" in headers or headers.get("sec-fetch-site", "none") != "none"
 
 

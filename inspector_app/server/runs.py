@@ -1,4 +1,4 @@
-"""The runs that are going on: one at a time in each session, all of them stopped before the server ends."""
+"""The active runs: at most one per session, all stopped before the server shuts down."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from runtime.sessions.session import SessionKey
 
 
 class SessionBusyError(KnownError):
-    """The session is being run."""
+    """The session has an active run."""
 
 
 class Run:
-    """One run, from the request that began it to its last event.
+    """One run, from its request to its last event.
 
     Args:
-        runs: where it is kept.
-        key: the session it has to itself.
-        events: of the run.
+        runs: the collection it belongs to.
+        key: its session, which no other run may use.
+        events: the run's events.
     """
 
     def __init__(self, runs: Runs, key: SessionKey, events: AsyncGenerator[Event, None]) -> None:
@@ -33,14 +33,14 @@ class Run:
         self.answering: asyncio.Task[None] | None = None
 
     async def answer(self, answering: Coroutine[Any, Any, None], receive: Receive) -> None:
-        """Answer the request with the run's events; stop, `finally` blocks and all, when the client goes away or the server ends.
+        """Respond with the run's events; stop the run and run its `finally` blocks when the client disconnects or the server shuts down.
 
         Args:
             answering: reads the events and sends them.
-            receive: of the request; its body has been read.
+            receive: the request's channel; its body has been read.
         """
         try:
-            # A TaskGroup cancels once; anyio's scopes, which starlette's streams run in, would cancel each await of a `finally` block anew.
+            # A TaskGroup cancels once; anyio's scopes, used by starlette's streams, would cancel each await of a `finally` block again.
             async with asyncio.TaskGroup() as group:
                 self.answering = group.create_task(answering)
                 watching = group.create_task(_client_gone(receive))
@@ -51,35 +51,35 @@ class Run:
 
 
 class Runs:
-    """The runs that are going on."""
+    """The active runs."""
 
     def __init__(self) -> None:
         self._running: dict[SessionKey, Run] = {}
 
     def begin(self, key: SessionKey, events: AsyncGenerator[Event, None]) -> Run:
-        """Give a run its session; `Run.answer` must follow at once, and gives it back.
+        """Reserve a session for a run; call `Run.answer` at once, which releases it at the end.
 
         Raises:
-            SessionBusyError: another run has it.
+            SessionBusyError: the session has an active run.
         """
         self.check_free(key)
         run = self._running[key] = Run(self, key, events)
         return run
 
     def check_free(self, key: SessionKey) -> None:
-        """Raise SessionBusyError if the session is being run."""
+        """Raise SessionBusyError if the session has an active run."""
         if key in self._running:
-            raise SessionBusyError(f"Session {key.session_id} is being run by another request. Ask again when that one is done.")
+            raise SessionBusyError(f"Session {key.session_id} has an active run by another request. Try again when that run is over.")
 
     def forget(self, key: SessionKey) -> None:
-        """Note that a session's run is over."""
+        """Release a session after its run."""
         del self._running[key]
 
     async def stop(self, seconds: float) -> None:
-        """Stop every run where it is.
+        """Stop all runs.
 
         Args:
-            seconds: to wait for the agents' `finally` blocks at most.
+            seconds: maximum time for the agents' `finally` blocks.
         """
         answering = [run.answering for run in self._running.values() if run.answering is not None]
         for task in answering:

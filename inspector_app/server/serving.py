@@ -1,4 +1,4 @@
-"""The server's socket, its loop and its end."""
+"""The server's socket, event loop and shutdown."""
 
 from __future__ import annotations
 
@@ -16,40 +16,39 @@ from inspector_app.server.guard import LOOPBACK_NAMES
 from inspector_app.server.runs import Runs
 from runtime.errors import KnownError
 
-SECONDS_TO_STOP = 5
-"""How long agents may take for their `finally` blocks when the server ends."""
+SECONDS_TO_STOP = 5  # for the agents' `finally` blocks at shutdown
 
 
 class CannotListenError(KnownError):
-    """The address cannot be served; the text says why."""
+    """The server cannot listen on the address; the message says why."""
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens on this machine.
 
     Args:
-        host: a name or address of the machine itself.
-        port: 0 for any that is free.
+        host: a name or loopback address of this machine.
+        port: 0 for any free port.
 
     Raises:
-        CannotListenError: the port is taken, or the address can be reached from elsewhere.
+        CannotListenError: the port is in use, or other machines could reach the address.
     """
     if host not in LOOPBACK_NAMES:
         raise CannotListenError(
-            f"The server listens on this machine only: --host is localhost, 127.0.0.1 or ::1, not {host}. It runs agents for whoever"
-            " reaches it. From another machine, use a tunnel: ssh -L 8000:localhost:8000 HERE."
+            f"The server cannot listen on {host}, because it runs agents for every client that"
+            " reaches it. Set --host to localhost, 127.0.0.1 or ::1. From another machine, use a tunnel: ssh -L 8000:localhost:8000 HERE."
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=128)
     except (OSError, OverflowError) as error:
         raise CannotListenError(
-            f"Port {port} cannot be used: {getattr(error, 'strerror', None) or error}. Name another with --port."
+            f"Port {port} cannot be used: {getattr(error, 'strerror', None) or error}. Choose another with --port."
         ) from error
 
 
 def serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> None:
-    """Serve agents until somebody ends the process.
+    """Serve agents until the process is interrupted.
 
     Args:
         listening: from `listening_socket`; closed at the end.
@@ -57,9 +56,9 @@ def serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> 
         token: see `Guard`.
 
     Raises:
-        KeyboardInterrupt: Ctrl+C; every run has been stopped and every database closed.
+        KeyboardInterrupt: on Ctrl+C, after all runs were stopped and all databases closed.
     """
-    # A shell starts what runs in its background with Ctrl+C ignored. The server stops at it all the same, and then must say that it did.
+    # A shell starts background processes with Ctrl+C ignored. The server stops on it anyway, and must then report that it was interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.run(_serve(listening, folders, token))
 
@@ -81,7 +80,7 @@ async def _serve(listening: socket.socket, folders: Mapping[str, Path], token: s
 
 
 class _Server(uvicorn.Server):
-    """Stops the runs first: it waits for open connections, and an event stream is one as long as its agent runs."""
+    """A server that stops the runs first: it waits for open connections, and an event stream is open as long as its agent runs."""
 
     def __init__(self, config: uvicorn.Config, runs: Runs) -> None:
         super().__init__(config)

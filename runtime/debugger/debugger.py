@@ -36,8 +36,8 @@ class Debugger:
     """A gate between a run's events and their consumer.
 
     The Runner commits an event before it yields it, and the agent resumes only when the next event is requested. So a hold after an
-    event means that the event is committed and the agent has not moved on. With the `Interception` plugin in the Runner, agents are also held
-    when they start and end, and before they call a model or a tool; without it, every step is one event.
+    event means that the event is committed and the agent has not moved on. With the `Interception` plugin in the Runner, agents are also
+    held when they start and end, and before they call a model or a tool; without it, every step is one event.
 
     Several agents can reach a hold at once, on parallel branches or as tools. One hold is in force at a time; the others are queued.
 

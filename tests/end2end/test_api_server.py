@@ -224,7 +224,7 @@ class TestRunning:
         assert answer.status == 422
         (problem,) = answer.json["detail"]
         assert problem["loc"] == ["body", sent.rindex(",")]
-        assert "comma before a closing bracket" in problem["ctx"]["error"]
+        assert "comma before the closing bracket" in problem["ctx"]["error"]
         assert "line 5" in problem["ctx"]["error"]
 
     @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ async def test_the_messages_delta_and_the_runs_metadata() -> None:
 
 async def test_a_message_that_is_a_mere_text_is_refused_with_a_hint() -> None:
     runner = Runner(app=app(), session_service=InMemorySessionService(), auto_create_session=True)
-    with pytest.raises(TypeError, match=r"new_message is a types\.Content, such as types\.UserContent\('hello'\), and no str"):
+    with pytest.raises(TypeError, match=r"new_message must be a types\.Content, such as types\.UserContent\('hello'\), not str"):
         await anext(runner.run_async(user_id="u", session_id="s", new_message="hello"))  # type: ignore[arg-type]
 
 

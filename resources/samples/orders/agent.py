@@ -1,7 +1,7 @@
 """An order desk: ordinary tools that write all four scopes of state, and an approval that a person gives later.
 
-Ask for "40 boxes of A4 paper": the order is above the limit, so the invocation pauses until somebody approves it. The warehouse does not
-answer every time: the first question to it fails, so that an error is seen, and asked again it answers.
+Ask for "40 boxes of A4 paper": the order is above the limit, so the invocation pauses until a person approves it. The warehouse fails
+on the first stock request, to show an error, and answers when asked again.
 
 Runs without a key on a scripted model; with GOOGLE_API_KEY set, on Gemini.
 """

@@ -1,4 +1,4 @@
-"""What the scripted model says and calls in the order sample."""
+"""The scripted model of the order sample."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from runtime.models import LlmRequest, ScriptedLlm
 from runtime.models.scripted_llm import Reply, Rule, last_message_text
 
-DELAY = float(os.environ.get("AGENT_INSPECTOR_SAMPLE_DELAY", "0.05"))
-"""Seconds between two pieces of a streamed answer, so that one sees it grow and has time to press Pause."""
+DELAY = float(os.environ.get("AGENT_INSPECTOR_SAMPLE_DELAY", "0.05"))  # seconds between two pieces of a streamed answer; visible growth
 
 
 def order_script(delay: float = DELAY) -> ScriptedLlm:
@@ -92,7 +91,7 @@ def _after_order(request: LlmRequest) -> Reply:
 
 
 def _result(request: LlmRequest) -> dict[str, Any]:
-    """Return the function response that the request ends in."""
+    """Return the function response at the end of the request."""
     result: dict[str, Any] = json.loads(last_message_text(request).splitlines()[-1].partition(" ")[2])
     return result
 
@@ -103,7 +102,7 @@ def _last_call_args(request: LlmRequest, name: str) -> dict[str, Any]:
 
 
 def _wanted(request: LlmRequest) -> tuple[int, str]:
-    """Return how many of what the last message that is about a product asks for."""
+    """Return the quantity and product that the last message about a product asks for."""
     texts = [part.text for content in request.contents if content.role == "user" for part in content.parts or [] if part.text]
     text = next(text for text in reversed(texts) if re.search(r"(?i)paper|pen|lamp|chair", text))
     quantity = re.search(r"(?<![\w-])(\d+)(?![\w-])", text)

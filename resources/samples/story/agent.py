@@ -1,8 +1,8 @@
-"""A story, written in four steps, each of which is a checkpoint.
+"""A story written in four steps, with a checkpoint for each.
 
-A custom agent drives the others: it lets a writer draft the story, a critic and a reviser work on it twice, then checks grammar and tone,
-and has the story written again if the tone came out too dark. After each step it yields its state. Kill it anywhere, resume it, and it
-goes on at the step it was in.
+A custom agent calls the others: a writer drafts the story, a critic and a reviser improve it twice, then two agents check grammar and
+tone, and the story is written again if the tone is too dark. The agent yields a checkpoint before each step. Kill it anywhere, resume it,
+and it continues at the step where it was.
 
 Runs without a key on a scripted model; with GOOGLE_API_KEY set, on Gemini.
 """
@@ -25,7 +25,7 @@ MODEL = "gemini-2.5-flash" if os.environ.get("GOOGLE_API_KEY") else story_script
 
 
 class WorkflowStep(int, Enum):
-    """The steps that are worth keeping."""
+    """The steps that have a checkpoint."""
 
     INITIAL_STORY_GENERATION = 1
     CRITIC_REVISER_LOOP = 2
@@ -34,7 +34,7 @@ class WorkflowStep(int, Enum):
 
 
 class StoryFlowAgentState(BaseAgentState):
-    """The checkpoint: the step that comes next, or is under way."""
+    """The checkpoint: the next or present step."""
 
     step: WorkflowStep = WorkflowStep.INITIAL_STORY_GENERATION
 
@@ -51,7 +51,7 @@ class StoryFlowAgent(BaseAgent):
         if checkpoint is None:
             checkpoint = StoryFlowAgentState()
             beginning = self._create_agent_state_event(ctx, checkpoint)
-            # In one event with the first checkpoint: both are committed, or neither is.
+            # In the same event as the first checkpoint: both are committed, or neither is.
             beginning.actions.state_delta.update(fresh_state(ctx))
             yield beginning
         next_step = checkpoint.step
@@ -81,7 +81,7 @@ class StoryFlowAgent(BaseAgent):
 
 
 def fresh_state(ctx: InvocationContext) -> dict[str, object]:
-    """Return what a new story starts from: its topic, and nothing left of the story before."""
+    """Return the initial state for a new story: its topic, and nothing of the previous story."""
     state = ctx.session.state
     return {
         "topic": topic_of(ctx),
@@ -94,7 +94,7 @@ def fresh_state(ctx: InvocationContext) -> dict[str, object]:
 
 
 def topic_of(ctx: InvocationContext) -> str:
-    """Return what the user's message wants a story about."""
+    """Return the topic in the user's message."""
     parts = (ctx.user_content and ctx.user_content.parts) or []
     message = " ".join(part.text for part in parts if part.text).strip()
     topic = re.sub(r"(?i)^(please )?(write|tell)?( me)?\s*(a|the)?\s*(short )?story (about|of) ", "", message).rstrip(" .!")
@@ -102,7 +102,7 @@ def topic_of(ctx: InvocationContext) -> str:
 
 
 def count_words(callback_context: CallbackContext, llm_response: LlmResponse) -> None:
-    """Note how long the new version is (after the model answered; the note is committed with the answer)."""
+    """Record the length of the new version. Runs after the model answered; the record is committed with the answer."""
     if llm_response.partial or not llm_response.content:
         return
     words = sum(len((part.text or "").split()) for part in llm_response.content.parts or [])

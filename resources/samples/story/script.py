@@ -1,4 +1,4 @@
-"""What the scripted model says in the story sample: written beforehand, whatever the topic."""
+"""The scripted model of the story sample: fixed texts, whatever the topic."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import re
 from runtime.models import LlmRequest, ScriptedLlm
 from runtime.models.scripted_llm import Reply, Rule, instruction_text
 
-DELAY = float(os.environ.get("AGENT_INSPECTOR_SAMPLE_DELAY", "0.04"))
-"""Seconds between two pieces of a streamed answer, so that one sees it grow and has time to press Pause."""
+DELAY = float(os.environ.get("AGENT_INSPECTOR_SAMPLE_DELAY", "0.04"))  # seconds between two pieces of a streamed answer; visible growth
 
 FIRST_DRAFT = (
     "Nobody on the island gave much thought to {topic} until the winter the ferry stopped. Then the days were all alike: wind, salt, "
@@ -41,7 +40,7 @@ SECOND_CRITICISM = "Stronger. But the ending explains itself. Leave the ship's f
 
 
 def story_script(delay: float = DELAY) -> ScriptedLlm:
-    """Return the model that plays all the agents of the sample; it tells them apart by their instructions.
+    """Return the model for all agents of the sample; it distinguishes them by their instructions.
 
     Args:
         delay: seconds before each piece of an answer.
@@ -63,6 +62,6 @@ def story_script(delay: float = DELAY) -> ScriptedLlm:
 
 
 def _story(text: str, request: LlmRequest) -> Reply:
-    """Fill in the topic, which stands in the writer's instruction, or in the draft that the reviser is given."""
+    """Fill in the topic from the writer's instruction, or from the draft in the reviser's."""
     found = re.search("words about (.+?), in this style|gave much thought to (.+?) until", instruction_text(request))
     return Reply(text=text.format(topic=found.group(1) or found.group(2) if found else "the lighthouse"))

@@ -193,7 +193,7 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
     shown = read_preflight(story, qtbot)
     card = story.window.workbench.preflight
     assert shown.title.startswith("Resume ") and shown.title.endswith("from the checkpoint at 9?")
-    assert "StoryFlow goes on from its checkpoint" in shown.lines[0].text
+    assert "StoryFlow continues from its checkpoint" in shown.lines[0].text
     assert not shown.warns and not shown.blocked, "nothing is done again: the card is a quiet one"
     assert any("temp:growth" in line.text and "Gone" in line.text for line in shown.lines)
     assert story.window.workbench.resume_hint.text == "", "one offer at a time"

@@ -33,7 +33,7 @@ async def test_a_crash_before_the_request_loses_neither_it_nor_what_the_tool_cha
     (interrupted,) = invocations(session.events)
     assert (interrupted.status, interrupted.reason) == ("interrupted", "no result of pay_with_care")
     plan = plan_resume(session.events, interrupted.invocation_id, banker, is_resumable=True)
-    assert plan is not None and plan.next_steps == ["banker asks for what its tools need a person for."]
+    assert plan is not None and plan.next_steps == ["banker asks for the confirmation or credential that its tools requested."]
     assert results(await resume(runner)) == []
     (item,) = pending_items((await stored(runner)).events)
     assert (item.kind, item.name, item.hint) == ("confirmation", "pay_with_care", "Pay 5?")

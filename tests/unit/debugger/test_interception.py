@@ -198,7 +198,7 @@ async def test_results_that_arrive_while_a_sibling_is_held_are_told() -> None:
             await _turn()
         assert PAID == [1]
     assert [(report.kind, report.text) for report in run.reports] == [
-        ("arrived", "pay has returned; its result is committed when the run goes on.")
+        ("arrived", "pay has returned; its result is committed when the run continues.")
     ]
     assert PAID == [1, 2]
 

@@ -155,7 +155,7 @@ def test_state_after_the_event_and_whether_it_changed() -> None:
         ('kind in ["answer", "nonsense"]', 8, "there is no kind 'nonsense'"),
         ('"abc', 0, "not closed"),
         ("author & text", 7, "write `and`"),
-        ("author ; text", 7, "`;` means nothing"),
+        ("author ; text", 7, "`;` is not valid here"),
         ("text ~ 5", 7, "expected a pattern"),
         ('text ~ "a(b"', 9, "not closed"),
         ('text ~ "(?=b)"', 10, "look-around"),

@@ -68,7 +68,7 @@ async def test_a_fork_in_the_same_database_sees_shared_keys_as_they_are_now(data
     fork = await fork_session(database, KEY, Cut(at="e2", session_id="f"))
     assert (fork.key, fork.database) == (SessionKey("app", "u", "f"), database)
     assert state(database, fork.key) == {"k": 2, "k1": 1, "k2": 2, "user:u": 3, "app:a": 3}
-    assert fork.notes == ["These keys are shared with other sessions; the fork sees them as they are now: app:a, user:u."]
+    assert fork.notes == ["These keys are shared with other sessions; the fork sees their present values: app:a, user:u."]
     with StoredDatabase.open(database) as stored:
         assert stored.history(fork.key).state_at(0).merged() == {"k": 1, "k1": 1, "user:u": 1, "app:a": 1}
         assert stored.history(KEY).state_at(2).merged() == state(database, KEY)
@@ -269,10 +269,10 @@ async def test_files_are_copied_as_they_were_with_their_numbers(tmp_path: Path) 
         assert fork.notes == []
     assert await other.list_artifact_keys(app_name="app", user_id="u") == []
     fork = await fork_session(path, KEY, Cut(at="e0"))
-    assert fork.notes == ["The session's files were not copied, as it was not said where they are: a.txt."]
+    assert fork.notes == ["The session's files were not copied because their location was not given: a.txt."]
     await files.delete_artifact(**names, filename="a.txt")
     fork = await fork_session(path, KEY, Cut(at="e0"), files=Files(files))
-    assert fork.notes == ["These versions of files are not there any more, and empty in the fork: a.txt version 0."]
+    assert fork.notes == ["These file versions no longer exist and are empty in the fork: a.txt version 0."]
 
 
 async def test_a_fork_that_cannot_be_stored_leaves_files_as_they_were(database: str) -> None:

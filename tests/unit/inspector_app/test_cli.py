@@ -122,7 +122,7 @@ def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path
     out, err = capsys.readouterr()
     assert json.loads(out.splitlines()[-1])["run"]["status"] == "interrupted"
     assert "in lookup" in err
-    assert err.endswith("agent-inspector: the agent failed with OSError: the shelf is empty\n")
+    assert err.endswith("agent-inspector: The agent failed with OSError: the shelf is empty\n")
     assert len(answer_lines(capsys, "events", database, "--app", "broken", "--session", "s1")) == 2
 
 
@@ -253,12 +253,12 @@ def test_nor_do_those_of_its_failures(tmp_path: Path, capsys: pytest.CaptureFixt
         "utf-8",
     )
     assert main(["run", str(agent), "--message", "x"]) == 1
-    assert capsys.readouterr().err.splitlines()[-1] == "agent-inspector: the agent failed with ValueError: ⟨U+202E⟩red"
+    assert capsys.readouterr().err.splitlines()[-1] == "agent-inspector: The agent failed with ValueError: ⟨U+202E⟩red"
 
 
 def test_a_misspelt_command_is_told_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sesions", str(tmp_path / "a.db")]) == 2
-    assert "no file or folder sesions; did you mean the command `sessions`?" in capsys.readouterr().err
+    assert "sesions is not a file or folder; did you mean the command `sessions`?" in capsys.readouterr().err
 
 
 # resume
@@ -286,7 +286,7 @@ def test_resuming_what_is_finished(ordered: str, capsys: pytest.CaptureFixture[s
 
 def test_bad_answers(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     resume = ("resume", ORDERS, "--db", ordered, "--session", "s1")
-    assert "No open call has the id 'adk-9'. Open: adk-" in refused(capsys, *resume, "--response", "{}", "--call", "adk-9")
+    assert "No waiting call has the id 'adk-9'. Waiting calls: adk-" in refused(capsys, *resume, "--response", "{}", "--call", "adk-9")
     assert "no invocation 'e-9'" in refused(capsys, *resume, "--invocation", "e-9")
     assert len(answer_lines(capsys, "events", ordered, *SESSION)) == 11
 
@@ -326,7 +326,7 @@ def test_two_calls_wait_and_each_is_answered_by_its_id(tmp_path: Path, capsys: p
     assert [item["name"] for item in pending] == ["ask", "ask"]
     resume = ("resume", agent, "--db", database, "--session", "s1", "--response", '{"said": "yes"}')
     error = refused(capsys, *resume)
-    assert "Several calls wait: name one with --call" in error
+    assert "Several calls wait. Name one with --call" in error
     assert all(item["call_id"] in error for item in pending)
     assert main([*resume, "--call", pending[1]["call_id"], "--json"]) == 3
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["pending"] == pending[:1]
@@ -437,7 +437,7 @@ def test_an_interrupted_run_that_is_stored_says_where(tmp_path: Path, capsys: py
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     (stored,) = answer(capsys, "sessions", database)
-    assert (process.returncode, err) == (130, f"agent-inspector: interrupted in session {stored['id']}, invocation {invocation}\n")
+    assert (process.returncode, err) == (130, f"agent-inspector: Interrupted in session {stored['id']}, invocation {invocation}\n")
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("run", STORY, "--message", "x", "--json")])

@@ -56,7 +56,7 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
         seq("s", A, N),
         [
             "b took part and is no longer in the agent tree.",
-            "s was at b, which is no longer one of its agents: it starts from its first one.",
+            "s was at b, which is no longer one of its agents: it starts with its first one.",
         ],
         ["a is done", "n is done"],
     ),
@@ -71,7 +71,7 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
         seq("s", A, B),
         AT_B,
         seq("s", A, N, B),
-        ["n now stands before b in s and was not called: it is passed over."],
+        ["n is now before b in s and was not called: it is skipped."],
         ["b is done"],
     ),
     "one added after the current": (seq("s", A, B), AT_B, seq("s", A, B, N), [], ["b is done", "n is done"]),
@@ -79,14 +79,14 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
         seq("s", A, B, C),
         AT_B,
         seq("s", B, A, C),
-        ["a was called before b in s and now stands behind it: it runs again."],
+        ["a was called before b in s and is now after it: it runs again."],
         ["b is done", "a is done", "c is done"],
     ),
     "the order in a loop changed": (
         loop("l", A, B),
         "{'current_sub_agent': 'b', 'times_looped': 1}",
         loop("l", B, A),
-        ["a was called before b in l and now stands behind it: it runs again."],
+        ["a was called before b in l and is now after it: it runs again."],
         ["b is done", "a is done"],
     ),
     "the root renamed": (
@@ -107,7 +107,7 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
         seq("s", A, B),
         "a is done",
         seq("s", seq("a", N), B),
-        ["a spoke, and is now a SequentialAgent, which does not: it begins anew."],
+        ["a produced messages and is now a SequentialAgent, which produces none: it starts again."],
         ["n is done", "b is done"],
     ),
     "a sequence made an agent": (
@@ -116,7 +116,7 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
         says("s"),
         [
             "a took part and is no longer in the agent tree.",
-            "s has the checkpoint {\"current_sub_agent\": \"b\"}, and is now an LlmAgent, which keeps none.",
+            "s has the checkpoint {\"current_sub_agent\": \"b\"} and is now an LlmAgent, which keeps none.",
         ],
         ["s is done"],
     ),
@@ -131,16 +131,16 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
         works("w", FETCH),
         "fetch_prices",
         {**works("w", FETCH), "tools": []},
-        ["w called fetch_prices, which it no longer has: its model is told so."],
+        ["w called fetch_prices, a tool it no longer has: its model receives an error instead."],
         ["w is done"],
     ),
-    "the agent that was handed over to removed": (
+    "the agent that was transferred to removed": (
         hands_over("r", "sub", works("sub", FETCH)),
         "fetch_prices",
         {**hands_over("r", "sub"), "script": [{"text": "r says"}]},
         [
             "sub took part and is no longer in the agent tree.",
-            "r handed over to sub, which is no longer in the agent tree: its own model is called instead.",
+            "r transferred to sub, which is no longer in the agent tree: r calls its own model instead.",
         ],
         ["r says"],
     ),
@@ -171,13 +171,13 @@ KINDS: dict[str, tuple[Spec, str, Spec, Any]] = {
         loop("x", A, B),
         "{'current_sub_agent': 'b', 'times_looped': 0}",
         seq("x", A, B),
-        'x is now a SequentialAgent, and its checkpoint {"current_sub_agent": "b", "times_looped": 0} is not of one.',
+        'x is now a SequentialAgent, and its checkpoint {"current_sub_agent": "b", "times_looped": 0} belongs to another type.',
     ),
     "a parallel made of a sequence": (
         seq("x", A, B),
         AT_B,
         par("x", A, B),
-        'x is now a ParallelAgent, and its checkpoint {"current_sub_agent": "b"} is not of one.',
+        'x is now a ParallelAgent, and its checkpoint {"current_sub_agent": "b"} belongs to another type.',
     ),
     "a custom agent of another class": (seq("x", A, B), AT_B, steps("x", A, B), None),
 }

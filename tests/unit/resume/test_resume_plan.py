@@ -68,11 +68,11 @@ async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> No
     [
         ("seq_llm", 2, "a calls its model."),
         ("seq_llm", 3, "a has answered; only its end remains to be recorded."),
-        ("seq_llm", 4, "a is finished; seq goes on with b."),
-        ("loop_llm", 7, "b is finished; lp goes on with its next round."),
+        ("seq_llm", 4, "a is finished; seq continues with b."),
+        ("loop_llm", 7, "b is finished; lp continues with its next round."),
         ("solo_tool", 2, "solo runs fetch_prices."),
-        ("steps", 4, 'flow goes on from its checkpoint {"step": 1, "done": ["one"]}.'),
-        ("emit_seq", 3, "e1 keeps no checkpoints: it starts over, its events repeat."),
+        ("steps", 4, 'flow continues from its checkpoint {"step": 1, "done": ["one"]}.'),
+        ("emit_seq", 3, "e1 keeps no checkpoints: it starts over and its events repeat."),
         ("transfer", 4, "sub runs fetch_prices."),
     ],
 )
@@ -99,7 +99,7 @@ async def test_what_blocks() -> None:
     whole = list((await stored(await _run(TREES["lro_seq"]))).events)
     assert _plan(TREES["lro_seq"], whole).blocks == ["slow_report waits for an answer."]
     done = list((await stored(await _run(TREES["seq_llm"]))).events)
-    assert _plan(TREES["seq_llm"], done).blocks == ["It is finished: seq reached its end."]
+    assert _plan(TREES["seq_llm"], done).blocks == ["The invocation is finished: seq reached its end."]
     assert _plan(TREES["seq_llm"], done[:3], is_resumable=False).blocks[0].startswith("The app is not resumable")
     assert plan_resume(done, "nowhere", build_agent(TREES["seq_llm"]["agent"]), is_resumable=True) is None
 
@@ -126,9 +126,9 @@ async def test_a_changed_tree_is_explained() -> None:
     assert plan is not None
     assert plan.changed == [
         "a took part and is no longer in the agent tree.",
-        "seq was at a, which is no longer one of its agents: it starts from its first one.",
+        "seq was at a, which is no longer one of its agents: it starts with its first one.",
     ]
-    assert plan.next_steps == ["seq begins with b."]
+    assert plan.next_steps == ["seq starts with b."]
     assert plan.lost_temp == ["temp:raw"]
 
 
@@ -144,4 +144,4 @@ async def test_calls_of_an_agent_that_a_custom_agent_had_called_run_again() -> N
     (called,) = [index for index, event in enumerate(whole) if event.get_function_calls()]
     plan = _plan(tree, whole[: called + 1])
     assert [(run.agent, run.name, run.args) for run in plan.runs_again] == [("g", "fetch_prices", {"item": "x"})]
-    assert plan.next_steps == ['flow goes on from its checkpoint {"step": 0, "done": []}.', "g runs fetch_prices."]
+    assert plan.next_steps == ['flow continues from its checkpoint {"step": 0, "done": []}.', "g runs fetch_prices."]

@@ -174,7 +174,7 @@ async def test_without_an_artifact_service_the_log_names_the_files(caplog: pytes
     runner.artifact_service = None
     with caplog.at_level(logging.WARNING):
         event = await rewind(runner, ids(await stored(runner))[0])
-    assert event.actions.artifact_delta == {} and "these files as they are: a" in caplog.text
+    assert event.actions.artifact_delta == {} and "these files unchanged: a" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["adk1.39.1-v1-chat_tools.db", "adk2.13.0-sqlite-rewind.db"])
@@ -195,4 +195,4 @@ async def test_a_foreign_database_without_a_first_state(name: str, tmp_path: Pat
             await runner.rewind_async(user_id=key.user_id, session_id=key.session_id, rewind_before_invocation_id="e-last")
         again = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         assert again is not None and again.state == {**before, "never_seen": None}
-        assert "cleared by the rewind: never_seen" in caplog.text
+        assert "the rewind clears these keys: never_seen" in caplog.text

@@ -282,7 +282,7 @@ async def test_progress_is_refused_of_what_is_no_open_long_running_call(service:
     runner = runner_for(agent, service)
     await run(runner)
     count = len((await stored(runner)).events)
-    with pytest.raises(ProgressError, match="quick is no long-running call"):
+    with pytest.raises(ProgressError, match="quick is not a long-running call"):
         await runner.report_progress(**IDS, call_id=await call_of(runner), response={})
     with pytest.raises(ProgressError, match="has the id nobody"):
         await runner.report_progress(**IDS, call_id="nobody", response={})

@@ -66,7 +66,7 @@ async def test_the_runner_closes_every_toolset_of_its_tree(caplog: pytest.LogCap
     agents = [LlmAgent(name=name, model=ScriptedLlm(replies=["x"]), tools=[Sums()]) for name in ("a", "b")]
     await runner_for(SequentialAgent(name="both", sub_agents=agents)).close()
     assert Sums.closed == 2
-    assert "A Sums of agent b could not be closed." in caplog.text
+    assert "Could not close a Sums of agent b." in caplog.text
 
 
 async def test_geminis_own_tools_stand_in_the_request_beside_functions() -> None:

@@ -90,7 +90,7 @@ def test_prune_counts_asks_and_takes_no_answer_for_no(
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert main(["prune", database, "--days", "30"]) == 0
     out = capsys.readouterr().out
-    assert f"To put them back: agent-inspector undelete {database} {database}.deleted-" in out
+    assert f"To restore them: agent-inspector undelete {database} {database}.deleted-" in out
     assert out.endswith("2 sessions deleted.\n")
     assert sessions(database, capsys) == ["s-0000002"]
 

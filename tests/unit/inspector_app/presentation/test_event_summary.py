@@ -59,7 +59,7 @@ CASES = [
     (event(actions=EventActions(state_delta={"total": 1.5})), "state change", "state: total = 1.5"),
     (event(actions=EventActions(artifact_delta={"a.txt": 2})), "state change", "saved: a.txt v2"),
     (event(error_code="SAFETY", error_message="blocked"), "error", "SAFETY: blocked"),
-    (event(actions=EventActions(rewind_before_invocation_id="inv-2")), "rewind", "rewind: taken back from invocation inv-2 on"),
+    (event(actions=EventActions(rewind_before_invocation_id="inv-2")), "rewind", "rewind: invocation inv-2 and all later ones taken back"),
     (
         event(
             actions=EventActions(

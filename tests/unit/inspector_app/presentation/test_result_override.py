@@ -38,7 +38,7 @@ def test_results_of_several_calls_by_their_ids() -> None:
     assert '"c2": {' in text_to_alter(both)
     content = altered_content(both, '{"c1": {"left": 1}, "c2": {"left": 0}}')
     assert [part.function_response.response for part in content.parts or [] if part.function_response] == [{"left": 1}, {"left": 0}]
-    with pytest.raises(AlterationError, match="each of these calls is expected: c1, c2"):
+    with pytest.raises(AlterationError, match="each of these calls: c1, c2"):
         altered_content(both, '{"c1": {}}')
     with pytest.raises(AlterationError, match="Each result must be a JSON object"):
         altered_content(both, '{"c1": {}, "c2": 5}')

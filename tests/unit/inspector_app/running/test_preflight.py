@@ -48,8 +48,8 @@ def test_what_is_finished_lost_or_waits_is_said_quietly() -> None:
 
 
 def test_what_blocks_comes_first() -> None:
-    shown = preflight_of(plan(blocks=["It is finished: done."], lost_temp=["temp:x"]), lambda _: 1)
-    assert shown.blocked == "It is finished: done." and shown.lines[0].role == "bad"
+    shown = preflight_of(plan(blocks=["The invocation is finished: done."], lost_temp=["temp:x"]), lambda _: 1)
+    assert shown.blocked == "The invocation is finished: done." and shown.lines[0].role == "bad"
 
 
 def test_control_characters_of_foreign_names_are_written_out() -> None:

@@ -185,7 +185,7 @@ def existing_key(database: StoredDatabase, options: argparse.Namespace) -> Sessi
     known = [summary.key for summary in database.sessions()]
     if key not in known:
         near = [f"{other.app_name}/{other.user_id}" for other in known if other.session_id == key.session_id]
-        hint = f" A session with this id belongs to {near[0]} (app/user)." if near else " `agent-inspector sessions` lists the database's sessions."
+        hint = f" A session with this id belongs to {near[0]} (app/user)." if near else " `agent-inspector sessions` lists all sessions."
         raise SessionNotFoundError(f"There is no session {key.session_id!r} of app {key.app_name!r} and user {key.user_id!r}.{hint}")
     return key
 

@@ -151,7 +151,7 @@ class TestSessions:
             ("PATCH", "{sessions}/s_abc", {}, 422, "stateDelta"),
             ("POST", "{sessions}/s3", [1], 422, "JSON object"),
             ("POST", "{sessions}", {"events": []}, 422, "events"),
-            ("GET", "/apps/nobody/users/u/sessions", None, 404, "Served are: broken, my_resumable_agent, waits"),
+            ("GET", "/apps/nobody/users/u/sessions", None, 404, "The agents are: broken, my_resumable_agent, waits"),
             ("GET", "/apps/../users/u/sessions", None, 404, "There is no agent"),
             ("GET", "/apps/..%2F..%2Fetc/users/u/sessions", None, 404, "Not Found"),
             ("GET", "/nothing", None, 404, "Not Found"),
@@ -351,7 +351,7 @@ class TestStartAndEnd:
     def test_a_port_that_is_taken(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             said = refused(capsys, str(write_agents(tmp_path)), "--port", str(taken.getsockname()[1]))
-        assert "Name another with --port" in said
+        assert "Choose another with --port" in said
 
     @pytest.mark.parametrize(("folder", "says"), [("nowhere", "There is no folder"), ("no_agent", "has no agent")])
     def test_a_folder_without_agents(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, says: str) -> None:

@@ -107,7 +107,7 @@ async def test_a_result_is_given_for_a_tool_that_failed() -> None:
         hold = await run.next_hold()
         assert isinstance(hold.call, ToolCall)
         assert str(hold.call.error) == "broken"
-        with pytest.raises(CallEditError, match="called already"):
+        with pytest.raises(CallEditError, match="already been called"):
             hold.call.edit_args({})
         hold.call.give_result({"ok": True})
     assert run.error is None

@@ -375,7 +375,7 @@ def test_a_password_in_an_url_is_not_shown(url: str, capsys: pytest.CaptureFixtu
 
 def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no session 's2'" in refused(capsys, "events", ordered, "--app", "orders", "--session", "s2")
-    assert "One of that id belongs to orders/user" in refused(capsys, "state", ordered, "--app", "shop", "--session", "s1")
+    assert "A session with this id belongs to orders/user" in refused(capsys, "state", ordered, "--app", "shop", "--session", "s1")
     assert "no session 's2'" in refused(capsys, "resume", ORDERS, "--db", ordered, "--session", "s2")
     assert "no event 'nine'" in refused(capsys, "state", ordered, *SESSION, "--at", "nine")
     refused(capsys, "events", ordered, *SESSION, "--after", "nine")

@@ -71,7 +71,7 @@ async def test_the_plan_is_what_then_happens(tmp_path: Path) -> None:
         event = (await stored(runner)).events[-1]
         assert event.actions.state_delta == {change.key: change.after for change in plan.state}
         assert sorted(event.actions.artifact_delta) == [file.name for file in plan.files]
-        with pytest.raises(InvocationNotFoundError, match="taken it back already"):
+        with pytest.raises(InvocationNotFoundError, match="already taken it back"):
             plan_of(path, ids[2])
         again = plan_of(path, ids[0])
         assert [each.invocation_id for each in again.undone] == [ids[0]]

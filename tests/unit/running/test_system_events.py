@@ -80,7 +80,7 @@ async def test_an_edit_is_not_undone_over_later_changes_and_nothing_else_is() ->
     await run(runner)
     edit = await runner.edit_state(**IDS, changes={"n": 5})
     await run(runner)
-    with pytest.raises(StateEditError, match="changed again"):
+    with pytest.raises(StateEditError, match="has changed since"):
         await runner.undo_state_edit(**IDS, event_id=edit.id)
     with pytest.raises(StateEditError, match="Only a state edit"):
         await runner.undo_state_edit(**IDS, event_id=(await stored(runner)).events[1].id)
@@ -250,7 +250,7 @@ async def test_progress_leaves_a_long_running_call_open_until_it_is_answered(ser
     seen = Conversation("printer", None).contents(session.events[:-1])
     responses = [part.function_response.response for content in seen for part in content.parts or [] if part.function_response]
     assert responses == [{"status": "done", "pages": 3}], "the model sees the answer, in the place of all that was reported"
-    with pytest.raises(ProgressError, match="answered already"):
+    with pytest.raises(ProgressError, match="already been answered"):
         await runner.report_progress(**IDS, call_id=call_id, response={})
 
 

@@ -116,7 +116,7 @@ def test_a_run_made_again_calls_only_what_comes_after(paid: tuple[str, str, Path
     assert [content["role"] for content in found["first_difference"]["prompts"]["right"]] == ["user"]
     assert main(["compare", database, "--app", "payer", "--session", "s1", "--session", session]) == 0
     out = capsys.readouterr().out
-    assert "= 2 alike\n" in out and "    result pay: {paid: 5} | {paid: 6}\n" in out
+    assert "= 2 equal\n" in out and "    result pay: {paid: 5} | {paid: 6}\n" in out
 
     calls.unlink()
     lines(capsys, "fork", database, *of_s1, "--agent", agent, "--rerun", "--answer", "Nothing.")
@@ -124,7 +124,7 @@ def test_a_run_made_again_calls_only_what_comes_after(paid: tuple[str, str, Path
     assert main(["forks", database]) == 0
     told = capsys.readouterr().out
     assert all(
-        words in told for words in ("  run again\n", "another result: {paid: 5} → {paid: 6}\n", 'another answer: "paid 5" → "Nothing."\n')
+        words in told for words in ("  run again\n", "result changed: {paid: 5} → {paid: 6}\n", 'answer changed: "paid 5" → "Nothing."\n')
     )
     assert "is not a tool's result" in refused(capsys, "fork", database, *of_s1, "--agent", agent, "--rerun", "--result", "{}")
 
@@ -167,7 +167,7 @@ def test_a_rewind_is_told_and_done(ordered: str, capsys: pytest.CaptureFixture[s
     assert done["done"] and done["event_id"] == ids(capsys, ordered, "orders")[-1]
     state = answer(capsys, "state", ordered, *OF_S1)["session"]
     assert state == {change["key"]: change["after"] for change in done["state"]}
-    assert "taken it back already" in refused(capsys, "rewind", ordered, *OF_S1, *before)
+    assert "already taken it back" in refused(capsys, "rewind", ordered, *OF_S1, *before)
 
 
 def test_another_programs_session_is_forked_where_one_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

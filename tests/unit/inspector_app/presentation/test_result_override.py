@@ -57,11 +57,11 @@ def test_an_answer_is_its_text_or_its_content() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "It is empty"),
+        ("", "The answer is empty"),
         ('{"parts": 5}', "not the content of an answer"),
-        ('{"role": "model"}', "An answer has parts"),
+        ('{"role": "model"}', "An answer needs parts"),
         ('{"parts": [', "Line 1, column"),
-        ('{"a": NaN}', "NaN is no JSON number"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
     ],
 )
 def test_what_is_no_answer(text: str, problem: str) -> None:

@@ -258,7 +258,7 @@ class TestRunning:
         stream = first.getresponse()
         assert b"step 0" in stream.readline()
         second = server.ask("POST", "/run", body(sessions, new_message=message("go")))
-        assert (second.status, "is being run" in second.json["detail"]) == (409, True)
+        assert (second.status, "has an active run" in second.json["detail"]) == (409, True)
         assert server.ask("DELETE", f"{sessions}/s_abc").status == 409
         stream.close()
         first.close()
@@ -316,7 +316,7 @@ class TestWhoMayAsk:
         assert server.ask("GET", "/list-apps", headers={"Sec-Fetch-Site": "none"}).status == 200
 
     def test_other_addresses_are_not_served(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert "this machine only" in refused(capsys, str(write_agents(tmp_path)), "--host", "0.0.0.0")
+        assert "cannot listen on 0.0.0.0" in refused(capsys, str(write_agents(tmp_path)), "--host", "0.0.0.0")
 
 
 class TestStartAndEnd:

@@ -113,7 +113,7 @@ def test_another_programs_database_needs_a_word_more_and_gets_a_backup(tmp_path:
     (tmp_path / "kept").mkdir()
     original = Path(shutil.copy(file, tmp_path / "kept"))
     assert main(["prune", str(file), "--days", "0", "--yes"]) == 1
-    assert "Give --in-place" in capsys.readouterr().err
+    assert "give --in-place" in capsys.readouterr().err
     assert file.read_bytes() == original.read_bytes()
     deleted = answered(capsys, "prune", str(file), "--days", "0", "--yes", "--in-place")["delete"]
     assert deleted["sessions"]

@@ -7,22 +7,19 @@ number is unlimited: with a limit, tools that hang would block every later tool.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import contextvars
 import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from queue import Empty, SimpleQueue
 from typing import Any, ParamSpec, TypeVar
+
+from runtime.support.serial_thread import Job, SerialThread
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 IDLE_SECONDS = 10.0  # an idle thread ends after this time
-
-_Outcome = tuple[Any, BaseException | None]
 
 
 async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -41,124 +38,45 @@ async def run_in_thread(func: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
     Raises:
         BaseException: the function's error.
     """
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[_Outcome] = loop.create_future()
-    job = _Job(getattr(func, "__qualname__", type(func).__name__))
-    _idle_or_new_worker().jobs.put(partial(_run, contextvars.copy_context(), partial(func, *args, **kwargs), loop, outcome, job))
-    try:
-        result, error = await outcome
-    except asyncio.CancelledError:
-        job.leave_behind()
-        raise
-    if error is not None:
-        try:
-            raise error
-        finally:
-            # The traceback refers to this frame: without this, the cycle would keep the error alive until a garbage collection.
-            del error, outcome
-    return result  # type: ignore[no-any-return]  # the future's pair loses the type
+    thread = _idle_or_new_thread()
+    job = _PooledJob(thread, partial(contextvars.copy_context().run, partial(func, *args, **kwargs)))
+    thread.submit(job)
+    result: T = await job.result()
+    return result
 
 
-def left_behind() -> list[str]:
-    """Return the names of the functions that are still running although the wait for them was cancelled."""
-    with _lock:
-        return [job.name for job in _left_behind]
+class _PooledJob(Job):
+    """A job that makes its thread available again when it is done."""
 
+    __slots__ = ("_thread",)
 
-class _Job:
-    """A call on another thread."""
+    def __init__(self, thread: SerialThread, work: Callable[[], Any]) -> None:
+        super().__init__(work, can_be_dropped=False, abandon_on_cancel=True)
+        self._thread = thread
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._is_over = False
-
-    def leave_behind(self) -> None:
-        """Record that the wait for it was cancelled."""
+    def report(self) -> None:
+        """Wake the waiter; on the thread."""
+        # Idle before the report: the caller may submit the next job immediately.
         with _lock:
-            if not self._is_over:
-                _left_behind.append(self)
-
-    def end(self) -> None:
-        """Record that it has returned."""
-        with _lock:
-            self._is_over = True
-            if self in _left_behind:
-                _left_behind.remove(self)
-
-
-def _run(
-    context: contextvars.Context, call: Callable[[], Any], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome], job: _Job
-) -> Callable[[], None]:
-    """Make the call and return a function that reports the outcome, to be called once the worker is idle again."""
-    try:
-        pair: _Outcome = (context.run(call), None)
-    except BaseException as error:
-        pair = (None, error)
-    job.end()
-    return partial(_report, loop, outcome, pair)
-
-
-def _report(loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[_Outcome], pair: _Outcome) -> None:
-    # If the loop was closed in the meantime, there is no waiter left.
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(_settle, outcome, pair)
-
-
-def _settle(outcome: asyncio.Future[_Outcome], pair: _Outcome) -> None:
-    # Not `set_exception`: it rejects StopIteration, and warns about errors that a cancelled waiter never retrieved.
-    if not outcome.done():
-        outcome.set_result(pair)
-
-
-class _Worker:
-    """A daemon thread that runs one job after another."""
-
-    def __init__(self) -> None:
-        self.jobs: SimpleQueue[Callable[[], Callable[[], None]]] = SimpleQueue()
-        threading.Thread(target=self._work, name="runtime-worker", daemon=True).start()
-
-    def _work(self) -> None:
-        while True:
-            try:
-                job = self.jobs.get(timeout=IDLE_SECONDS)
-            except Empty:
-                if _retire(self):
-                    return
-                continue
-            report = job()
-            # Idle before the report: the caller may submit the next job immediately.
-            with _lock:
-                _idle.append(self)
-            report()
-            del job, report
+            _idle.append(self._thread)
+        super().report()
 
 
 _lock = threading.Lock()
-_idle: list[_Worker] = []
-_left_behind: list[_Job] = []
+_idle: list[SerialThread] = []
 
 
-def _idle_or_new_worker() -> _Worker:
+def _idle_or_new_thread() -> SerialThread:
     with _lock:
         if _idle:
             return _idle.pop()
-    return _Worker()
-
-
-def _retire(worker: _Worker) -> bool:
-    """Remove an idle worker; return False if it was just taken for a job."""
-    with _lock:
-        if worker in _idle:
-            _idle.remove(worker)
-            return True
-        return False
+    return SerialThread("runtime-worker", idle_seconds=IDLE_SECONDS)
 
 
 def _forget_threads_of_parent() -> None:
     global _lock
     _lock = threading.Lock()
     _idle.clear()
-    _left_behind.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, TypeVar
 from sqlalchemy.engine import URL
 
 from runtime.errors.already_exists_error import AlreadyExistsError
+from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import independent, merge_scopes, split_delta
-from runtime.storage.connections.database_thread import DatabaseThread
 from runtime.storage.connections.database_url import database_url
 from runtime.storage.layouts.column_values import load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
 from runtime.storage.layouts.commit_record import Run, shared_json
@@ -30,6 +30,7 @@ from runtime.storage.writing.session_rows import Row, find_row, is_ours, revisio
 from runtime.storage.writing.shared_rows import shared_states, state_in, write_shared
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.ids import new_uuid
+from runtime.support.serial_thread import SerialThread
 
 _ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
 _ALL = 2**63 - 1
@@ -54,7 +55,7 @@ class DatabaseSessionService(BaseSessionService):
 
     def __init__(self, db_url: str | URL, **kwargs: Any) -> None:
         self._database = Database(database_url(db_url), self._layout, kwargs)
-        self._thread = DatabaseThread(f"sessions {self._database.name}")
+        self._thread = SerialThread(f"sessions {self._database.name}", closed_error=lambda: StorageError("This session service is closed."))
         self._writer = EventWriter(self._database)
         self._decode = decode_v1 if self._layout == "v1" else decode_sqlite
         self._runs = RecentRuns(self._decode)
@@ -111,7 +112,7 @@ class DatabaseSessionService(BaseSessionService):
 
     async def close(self) -> None:
         """See `BaseSessionService.close`."""
-        await self._thread.close(self._database.close)
+        await self._thread.close_and_wait(self._database.close)
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
         commit = commit_of(event, temp)

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from runtime.support import worker_threads
-from runtime.support.worker_threads import left_behind, run_in_thread
+from runtime.support.worker_threads import run_in_thread
 
 label = contextvars.ContextVar("label", default="none")
 
@@ -126,26 +126,6 @@ async def test_a_thread_taken_while_its_wait_runs_out_still_does_the_job(monkeyp
     monkeypatch.setattr(worker_threads, "_idle", [])
 
     assert [await run_in_thread(lambda n=n: n) for n in range(50)] == list(range(50))
-
-
-async def test_what_runs_on_after_its_wait_was_cancelled_is_named_until_it_ends() -> None:
-    started, may_end = threading.Event(), threading.Event()
-
-    def a_blocking_tool() -> None:
-        started.set()
-        may_end.wait(30)
-
-    async with asyncio.TaskGroup() as group:
-        wait = group.create_task(run_in_thread(a_blocking_tool))
-        await run_in_thread(started.wait, 30)
-        assert left_behind() == []
-        wait.cancel()
-    assert [name.rpartition(".")[2] for name in left_behind()] == ["a_blocking_tool"]
-    may_end.set()
-    while left_behind():  # noqa: ASYNC110  # it ends on its own thread
-        await asyncio.sleep(0)
-    await run_in_thread(lambda: None)
-    assert left_behind() == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

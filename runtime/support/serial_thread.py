@@ -1,0 +1,195 @@
+"""A thread that runs jobs one after the other, and the way to it from any event loop.
+
+It is a daemon thread, as executors delay the exit of the interpreter until every job has returned. A job costs one hop to the thread and
+one back: an executor's future chained to one of asyncio costs as much as SQLite needs for a commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class SerialThread:
+    """A thread that runs jobs one after the other, in the order in which they were given.
+
+    The thread starts with the first job.
+
+    Args:
+        name: the thread's name.
+        closed_error: makes the exception that a call after `close` raises.
+        idle_seconds: the thread ends when it had no job for so long, and starts again with the next one; None: it ends with `close`.
+    """
+
+    def __init__(
+        self, name: str, *, closed_error: Callable[[], BaseException] = asyncio.CancelledError, idle_seconds: float | None = None
+    ) -> None:
+        self._name = name
+        self._closed_error = closed_error
+        self._idle_seconds = idle_seconds
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    async def run(self, work: Callable[[], T], *, abandon_on_cancel: bool = False) -> T:
+        """Run a job on the thread and return its result.
+
+        A job that has not begun when the caller is cancelled is dropped.
+
+        Args:
+            work: the job.
+            abandon_on_cancel: a cancelled caller leaves a running job behind, and its result or error is dropped; otherwise the caller is
+                cancelled when the job is done, and knows what was committed.
+
+        Raises:
+            BaseException: the job's error, or `closed_error`.
+        """
+        job = Job(work, abandon_on_cancel=abandon_on_cancel)
+        self.submit(job)
+        result: T = await job.result()
+        return result
+
+    def submit(self, job: Job) -> None:
+        """Queue a job.
+
+        Raises:
+            BaseException: `closed_error`.
+        """
+        with self._lock:
+            if self._closed:
+                raise self._closed_error()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
+
+    def close(self, last_work: Callable[[], object] | None = None) -> None:
+        """End the thread after the jobs that were given, and after a last one; returns at once.
+
+        Args:
+            last_work: releases what the jobs used; not run if there were none. Its error is dropped.
+        """
+        self._end(partial(_drop_error, last_work) if last_work is not None else None)
+
+    async def close_and_wait(self, last_work: Callable[[], object]) -> None:
+        """End the thread as `close` does, and wait for the last job.
+
+        Raises:
+            BaseException: the last job's error.
+        """
+        job = Job(last_work, can_be_dropped=False)
+        if self._end(job):
+            await job.result()
+
+    def _end(self, last: Callable[[], None] | None) -> bool:
+        """Return whether there was a thread to end."""
+        with self._lock:
+            was_open, self._closed = not self._closed and self._thread is not None, True
+            if was_open:
+                if last is not None:
+                    self._jobs.put(last)
+                self._jobs.put(None)
+            return was_open
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=self._idle_seconds)
+            except Empty:
+                with self._lock:
+                    if self._jobs.empty():
+                        self._thread = None
+                        return
+                continue
+            if job is None:
+                return
+            job()
+            del job  # keeps nothing of a finished job alive until the next one comes
+
+
+class Job:
+    """A piece of work on its way to a thread and back; made and waited for in one event loop.
+
+    Args:
+        work: called on the thread.
+        can_be_dropped: a job that has not begun when its caller is cancelled never begins.
+        abandon_on_cancel: a cancelled caller does not wait for the end of a job that has begun.
+    """
+
+    __slots__ = ("_abandon_on_cancel", "_begun", "_can_be_dropped", "_error", "_is_over", "_loop", "_result", "_waiter", "_work")
+
+    def __init__(self, work: Callable[[], Any], *, can_be_dropped: bool = True, abandon_on_cancel: bool = False) -> None:
+        self._work = work
+        self._can_be_dropped = can_be_dropped
+        self._abandon_on_cancel = abandon_on_cancel
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] = self._loop.create_future()
+        self._begun = threading.Lock()
+        self._is_over = False
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    def __call__(self) -> None:
+        """Do the work, unless it was dropped; on the thread."""
+        if not self._begin():
+            return
+        try:
+            self._result = self._work()
+        except BaseException as error:
+            self._error = error
+        self.report()
+
+    def _begin(self) -> bool:
+        """Mark the job as begun, or as dropped; only the first caller gets True."""
+        return self._begun.acquire(blocking=False)
+
+    def report(self) -> None:
+        """Wake the waiter; on the thread."""
+        # If the loop was closed in the meantime, there is no waiter left.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._wake)
+
+    async def result(self) -> Any:
+        """Wait for the job, and return its result or raise its error."""
+        cancelled = False
+        while not self._is_over:
+            if self._waiter.done():
+                self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            except asyncio.CancelledError:
+                is_dropped = self._can_be_dropped and self._begin()
+                if is_dropped or self._abandon_on_cancel:
+                    raise
+                cancelled = True
+        task = asyncio.current_task()
+        if cancelled and task:
+            # Handed on to the task's next await.
+            task.uncancel()
+            task.cancel()
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                # The traceback refers to this frame: without this, the cycle would keep the error alive until a garbage collection.
+                self._error = None
+        return self._result
+
+    def _wake(self) -> None:
+        self._is_over = True
+        # Not the outcome itself: a future rejects StopIteration, and warns about errors that a cancelled waiter never retrieved.
+        if not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def _drop_error(work: Callable[[], object]) -> None:
+    with suppress(BaseException):
+        work()

@@ -1,4 +1,4 @@
-"""Language models: what is sent to them, what they answer, and which class serves which name."""
+"""Language models: requests, responses, and the registry of model classes."""
 
 from __future__ import annotations
 

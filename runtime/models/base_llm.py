@@ -1,4 +1,4 @@
-"""What the runtime needs of a language model."""
+"""The base class of language models."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from runtime.models.llm_response import LlmResponse
 
 
 class BaseLlm(BaseModel):
-    """A language model. Subclasses may add fields of their own.
+    """A language model. Subclasses may add fields.
 
     Attributes:
-        model: the model's name, as its provider calls it.
+        model: the provider's name of the model.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -24,21 +24,21 @@ class BaseLlm(BaseModel):
 
     @classmethod
     def supported_models(cls) -> list[str]:
-        """Return regular expressions of the model names this class serves; see `LLMRegistry`."""
+        """Return regular expressions of the model names that this class supports; see `LLMRegistry`."""
         return []
 
     @abc.abstractmethod
     def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
-        """Ask the model.
+        """Call the model.
 
         Args:
-            llm_request: what to send.
-            stream: yield pieces with `partial=True` as they come, then the whole answer with `partial` False or None.
+            llm_request: the request.
+            stream: yield pieces with `partial=True` as they arrive, then the complete answer with `partial` False or None.
 
         Yields:
-            One whole answer at the end; pieces of it before, if `stream`.
+            The complete answer, preceded by its pieces if `stream` is true.
 
         Raises:
-            LlmError: the model gave no answer; the text says why.
+            LlmError: the model gave no answer; the message says why.
         """
         raise NotImplementedError  # pragma: no cover - abstract

@@ -1,4 +1,4 @@
-"""From a chat model's answer, whole or in pieces, to ours."""
+"""Conversion of a chat model's answer, complete or streamed, to `LlmResponse`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Call:
 
 
 class ChatAnswer:
-    """Collects one answer: the pieces of a stream, or one whole message."""
+    """Collects one answer: the chunks of a stream, or one complete message."""
 
     def __init__(self) -> None:
         self._thought = ""
@@ -39,13 +39,13 @@ class ChatAnswer:
         self._model: str | None = None
 
     def add(self, chunk: Any) -> list[LlmResponse]:
-        """Take in a chunk, or a whole completion.
+        """Add a chunk, or a complete completion.
 
         Args:
-            chunk: as litellm gave it.
+            chunk: litellm's chunk.
 
         Returns:
-            What to show now, with `partial=True`.
+            The new pieces, with `partial=True`.
         """
         self._usage = getattr(chunk, "usage", None) or self._usage
         self._model = getattr(chunk, "model", None) or self._model
@@ -66,7 +66,7 @@ class ChatAnswer:
         ]
 
     def whole(self) -> LlmResponse | None:
-        """Return the whole answer; None if it broke off."""
+        """Return the complete answer; None if the stream ended early."""
         if self._reason is None:
             return None
         reason = _REASONS.get(self._reason, types.FinishReason.OTHER)
@@ -76,7 +76,7 @@ class ChatAnswer:
         for _, call in sorted(self._calls.items()):
             args = _arguments(call)
             if args is None:
-                message = f"The arguments of {call.name} are no JSON object: {call.arguments[:200]}"
+                message = f"The arguments of {call.name} are not a JSON object: {call.arguments[:200]}"
                 return LlmResponse(error_code="MALFORMED_FUNCTION_CALL", error_message=message, **common)
             parts.append(types.Part(function_call=types.FunctionCall(id=call.id or new_function_call_id(), name=call.name, args=args)))
         if not parts and reason is not types.FinishReason.STOP:

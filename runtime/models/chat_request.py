@@ -1,4 +1,4 @@
-"""From our request to the chat form that OpenAI introduced and most providers speak."""
+"""Conversion of `LlmRequest` to OpenAI's chat format, which most providers accept."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _CHOICES = {types.FunctionCallingConfigMode.ANY: "required", types.FunctionCalli
 
 
 def chat_request(request: LlmRequest) -> dict[str, Any]:
-    """Return the named arguments of a chat completion, the model left out.
+    """Return the keyword arguments of a chat completion, without the model.
 
     Args:
-        request: ours.
+        request: the request.
 
     Raises:
-        LlmError: a part of the conversation has no form in chats.
+        LlmError: a part of the conversation cannot be expressed in the chat format.
     """
     arguments: dict[str, Any] = {"messages": _messages(request)}
     config = request.config
@@ -71,7 +71,7 @@ def _messages(request: LlmRequest) -> list[dict[str, Any]]:
 
 
 class _CallIds:
-    """Ids of calls that lost theirs: a conversation keeps only those that its own model gave."""
+    """Ids for calls without one: a conversation keeps only the ids assigned by its own model."""
 
     def __init__(self) -> None:
         self._made = 0
@@ -91,7 +91,7 @@ class _CallIds:
             if entry[0] == response.name:
                 self._open.remove(entry)
                 return entry[1]
-        raise LlmError(f"The conversation has a result of {response.name} without a call of it.", error_code="INVALID_REQUEST")
+        raise LlmError(f"The conversation has a result of {response.name} without its call.", error_code="INVALID_REQUEST")
 
 
 def _assistant(parts: list[types.Part], ids: _CallIds) -> Iterable[dict[str, Any]]:

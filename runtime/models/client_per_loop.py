@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 
 class ClientPerLoop:
-    """Makes clients when they are needed and closes them when their loop ends.
+    """Creates clients on demand and closes them when their event loop ends.
 
-    The connections of a client belong to the loop that opened them, and `Runner.run` has a loop of its own. A client is made on another
-    thread, because reading the certificates takes 50 ms that a window should not stand still for.
+    A client's connections belong to the loop that opened them, and `Runner.run` has its own loop. A client is created on a worker thread,
+    because reading the certificates would block the window.
     """
 
     def __init__(self) -> None:
         self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, _Entry] = WeakKeyDictionary()
 
     def __reduce__(self) -> tuple[type[ClientPerLoop], tuple[()]]:
-        # Connections cannot be copied: the copy of an agent makes its own.
+        # Connections cannot be copied: a copied agent opens its own.
         return ClientPerLoop, ()
 
     async def get(self, make: Callable[[], Client]) -> Client:
         """Return the running loop's client.
 
         Args:
-            make: makes one, if the loop has none yet.
+            make: creates the client if the loop has none yet.
         """
         entry = self._entries.setdefault(asyncio.get_running_loop(), _Entry())
         async with entry.lock:
@@ -51,7 +51,7 @@ class _Entry:
 
 
 async def _close_at_end_of_loop(client: Client) -> AsyncGenerator[None, None]:
-    """Wait to be closed: a loop closes the async generators that are still open when it ends, and nothing else tells us of its end."""
+    """Close the client at the end of the loop, which closes its open async generators; there is no other notification."""
     try:
         yield
     finally:

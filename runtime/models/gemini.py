@@ -1,4 +1,4 @@
-"""Gemini, through google-genai. Nothing else in the runtime talks to it."""
+"""Gemini, through google-genai."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from runtime.models.streamed_answer import StreamedAnswer
 
 
 class Gemini(BaseLlm):
-    """Google's language models, by the Gemini API or Vertex AI.
+    """Google's language models, through the Gemini API or Vertex AI.
 
-    Which of the two, and with what key, google-genai reads from the environment: `GOOGLE_API_KEY`; or `GOOGLE_GENAI_USE_VERTEXAI`,
+    google-genai reads the service and the key from the environment: `GOOGLE_API_KEY`, or `GOOGLE_GENAI_USE_VERTEXAI`,
     `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION`. For anything else override `api_client`.
 
     Attributes:
-        model: its name.
-        base_url: another server that speaks the same protocol.
-        retry_options: which failures to try again, how often and how long to wait; without it each request is sent once.
+        model: the model's name.
+        base_url: another server with the same protocol.
+        retry_options: which failures to retry, how often and with which delay; without it each request is sent once.
     """
 
     model: str = "gemini-2.5-flash"
@@ -39,7 +39,7 @@ class Gemini(BaseLlm):
 
     @classmethod
     def supported_models(cls) -> list[str]:
-        """Return the names Gemini serves: its models, the model optimizer, and Vertex AI's long names and tuned endpoints."""
+        """Return patterns for Gemini models, the model optimizer, and Vertex AI's resource names and tuned endpoints."""
         return [
             r"gemini-.*",
             r"model-optimizer-.*",
@@ -49,24 +49,24 @@ class Gemini(BaseLlm):
 
     @property
     def api_client(self) -> Client:
-        """A new google-genai client, made as this object says. Override it (`cached_property` will do) to use one of your own.
+        """A new google-genai client with this object's settings. Override it, for example by a `cached_property`, to use another client.
 
         Raises:
-            LlmError: there is no key, or no project for Vertex AI.
+            LlmError: the key, or the project for Vertex AI, is missing.
         """
         options = types.HttpOptions(base_url=self.base_url, retry_options=self.retry_options)
         try:
             return Client(http_options=options, vertexai=True if self.model.startswith("projects/") else None)
         except (ValueError, GoogleAuthError) as error:
             reason = str(error)
-        # Outside of the except block: the error keeps the half-made client alive, which 2.x then closes noisily on the event loop.
+        # Outside the except block, as the error keeps the incomplete client alive, which google-genai 2.x then closes with warnings.
         raise missing_key_error(reason)
 
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
-        """Ask Gemini; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
+        """Call Gemini; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
 
         Raises:
-            LlmError: no key; the server refused or failed; the connection broke; the answer cannot be understood.
+            LlmError: the key is missing, the server refused or failed, the connection broke, or the answer is malformed.
         """
         request = self._as_sent(llm_request)
         with clear_errors(request["model"]):
@@ -83,26 +83,26 @@ class Gemini(BaseLlm):
         whole = answer.whole()
         if whole is None:
             raise LlmError(
-                f"{request['model']} broke off in the middle of its answer. Check the network and try again.",
+                f"The connection to {request['model']} broke in the middle of an answer. Check the network and try again.",
                 error_code="CONNECTION_FAILED",
             )
         yield whole
 
     async def _client(self) -> Client:
         if type(self).api_client is not Gemini.api_client:
-            return self.api_client  # a subclass's own, which it closes itself
+            return self.api_client  # the subclass closes its own client
         return await self._clients.get(lambda: self.api_client)
 
     def _as_sent(self, request: LlmRequest) -> dict[str, Any]:
         config = request.config
         if config.automatic_function_calling is None:
-            # The runtime calls the tools; google-genai must not.
+            # The runtime calls the tools, not google-genai.
             config = config.model_copy(update={"automatic_function_calling": types.AutomaticFunctionCallingConfig(disable=True)})
         return {"model": request.model or self.model, "contents": _ending_with_user(request.contents), "config": config}
 
 
 def _ending_with_user(contents: list[types.Content]) -> list[types.Content]:
-    """Return the contents with a user's word at the end, which Gemini wants; the request itself is not changed."""
+    """Return the contents with a user message at the end, as Gemini requires; the request is not changed."""
     if contents and contents[-1].role == "user":
         return contents
     text = "Go on with the task, or sum up if nothing is left to do." if contents else "Do as the system instruction says."

@@ -1,4 +1,4 @@
-"""What can go wrong with Gemini, in sentences that a person can act on and that never show a key."""
+"""Errors of Gemini as messages that say what to do and never contain a key."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _KEYS = re.compile(r"AIza[\w-]{20,}|\bsk-[\w*-]{6,}|(?<=key=)[^&\s\"']+|(?<=Bear
 _ADVICE = {
     400: "",
     401: " Check the key in GOOGLE_API_KEY.",
-    403: " Check the key in GOOGLE_API_KEY and what it may be used for.",
+    403: " Check the key in GOOGLE_API_KEY and its permissions.",
     404: " Check the model's name.",
-    429: " Wait a little, or let Gemini(retry_options=…) do so.",
+    429: " Wait and try again, or set Gemini(retry_options=…).",
 }
 
 
 @contextmanager
 def clear_errors(model: str) -> Iterator[None]:
-    """Turn the errors of google-genai and of the network into `LlmError`.
+    """Convert the errors of google-genai and of the network to `LlmError`.
 
     Args:
-        model: the language model's name, for the text.
+        model: the language model's name, for the message.
 
     Raises:
         LlmError: the request failed.
@@ -42,15 +42,15 @@ def clear_errors(model: str) -> Iterator[None]:
         clear = _clear_error(model, error)
         if clear is None:
             raise
-        # Not "from error": its text may hold a key, and its traceback is forty frames of an HTTP library.
+        # Not "from error": its text may contain a key.
         raise clear from None
 
 
 def missing_key_error(reason: str) -> LlmError:
-    """Return the error for a client that could not be made.
+    """Return the error for a client that could not be created.
 
     Args:
-        reason: what google-genai or google-auth says.
+        reason: the message of google-genai or google-auth.
     """
     return LlmError(
         f"Gemini cannot be used yet: {without_keys(reason)} Set the environment variable GOOGLE_API_KEY to a key for the Gemini API, or "
@@ -60,7 +60,7 @@ def missing_key_error(reason: str) -> LlmError:
 
 
 def without_keys(text: str) -> str:
-    """Return the text, shortened, on one line, with everything that looks like a key replaced."""
+    """Return the text on one line, shortened, with everything that looks like a key replaced."""
     for key in filter(None, map(os.environ.get, _KEY_VARIABLES)):
         text = text.replace(key, "***")
     text = " ".join(_KEYS.sub("***", text).split())
@@ -79,7 +79,8 @@ def _clear_error(model: str, error: Exception) -> LlmError | None:
         )
     if isinstance(error, (UnknownApiResponseError, ValidationError)) or type(error).__name__ == "JSONDecodeError":
         return LlmError(
-            f"{model} sent something that is no answer: {without_keys(str(error))}. Is a proxy in between?", error_code="MALFORMED_RESPONSE"
+            f"{model} sent an invalid response: {without_keys(str(error))}. Check whether a proxy changes it.",
+            error_code="MALFORMED_RESPONSE",
         )
     if isinstance(error, ValueError):
         return LlmError(f"The request could not be sent to {model}: {without_keys(str(error))}", error_code="INVALID_REQUEST")
@@ -89,12 +90,12 @@ def _clear_error(model: str, error: Exception) -> LlmError | None:
 def _server_error(model: str, error: APIError) -> LlmError:
     status = error.status if isinstance(error.status, str) and error.status else "error"
     message = without_keys(str(error.message or error.details or ""))
-    advice = _ADVICE.get(error.code, " This is the server's fault; try again later." if error.code and error.code >= 500 else "")
+    advice = _ADVICE.get(error.code, " The server failed; try again later." if error.code and error.code >= 500 else "")
     return LlmError(f"{model} answered {error.code} {status}: {message}{advice}", status_code=error.code, error_code=status)
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
-    """Errors of whichever HTTP library google-genai uses: httpx up to 2.x, httpx2 from 3.0, aiohttp if it is installed."""
+    """Return the error classes of google-genai's HTTP library: httpx up to 2.x, httpx2 from 3.0, aiohttp if installed."""
     libraries = (
         (sys.modules.get(module), name) for module, name in (("httpx", "HTTPError"), ("httpx2", "HTTPError"), ("aiohttp", "ClientError"))
     )

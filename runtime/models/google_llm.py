@@ -1,4 +1,4 @@
-"""Where google-adk has `Gemini`; it stands in `gemini.py`."""
+"""google-adk's import path of `Gemini`."""
 
 from runtime.models.gemini import Gemini
 

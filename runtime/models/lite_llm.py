@@ -19,21 +19,21 @@ from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.support.worker_threads import run_in_thread
 
+# With tools, litellm would import the package mcp and fail without it, although mcp is not one of its dependencies.
 _WITHOUT_MCP = {"_skip_mcp_handler": True}
-"""Else litellm imports the package mcp as soon as there are tools, and fails without it; it is no dependency of its own."""
 
 _ADVICE = {
     401: " Check the provider's key.",
-    403: " Check the provider's key and what it may be used for.",
+    403: " Check the provider's key and its permissions.",
     404: " Check the model's name.",
-    429: " Wait a little and try again.",
+    429: " Wait and try again.",
 }
 
 
 class LiteLlm(BaseLlm):
-    """A model that litellm can reach: OpenAI's, Anthropic's, Ollama's and many others.
+    """A model of any provider that litellm supports, such as OpenAI, Anthropic or Ollama.
 
-    Keys come from the environment, as each provider names them (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …), or from `api_key`.
+    Keys come from the environment, under the provider's own names (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …), or from `api_key`.
 
     Attributes:
         model: `provider/name`, such as `openai/gpt-4o` or `ollama_chat/llama3`.
@@ -50,10 +50,10 @@ class LiteLlm(BaseLlm):
         self._more = more
 
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
-        """Ask the model; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
+        """Call the model; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
 
         Raises:
-            LlmError: litellm is not installed; the provider refused or failed; the connection broke; the answer cannot be understood.
+            LlmError: litellm is not installed, the provider refused or failed, the connection broke, or the answer is malformed.
         """
         litellm = await run_in_thread(_load)
         arguments = {"model": llm_request.model or self.model, **chat_request(llm_request), **_WITHOUT_MCP, **self._more}
@@ -69,14 +69,14 @@ class LiteLlm(BaseLlm):
                 answer.add(await litellm.acompletion(**arguments))
         whole = answer.whole()
         if whole is None:
-            raise LlmError(f"{self.model} broke off in the middle of its answer. Try again.", error_code="CONNECTION_FAILED")
+            raise LlmError(f"The connection to {self.model} broke in the middle of an answer. Try again.", error_code="CONNECTION_FAILED")
         if stream:
             whole.partial = False
         yield whole
 
 
 def _load() -> Any:
-    """Import litellm, which takes seconds, and keep it from calling home and from printing."""
+    """Import litellm, which takes seconds, without its network request for prices and its debug output."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
         litellm: Any = importlib.import_module("litellm")
@@ -98,22 +98,22 @@ def _clear_errors(model: str, key: str | None) -> Iterator[None]:
         clear = _clear_error(model, error, key)
         if clear is None:
             raise
-        # Not "from error": its text may hold a key.
+        # Not "from error": its text may contain a key.
         raise clear from None
 
 
 def _clear_error(model: str, error: Exception, key: str | None) -> LlmError | None:
-    """Return what litellm or the HTTP library under it says as a sentence; None if it is neither's."""
+    """Return an error of litellm or its HTTP library as an `LlmError`; None for any other error."""
     if type(error).__module__.partition(".")[0] not in ("litellm", "openai", "httpx", "httpcore", "aiohttp"):
         return None
     status = getattr(error, "status_code", None)
     said = str(getattr(error, "message", None) or error).partition("Traceback (most recent call last)")[0]
     said = without_keys(said.replace(key, "***") if key else said)
     name = type(error).__name__
-    # litellm reports a server that is not there as an internal error of that server.
+    # litellm reports an unreachable server as an internal error of that server.
     unreachable = name == "InternalServerError" and said.rstrip().endswith("Connection error.")
     if unreachable or status is None or name in ("APIConnectionError", "Timeout", "MidStreamFallbackError"):
         text = f"The connection to {model} failed: {said or name}. Check the network and try again."
         return LlmError(text, error_code="CONNECTION_FAILED")
-    advice = _ADVICE.get(status, " This is the server's fault; try again later." if status >= 500 else "")
+    advice = _ADVICE.get(status, " The server failed; try again later." if status >= 500 else "")
     return LlmError(f"{model} answered {status} {name}: {said}{advice}", status_code=status, error_code=name)

@@ -1,4 +1,4 @@
-"""What is sent to a language model."""
+"""Requests to language models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LlmRequest(BaseModel):
 
     Attributes:
         model: the model's name.
-        contents: the conversation as the model is to see it.
+        contents: the conversation.
         config: system instruction, tools, schemas and sampling.
         tools_dict: tool name → the tool that answers calls of that name; never sent.
     """
@@ -43,16 +43,16 @@ class LlmRequest(BaseModel):
         """Add paragraphs to the system instruction.
 
         Args:
-            instructions: texts, each becoming a paragraph of its own.
+            instructions: one text per paragraph.
 
         Raises:
-            ValueError: the system instruction so far is not a text.
+            ValueError: the present system instruction is not a string.
         """
         if not instructions:
             return
         present = self.config.system_instruction
         if present is not None and not isinstance(present, str):
-            raise ValueError("Instructions can only be added to a system instruction that is a text.")
+            raise ValueError("Instructions can only be added to a system instruction that is a string.")
         self.config.system_instruction = "\n\n".join([present, *instructions] if present else instructions)
 
     def append_tools(self, tools: Sequence[OfferedTool]) -> None:
@@ -78,7 +78,7 @@ class LlmRequest(BaseModel):
         self.config.tools.append(construct_unchecked(types.Tool, function_declarations=declarations))
 
     def set_output_schema(self, output_schema: Any) -> None:
-        """Ask the model for JSON of this shape.
+        """Request JSON of a given type.
 
         Args:
             output_schema: a pydantic model class, a schema dict, or another type that google-genai accepts as a response schema.

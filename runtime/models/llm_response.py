@@ -1,4 +1,4 @@
-"""One answer, or a piece of one, from a language model."""
+"""Responses of language models."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from pydantic.alias_generators import to_camel
 
 
 class LlmResponse(BaseModel):
-    """A language model's answer in the runtime's own form; `Event` extends it.
+    """A language model's answer, or a piece of one; `Event` extends it.
 
     Attributes:
-        content: what was said.
-        partial: a piece of a streamed answer; never stored.
-        turn_complete: the answer is whole (live connections).
-        error_code, error_message: why there is no content.
-        interrupted: the user cut the answer off (live connections).
-        custom_metadata: anything the application wants kept with the answer, JSON values.
-        usage_metadata: tokens used.
-        finish_reason, avg_logprobs, logprobs_result, model_version, grounding_metadata, citation_metadata: as the model gave them.
-        input_transcription, output_transcription: texts of spoken audio.
+        content: the answer.
+        partial: whether this is a piece of a streamed answer, which is never stored.
+        turn_complete: whether the answer is complete (live connections).
+        error_code, error_message: the reason if there is no content.
+        interrupted: whether the user interrupted the answer (live connections).
+        custom_metadata: the application's own data, JSON values.
+        usage_metadata: token counts.
+        finish_reason, avg_logprobs, logprobs_result, model_version, grounding_metadata, citation_metadata: the model's own metadata.
+        input_transcription, output_transcription: transcripts of spoken audio.
     """
 
     model_config = ConfigDict(
         extra="allow",
-        # Half of what importing an agent would cost is for google-genai's types in these fields, and each program needs few of our models.
+        # Building the validators of google-genai's types is slow, and a program needs few of the runtime's models.
         defer_build=True,
         alias_generator=to_camel,
         populate_by_name=True,
         ser_json_bytes="base64",
         val_json_bytes="base64",
-        # Our fields begin with `model_` as google-adk's do.
+        # google-adk's field `model_version` begins with pydantic's protected `model_`.
         protected_namespaces=(),
     )
 
@@ -67,13 +67,13 @@ class LlmResponse(BaseModel):
 
     @classmethod
     def create(cls, generate_content_response: types.GenerateContentResponse) -> LlmResponse:
-        """Turn google-genai's response into ours.
+        """Convert google-genai's response.
 
         Args:
-            generate_content_response: what `generate_content` returned, or one chunk of its stream.
+            generate_content_response: the result of `generate_content`, or one chunk of its stream.
 
         Returns:
-            The first candidate's content, or an error code and message where there is none.
+            A response with the first candidate's content, or with an error code and message if there is none.
         """
         response = generate_content_response
         common = {"usage_metadata": response.usage_metadata, "model_version": response.model_version}
@@ -103,4 +103,4 @@ class LlmResponse(BaseModel):
                 error_message=response.prompt_feedback.block_reason_message,
                 **common,
             )
-        return cls(error_code="UNKNOWN_ERROR", error_message="The model gave neither content nor a reason.", **common)
+        return cls(error_code="UNKNOWN_ERROR", error_message="The model returned neither content nor a reason.", **common)

@@ -1,4 +1,4 @@
-"""Which class serves which language model."""
+"""The registry of language model classes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _GEMINI = ("runtime.models.gemini", "Gemini")
 
 
 class LLMRegistry:
-    """Finds the class for a language model's name, by regular expressions over the whole name.
+    """Finds the class for a model name by regular expressions that match the whole name.
 
-    Gemini's names are known from the start; its class is imported when the first of them is asked for.
+    Gemini's names are registered from the start; its class is imported when one of them is first requested.
     """
 
     _classes: ClassVar[dict[str, type[BaseLlm] | tuple[str, str]]] = {
@@ -27,40 +27,40 @@ class LLMRegistry:
 
     @staticmethod
     def register(llm_cls: type[BaseLlm]) -> None:
-        """Let a class serve the names its `supported_models()` match; the last one registered for a pattern serves it.
+        """Register a class for the patterns of its `supported_models()`, in place of earlier classes.
 
         Args:
-            llm_cls: made with `llm_cls(model=name)` when one of its names is asked for.
+            llm_cls: instantiated as `llm_cls(model=name)` when one of its names is requested.
         """
         for pattern in llm_cls.supported_models():
-            # To the end, so that `resolve`, which looks from the end, prefers it to older patterns that match too.
+            # Moved to the end, so that `resolve`, which searches from the end, prefers it to older patterns that match too.
             LLMRegistry._classes.pop(pattern, None)
             LLMRegistry._classes[pattern] = llm_cls
 
     @staticmethod
     def resolve(model: str) -> type[BaseLlm]:
-        """Return the class that serves this name.
+        """Return the class for a model name.
 
         Args:
-            model: the language model's name, such as `gemini-2.5-flash`.
+            model: the name, such as `gemini-2.5-flash`.
 
         Raises:
-            UnknownLlmError: no class does.
+            UnknownLlmError: no registered class supports the name.
         """
         for pattern, entry in reversed(LLMRegistry._classes.items()):
             if re.fullmatch(pattern, model):
                 return _load(entry)
-        raise UnknownLlmError(f"No language model is known by the name {model!r}. {_advice(model)}")
+        raise UnknownLlmError(f"Unknown language model: {model!r}. {_advice(model)}")
 
     @staticmethod
     def new_llm(model: str) -> BaseLlm:
-        """Return a new language model of this name.
+        """Return a new language model.
 
         Args:
             model: its name.
 
         Raises:
-            UnknownLlmError: no class serves the name.
+            UnknownLlmError: no registered class supports the name.
         """
         return LLMRegistry.resolve(model)(model=model)
 
@@ -75,7 +75,5 @@ def _load(entry: type[BaseLlm] | tuple[str, str]) -> type[BaseLlm]:
 
 def _advice(model: str) -> str:
     if "/" in model or model.startswith(("gpt-", "claude-", "o1", "o3", "o4")):
-        return "For models of other providers give the agent LiteLlm(model='provider/name'); it needs the extra `litellm`."
-    return (
-        "Gemini's names begin with 'gemini-'; for others give the agent an object, as ScriptedLlm(…), or LLMRegistry.register() its class."
-    )
+        return "For models of other providers use LiteLlm(model='provider/name'), which needs the extra `litellm`."
+    return "Gemini's names begin with 'gemini-'; for others pass an object, such as ScriptedLlm(…), or register its class in LLMRegistry."

@@ -1,7 +1,6 @@
-"""A language model that only plays one: its answers are written down beforehand.
+"""A scripted language model, for tests and for samples that run without a key.
 
-For samples that run without a key, and for tests. It decides from the request alone, so an invocation that is resumed in a new
-process gets the same answers that it would have got in the old one.
+Its answers depend on the request alone, so that an invocation resumed in a new process gets the same answers as in the old one.
 
     ScriptedLlm(replies=["Hello.", {"calls": [["get_weather", {"city": "Oslo"}]]}, "It rains."])
 
@@ -37,12 +36,12 @@ class Reply(BaseModel):
     """One answer.
 
     Attributes:
-        text: what is said.
-        thought: what is thought before it.
-        calls: functions to call: name and arguments.
-        chunks: the text, in the pieces in which it streams; word by word if empty.
-        usage: tokens used; estimated from the lengths of the texts if None.
-        error: an error code and message in place of content, as a server reports a refusal.
+        text: the text.
+        thought: the thought that precedes it.
+        calls: function calls, as name and arguments.
+        chunks: the pieces in which the text streams; word by word if empty.
+        usage: token counts; estimated from the lengths of the texts if None.
+        error: an error code and message instead of content.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -55,21 +54,20 @@ class Reply(BaseModel):
     error: tuple[str, str] | None = None
 
 
+# A text, a Reply or its dict, an exception to raise, or a function of the request that returns one of these.
 Answer = str | dict[str, Any] | Reply | BaseException | Callable[[LlmRequest], Any]
-"""A text; a Reply or the dict of one; an exception to raise; or a function of the request that returns one of these."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """When to answer what.
+    """An answer and the requests it is for.
 
     Attributes:
-        reply: the answer. Of a list, the n-th time this agent speaks in the conversation gets entry n, and the last entry repeats.
-        when: a regular expression to be found in the last message (a function's response reads `name {json}`), or a function of the
+        reply: the answer. From a list, the agent's n-th message in the conversation gets entry n; the last entry repeats.
+        when: a regular expression to search for in the last message (a function response is `name {json}`), or a function of the
             request.
-        instruction: a regular expression to be found in the system instruction.
-        times: how often the rule may be used, for things that fail now and then. This alone is counted in the object: a new process
-            begins again.
+        instruction: a regular expression to search for in the system instruction.
+        times: how often the rule may be used, for simulating occasional failures. Counted in this object: a new process starts again.
     """
 
     reply: Answer | Sequence[Answer]
@@ -78,7 +76,7 @@ class Rule:
     times: int | None = None
 
     def matches(self, request: LlmRequest) -> bool:
-        """Return whether the rule is for this request."""
+        """Return whether the rule applies to a request."""
         if not re.search(self.instruction, instruction_text(request)):
             return False
         if isinstance(self.when, str):
@@ -87,14 +85,14 @@ class Rule:
 
 
 class ScriptedLlm(BaseLlm):
-    """Plays a language model from written answers; it understands nothing.
+    """A language model with scripted answers.
 
     Attributes:
-        model: the name it goes by.
-        rules: the first that matches answers.
-        replies: used when no rule matches, as `Rule(reply=replies)` would be.
-        counts: whose messages are counted to find the entry of a list of replies; the model's by default.
-        delay: seconds before each piece of a streamed answer, and before the first.
+        model: its name.
+        rules: the first matching rule answers.
+        replies: used when no rule matches, like `Rule(reply=replies)`.
+        counts: the role whose messages are counted to choose from a list of replies.
+        delay: seconds to wait before the answer and before each piece of a streamed answer.
     """
 
     model: str = "scripted"
@@ -106,11 +104,11 @@ class ScriptedLlm(BaseLlm):
     _used: dict[int, int] = PrivateAttr(default_factory=dict)
 
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
-        """Give the written answer; see `BaseLlm.generate_content_async`.
+        """Return the scripted answer; see `BaseLlm.generate_content_async`.
 
         Raises:
             LlmError: no rule matches.
-            BaseException: the answer is one.
+            BaseException: the answer is an exception.
         """
         reply = _as_reply(self._answer(llm_request), llm_request)
         await self._wait()
@@ -138,15 +136,15 @@ class ScriptedLlm(BaseLlm):
         if self.replies:
             return self._entry(self.replies, request)
         raise LlmError(
-            f"No rule of the scripted model {self.model!r} is for the message {last_message_text(request)[:80]!r}; "
-            "add Rule(reply=…) as the last rule, to answer everything else."
+            f"No rule of the scripted model {self.model!r} matches the message {last_message_text(request)[:80]!r}; "
+            "add Rule(reply=…) as the last rule to answer everything else."
         )
 
     def _entry(self, reply: Any, request: LlmRequest) -> Any:
         if not isinstance(reply, (list, tuple)):
             return reply
         spoken = sum(content.role == self.counts for content in request.contents)
-        # A user's message is there before the first answer, so counting those begins at one.
+        # The user's message precedes the first answer, so that count begins at one.
         number = spoken - 1 if self.counts == "user" else spoken
         return reply[max(0, min(number, len(reply) - 1))]
 
@@ -156,12 +154,12 @@ class ScriptedLlm(BaseLlm):
 
 
 def instruction_text(request: LlmRequest) -> str:
-    """Return the texts of the request's system instruction."""
+    """Return the text of a request's system instruction."""
     return _text_of(request.config.system_instruction)
 
 
 def last_message_text(request: LlmRequest) -> str:
-    """Return the texts of the request's last message; function calls and responses as `name {json}`."""
+    """Return the text of a request's last message, with function calls and responses as `name {json}`."""
     return _text_of(request.contents[-1]) if request.contents else ""
 
 
@@ -183,7 +181,7 @@ def _text_of(value: Any) -> str:
 
 def _as_reply(answer: Any, request: LlmRequest) -> Reply:
     if isinstance(answer, BaseException):
-        # Without the traceback of the last time, which would grow with each one.
+        # Without the previous traceback, which would grow each time.
         raise answer.with_traceback(None)
     if isinstance(answer, Reply):
         return answer
@@ -193,7 +191,7 @@ def _as_reply(answer: Any, request: LlmRequest) -> Reply:
         return Reply.model_validate(answer)
     if callable(answer):
         return _as_reply(answer(request), request)
-    raise LlmError(f"A {type(answer).__name__} is no answer for a scripted model; give a text, a Reply, an exception or a function.")
+    raise LlmError(f"A scripted model cannot answer with {type(answer).__name__}; use a string, a Reply, an exception or a function.")
 
 
 def _parts(reply: Reply) -> list[types.Part]:
@@ -231,5 +229,5 @@ def _estimated_usage(request: LlmRequest, reply: Reply) -> types.GenerateContent
 
 
 def _tokens(text: str) -> int:
-    """Estimate as people do: four letters are a token."""
+    """Estimate the number of tokens, at four characters each."""
     return (len(text) + 3) // 4

@@ -1,4 +1,4 @@
-"""From the pieces of a streamed answer to the whole one."""
+"""Assembly of a streamed answer."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ class StreamedAnswer:
         self._usage: types.GenerateContentResponseUsageMetadata | None = None
 
     def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
-        """Take in the next chunk.
+        """Add a chunk.
 
         Args:
-            chunk: as google-genai gave it.
+            chunk: google-genai's chunk.
 
         Returns:
-            The piece to show now, with `partial=True`; None if the chunk has nothing to show.
+            The new piece, with `partial=True`; None if the chunk has no content.
         """
         self._last = chunk
         self._usage = chunk.usage_metadata or self._usage
         if not chunk.candidates:
             return None
         candidate = chunk.candidates[0]
-        # What comes late or once holds for the whole answer: reason, grounding, citations.
+        # Finish reason, grounding and citations may arrive in any chunk and apply to the whole answer.
         self._candidate.update({name: value for name in _ONCE if (value := getattr(candidate, name)) is not None})
         parts = (candidate.content and candidate.content.parts) or []
         for part in parts:
             if part.function_call and not part.function_call.id:
-                # Here already, so that the piece and the whole call it the same.
+                # Assigned here, so that the piece and the complete answer have the same id.
                 part.function_call.id = new_function_call_id()
             self._append(part)
         if not parts:
@@ -46,7 +46,7 @@ class StreamedAnswer:
         return LlmResponse(content=candidate.content, partial=True, model_version=chunk.model_version)
 
     def whole(self) -> LlmResponse | None:
-        """Return the whole answer as it would have come without streaming, with `partial=False`; None if the stream broke off."""
+        """Return the complete answer, as without streaming, with `partial=False`; None if the stream ended early."""
         if self._last is None or not (self._candidate.get("finish_reason") or self._last.prompt_feedback):
             return None
         candidate = types.Candidate(content=types.Content(role="model", parts=self._parts) if self._parts else None, **self._candidate)
@@ -82,5 +82,5 @@ _ONCE = (
 
 
 def _is_plain_text(part: types.Part) -> bool:
-    """Return whether the part is a text that may be joined to another: one with a signature must go back to the model as it came."""
+    """Return whether a text part may be joined with others: one with a signature must be sent back to the model unchanged."""
     return part.text is not None and part.thought_signature is None

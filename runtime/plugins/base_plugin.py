@@ -1,4 +1,4 @@
-"""The hooks a plugin may take."""
+"""The base class of plugins."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class BasePlugin:
     """Hooks around every step of every run of an app.
 
-    A hook runs before the agent's own callbacks of that name. Returning None leaves things as they are; returning a value replaces what
-    the hook stands for, and neither later plugins nor the agent's own callbacks of that name are asked.
+    A hook runs before the agent's own callbacks of that name. If it returns None, nothing changes. Any other value replaces the message,
+    event, request's answer or result concerned, and neither later plugins nor the agent's own callbacks of that name are called.
 
     Attributes:
         name: unique among an app's plugins.
@@ -31,71 +31,71 @@ class BasePlugin:
         self.name = name
 
     async def on_user_message_callback(self, *, invocation_context: InvocationContext, user_message: types.Content) -> types.Content | None:
-        """Before the user's message is stored; a returned content replaces it."""
+        """Called before the user's message is stored; returned content replaces it."""
         return None
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> types.Content | None:
-        """Before the agent runs; a returned content is the run's only answer."""
+        """Called before the agent runs; returned content becomes the run's only answer."""
         return None
 
     async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
-        """Before an event is committed and yielded; a returned event replaces it."""
+        """Called before an event is committed and yielded; a returned event replaces it."""
         return None
 
     async def on_inner_event_callback(
         self, *, invocation_context: InvocationContext, event: Event, call_ids: tuple[str | None, ...]
     ) -> None:
-        """After each event, partial ones too, of an agent that runs as a tool (`AgentTool`); it goes on when this returns.
+        """Called after each event, partial ones included, of an agent that runs as a tool (`AgentTool`), which continues afterwards.
 
-        Such events are part of no stored session: only the tool's response is. google-adk has no such hook; it is how a debugger sees, and
-        may hold, what happens inside a call. It is called on the plugins of the outermost run, whatever `include_plugins` says.
+        Such events are not part of a stored session; only the tool's response is. The hook, which google-adk does not have, lets a
+        debugger show and hold the inner run. It is called on the plugins of the outermost run, regardless of `include_plugins`.
 
         Args:
-            invocation_context: of the outermost run.
-            event: of the inner run, committed there.
-            call_ids: the function calls that lead to it, the outermost first.
+            invocation_context: the outermost run's context.
+            event: the inner run's event, committed there.
+            call_ids: the ids of the nested function calls, outermost first.
         """
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """After the last event of a run."""
+        """Called after the last event of a run."""
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
-        """Before an agent runs; a returned content is its answer, and it does not run."""
+        """Called before an agent runs; returned content becomes its answer, and the agent does not run."""
         return None
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
-        """After an agent ran; a returned content is one more answer of it."""
+        """Called after an agent ran; returned content becomes an additional answer."""
         return None
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
-        """Before the model is called; may change the request; a returned response stands in for the model's."""
+        """Called before the model is called; may change the request. A returned response replaces the model's."""
         return None
 
     async def after_model_callback(self, *, callback_context: CallbackContext, llm_response: LlmResponse) -> LlmResponse | None:
-        """After each response, or piece of one; a returned response replaces it."""
+        """Called after each response, complete or partial; a returned response replaces it."""
         return None
 
     async def on_model_error_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest, error: Exception
     ) -> LlmResponse | None:
-        """When the model call raised; a returned response stands in for the model's."""
+        """Called when the model call raised; a returned response replaces the error."""
         return None
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
-        """Before a tool is called; may change the arguments; a returned dict stands in for its result."""
+        """Called before a tool is called; may change the arguments. A returned dict replaces the tool's result."""
         return None
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """After a tool returned; a returned dict replaces its result."""
+        """Called after a tool returned; a returned dict replaces its result."""
         return None
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
-        """When a tool raised; a returned dict stands in for its result."""
+        """Called when a tool raised; a returned dict replaces the error."""
         return None
 
     async def close(self) -> None:
-        """Let go of what the plugin holds; the Runner that owns it is closing."""
+        """Release the plugin's resources; called when its Runner closes."""

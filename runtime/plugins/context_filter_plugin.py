@@ -1,4 +1,4 @@
-"""Less of the past in what models are sent."""
+"""A plugin that shortens the conversation sent to models."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _log = logging.getLogger(__name__)
 
 
 class ContextFilterPlugin(BasePlugin):
-    """Leaves the older part of a conversation out of each request; what is stored stays.
+    """Leaves the older part of a conversation out of each request; the stored events are unchanged.
 
     Args:
-        num_invocations_to_keep: how many of the last turns are sent, the present one included; a turn begins with what the user says.
-            All, if None.
-        custom_filter: gets what is left then, and returns what is sent.
+        num_invocations_to_keep: number of last turns to send, including the current one; a turn begins with the user's messages. All
+            turns if None.
+        custom_filter: receives the remaining contents and returns those to send.
         name: unique among an app's plugins.
     """
 
@@ -39,7 +39,7 @@ class ContextFilterPlugin(BasePlugin):
         self._filter = custom_filter
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
-        """Shorten the request's contents; what `custom_filter` raises is logged, and all is sent, as in google-adk."""
+        """Shorten the request's contents. If `custom_filter` raises, the error is logged and all contents are sent, as in google-adk."""
         contents = llm_request.contents
         if self._turns is not None and self._turns > 0:
             begins = [index for index, content in enumerate(contents) if _begins_a_turn(contents, index)]
@@ -48,12 +48,12 @@ class ContextFilterPlugin(BasePlugin):
         try:
             llm_request.contents = self._filter(contents) if self._filter else contents
         except Exception:
-            _log.exception("The custom_filter of %r failed; the whole conversation is sent", self.name)
+            _log.exception("The custom_filter of %r failed; sending the whole conversation", self.name)
         return None
 
 
 def _begins_a_turn(contents: list[types.Content], index: int) -> bool:
-    """Return whether the user speaks here and did not just before: several messages in a row are one turn."""
+    """Return whether this is the user's message after another content; several messages in a row are one turn."""
     return _is_the_users(contents[index]) and (index == 0 or not _is_the_users(contents[index - 1]))
 
 

@@ -1,4 +1,4 @@
-"""One instruction for all agents of an app."""
+"""A plugin with an instruction for all agents of an app."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class GlobalInstructionPlugin(BasePlugin):
-    """Puts an instruction before that of every agent.
+    """Prepends an instruction to that of every agent.
 
     Args:
-        global_instruction: `{key}` is filled in from state; a function's text is taken as it is.
+        global_instruction: the instruction; `{key}` is replaced from state. Text returned by a function is used unchanged.
         name: unique among an app's plugins.
     """
 
@@ -33,10 +33,10 @@ class GlobalInstructionPlugin(BasePlugin):
         self.global_instruction = global_instruction
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
-        """Put the instruction first.
+        """Prepend the instruction.
 
         Raises:
-            MissingStateKeyError: it names a state key that does not exist.
+            MissingStateKeyError: the instruction refers to a state key that does not exist.
         """
         given = self.global_instruction
         text = (

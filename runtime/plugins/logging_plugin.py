@@ -1,4 +1,4 @@
-"""Says on the standard output what a run does, for trying things out."""
+"""A plugin that prints each step of a run, for trying things out."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class LoggingPlugin(BasePlugin):
-    """Prints a line for each step of a run, and changes nothing.
+    """Prints a line for each step of a run to the standard output; changes nothing.
 
     Args:
-        name: begins each line.
+        name: the prefix of each line.
     """
 
     def __init__(self, name: str = "logging_plugin") -> None:
@@ -46,13 +46,13 @@ class LoggingPlugin(BasePlugin):
         return None
 
     async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
-        """Print what the event says and which keys it sets."""
+        """Print the event's content and the keys it sets."""
         changes = f", sets {', '.join(sorted(event.actions.state_delta))}" if event.actions.state_delta else ""
         self._say(f"event {event.id} by {event.author}{changes}", *transcript(event, verbose=True))
         return None
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Print the end."""
+        """Print the end of the run."""
         self._say(f"run {invocation_context.invocation_id} ends")
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
@@ -66,7 +66,7 @@ class LoggingPlugin(BasePlugin):
         return None
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
-        """Print what is sent, in short."""
+        """Print a summary of the request."""
         tools = f", tools {', '.join(llm_request.tools_dict)}" if llm_request.tools_dict else ""
         self._say(f"agent {callback_context.agent_name} asks {llm_request.model} with {len(llm_request.contents)} contents{tools}")
         return None

@@ -1,4 +1,4 @@
-"""Runs the hooks of an app's plugins, in order, until one returns a value."""
+"""Calls of the hooks of an app's plugins."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from runtime.plugins.base_plugin import BasePlugin
 
 
 class PluginError(KnownError, RuntimeError):
-    """A plugin's hook raised; the text names plugin and hook, the cause is chained."""
+    """Raised when a plugin's hook raises; the message names plugin and hook, and the cause is chained."""
 
 
 class PluginManager:
     """The plugins of one Runner.
 
     Args:
-        plugins: asked in this order.
+        plugins: called in this order.
 
     Raises:
-        ValueError: two of them have one name.
+        ValueError: two plugins have the same name.
     """
 
     def __init__(self, plugins: list[BasePlugin] | None = None) -> None:
         self.plugins: list[BasePlugin] = []
-        # Most runs have no plugins, and most plugins take two or three of the twelve hooks: only these are called.
+        # Most plugins implement two or three of the hooks; only these are called.
         self._takers: dict[str, list[BasePlugin]] = {}
         for plugin in plugins or []:
             self.register_plugin(plugin)
@@ -34,24 +34,24 @@ class PluginManager:
         """Add a plugin.
 
         Args:
-            plugin: one more.
-            first: it is asked before the present ones, not after them.
+            plugin: the plugin.
+            first: call it before the registered plugins, not after them.
 
         Raises:
             ValueError: the name is taken.
         """
         if self.get_plugin(plugin.name) is not None:
-            raise ValueError(f"A plugin named {plugin.name!r} is registered already.")
+            raise ValueError(f"A plugin named {plugin.name!r} is already registered.")
         self.plugins.insert(0 if first else len(self.plugins), plugin)
         self._takers.clear()
 
     def remove_plugin(self, plugin: BasePlugin) -> None:
-        """Take a plugin away that is here for one run only."""
+        """Remove a plugin that was registered for one run only."""
         self.plugins.remove(plugin)
         self._takers.clear()
 
     def get_plugin(self, plugin_name: str) -> BasePlugin | None:
-        """Return the plugin of that name, or None."""
+        """Return the plugin with that name, or None."""
         return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
 
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
@@ -59,15 +59,15 @@ class PluginManager:
 
         Args:
             hook: the method's name.
-            arguments: what the hook gets.
+            arguments: the hook's arguments.
 
         Returns:
             The first value that is not None.
 
         Raises:
             PluginError: a hook raised.
-            CallFailure: a hook lets the call fail that it was asked about.
-            NoResult: a hook says that the call returns nothing.
+            CallFailure: a hook makes the tool call fail.
+            NoResult: a hook makes the tool call return nothing.
         """
         if not self.plugins:
             return None
@@ -83,10 +83,10 @@ class PluginManager:
         return None
 
     async def close(self) -> None:
-        """Close every plugin, also after one of them failed.
+        """Close every plugin, even if one of them fails.
 
         Raises:
-            PluginError: names the plugins that failed.
+            PluginError: at least one plugin failed; the message names all that did.
         """
         failures = []
         for plugin in self.plugins:

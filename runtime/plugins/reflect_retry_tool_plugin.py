@@ -1,4 +1,4 @@
-"""Tools that fail are told to the model, which may try again."""
+"""A plugin that reports tool errors to the model, so that it can retry."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
 
 
 class TrackingScope(Enum):
-    """Among which calls failures in a row are counted."""
+    """The scope in which consecutive failures are counted."""
 
     INVOCATION = "invocation"
     GLOBAL = "global"
 
 
 class ToolError(Exception):
-    """What a tool returned was taken for a failure."""
+    """Raised for a tool result that is considered a failure."""
 
 
 class ReflectAndRetryToolPlugin(BasePlugin):
-    """Answers a failed call with what went wrong, so that the model can call again, a bounded number of times in a row.
+    """Answers a failed call with a description of the error, so that the model can retry a limited number of times.
 
     Args:
         name: unique among an app's plugins.
-        max_retries: how often one tool may fail in a row before it is given up; 0: the first failure is the last.
-        throw_exception_if_retry_exceeded: then the failure ends the run; otherwise the model is told to do without the tool.
-        tracking_scope: whether each invocation counts for itself.
+        max_retries: number of retries after consecutive failures of a tool; 0 allows none.
+        throw_exception_if_retry_exceeded: fail the run when the retries are used up; otherwise the model is told to do without the tool.
+        tracking_scope: count failures per invocation or globally.
 
     Raises:
         ValueError: `max_retries` is below 0.
@@ -57,13 +57,13 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         self._failures: Counter[tuple[str, str]] = Counter()
 
     async def extract_error_from_result(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: Any) -> Any:
-        """Return what is wrong with a result, or None if it is none; to be overridden where tools return their errors."""
+        """Return the error in a result, or None. Override this for tools that return their errors."""
         return None
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Begin to count anew after a success."""
+        """Reset the count after a success."""
         if isinstance(result, dict) and result.get("response_type") == REFLECT_AND_RETRY_RESPONSE_TYPE:
             return None
         problem = await self.extract_error_from_result(tool=tool, tool_args=tool_args, tool_context=tool_context, result=result)
@@ -75,7 +75,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
-        """Tell the model what the tool raised."""
+        """Report the tool's error to the model."""
         return self._answer(tool, tool_args, tool_context, error)
 
     def _key(self, tool: BaseTool, context: ToolContext) -> tuple[str, str]:
@@ -104,6 +104,6 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         }
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
-        """Forget the counts of an invocation that is over."""
+        """Remove the counts of a finished invocation."""
         for key in [key for key in self._failures if key[0] == invocation_context.invocation_id]:
             del self._failures[key]

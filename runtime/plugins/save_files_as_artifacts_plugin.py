@@ -1,4 +1,4 @@
-"""Files in what the user says become artifacts."""
+"""A plugin that saves the files in user messages as artifacts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _log = logging.getLogger(__name__)
 
 
 class SaveFilesAsArtifactsPlugin(BasePlugin):
-    """Saves each file of a message, under its own name if it has one, and says its name in its place.
+    """Saves each file of a message, under its own name if it has one, and replaces it by that name.
 
-    Without an artifact service messages stay as they are. The versions are recorded by the first agent's first event, as the user's event
-    is no plugin's.
+    Without an artifact service messages are unchanged. The first agent's first event records the versions, as a plugin cannot add
+    actions to the user's event.
 
     Args:
         name: unique among an app's plugins.
@@ -37,7 +37,7 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
         if not files:
             return None
         if invocation_context.artifact_service is None:
-            _log.warning("The message's files stay in it: the Runner has no artifact service.")
+            _log.warning("Files in the message are not saved as artifacts: the Runner has no artifact service.")
             return None
         context = CallbackContext(invocation_context)
         parts = list(user_message.parts or [])
@@ -50,10 +50,10 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
         return user_message.model_copy(update={"parts": parts})
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
-        """Record the versions that were saved."""
+        """Record the saved versions."""
         callback_context.actions.artifact_delta.update(self._saved.pop(callback_context.invocation_id, {}))
         return None
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Forget what no agent recorded."""
+        """Remove versions that no agent recorded."""
         self._saved.pop(invocation_context.invocation_id, None)

@@ -35,7 +35,7 @@ def test_sub_agents_of_one_name_are_warned_of(caplog: pytest.LogCaptureFixture) 
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("two words", "no agent name"), ("1st", "no agent name"), ("", "no agent name"), ("user", "user")]
+    ("name", "why"), [("two words", "not an agent name"), ("1st", "not an agent name"), ("", "not an agent name"), ("user", "user")]
 )
 def test_names_that_are_refused(name: str, why: str) -> None:
     with pytest.raises(ValidationError, match=why):

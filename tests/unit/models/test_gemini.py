@@ -180,7 +180,7 @@ async def test_a_proxys_error_page_is_a_clear_error(stream: bool, http_library: 
         await ask(server, stream=stream)
 
     if http_library == "aiohttp":  # google-genai does not let the status through
-        assert caught.value.error_code == "MALFORMED_RESPONSE" and "Is a proxy in between?" in str(caught.value)
+        assert caught.value.error_code == "MALFORMED_RESPONSE" and "Check whether a proxy" in str(caught.value)
     else:
         assert caught.value.status_code == 502 and "Bad gateway" in str(caught.value)
 
@@ -205,7 +205,7 @@ async def test_failures_are_tried_again_as_configured(stream: bool, status: int,
     "body", [b"<html>Welcome to the hotel</html>", b'{"candidates": [', b'{"candidates":[{"content":{"parts":[{"text":3}]}}]}']
 )
 async def test_a_malformed_body_is_a_clear_error(stream: bool, body: bytes) -> None:
-    with gemini_server(Failure(200, body)) as server, pytest.raises(LlmError, match="is no answer") as caught:
+    with gemini_server(Failure(200, body)) as server, pytest.raises(LlmError, match="an invalid response") as caught:
         await ask(server, stream=stream)
 
     assert caught.value.error_code == "MALFORMED_RESPONSE"
@@ -232,7 +232,7 @@ async def test_a_dropped_connection_is_a_clear_error(stream: bool) -> None:
 
 
 async def test_a_stream_that_ends_without_a_reason_is_not_taken_for_a_whole_answer() -> None:
-    with gemini_server(Answer([chunk({"text": "It "})])) as server, pytest.raises(LlmError, match="broke off in the middle"):
+    with gemini_server(Answer([chunk({"text": "It "})])) as server, pytest.raises(LlmError, match="broke in the middle"):
         await ask(server, stream=True)
 
 

@@ -108,8 +108,8 @@ class TestWithLitellm:
             (refusal(401, f"Incorrect API key provided: {KEY}"), 401, "provider's key"),
             (refusal(404, "no such model"), 404, "model's name"),
             (refusal(429, "slow down"), 429, "Wait"),
-            (refusal(500, "oops"), 500, "server's fault"),
-            (Failure(502, b"<html>"), 502, "server's fault"),
+            (refusal(500, "oops"), 500, "The server failed"),
+            (Failure(502, b"<html>"), 502, "The server failed"),
         ],
     )
     async def test_refusals(self, failure: Failure, status: int, advice: str, streaming: bool) -> None:

@@ -158,7 +158,7 @@ async def test_says_that_no_rule_matches() -> None:
 
 
 async def test_says_what_is_no_answer() -> None:
-    with pytest.raises(LlmError, match="int is no answer"):
+    with pytest.raises(LlmError, match="cannot answer with int"):
         await answers(ScriptedLlm(replies=[3]), request(("user", "go")))
 
 

@@ -1,4 +1,4 @@
-"""A session service for whatever database there is."""
+"""A session service for a database of any layout."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from runtime.storage.reading.reader import StoredDatabase
 def open_session_service(target: str) -> BaseSessionService:
     """Return the service that continues a database in its own layout.
 
-    Nothing is written yet. The first write into a database that is not ours makes a backup beside it.
+    This call writes nothing. The first write to a database that another program created makes a backup beside it.
 
     Args:
-        target: a file path or an SQLAlchemy URL; a file that does not exist, or is empty, becomes a new database in google-adk's v1 layout.
+        target: a file path or an SQLAlchemy URL. A missing or empty file becomes a new database in google-adk's v1 layout.
 
     Raises:
-        NotASessionDatabaseError: it is not a session database.
-        StorageError: it can only be read, or not even that.
+        NotASessionDatabaseError: the target is not a session database.
+        StorageError: the database is read-only or cannot be read.
     """
     file = named_file(target)
     if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
@@ -28,22 +28,22 @@ def open_session_service(target: str) -> BaseSessionService:
         layout = stored.layout.format
     if layout.writer is None:
         raise StorageError(
-            f"{file} has the older layout with pickled actions, which is only read."
+            f"{file} has the older layout with pickled actions, which is read-only."
             " Convert it into a new file: agent-inspector convert OLD NEW."
         )
-    # Named through the package, which loads them now: a window that only reads needs no SQLAlchemy.
+    # The package loads the services lazily: a window that only reads does not need SQLAlchemy.
     service: BaseSessionService = getattr(sessions, layout.writer)(target)
     return service
 
 
 async def make_database(target: str) -> None:
-    """Make a new session database without sessions, in google-adk's v1 layout.
+    """Create an empty session database in google-adk's v1 layout.
 
     Args:
-        target: a file path; nothing is there yet.
+        target: a path where no file exists yet.
 
     Raises:
-        StorageError: it cannot be written there.
+        StorageError: the file cannot be written.
     """
     service = sessions.DatabaseSessionService(target)
     async with service:

@@ -1,6 +1,7 @@
-"""How the columns of the storage layouts hold times and JSON.
+"""Conversion of time and JSON columns.
 
-Times are handled as whole microseconds since the epoch: that is what the v1 layout's text can hold, and integers can be bumped exactly.
+Times are integers, microseconds since the epoch: the v1 layout's text holds exactly that precision, and integers can be incremented
+without rounding.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 
 _EPOCH = datetime(1970, 1, 1)
-# Made once: making one costs as much as it takes to encode a small state.
+# Shared, because creating an encoder takes as long as encoding a small state.
 _SPACED = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -31,35 +32,34 @@ def to_epoch(micros: int) -> float:
 
 
 def as_datetime(micros: int) -> datetime:
-    """Return the UTC time without a zone, as PostgreSQL's columns hold it.
+    """Return the naive UTC time that PostgreSQL's columns hold.
 
     Raises:
-        UnstorableValueError: it is before the year 1 or after 9999.
+        UnstorableValueError: the time is before year 1 or after year 9999.
     """
     try:
         return _EPOCH + timedelta(microseconds=micros)
     except OverflowError:
         hint = "; are these milliseconds? Times are epoch seconds" if micros > 0 else ""
-        raise UnstorableValueError("timestamp", f"{to_epoch(micros):.0f} is no time of the years 1 to 9999{hint}") from None
+        raise UnstorableValueError("timestamp", f"{to_epoch(micros):.0f} is not a time in the years 1 to 9999{hint}") from None
 
 
 def as_text(micros: int) -> str:
-    """Return UTC as `YYYY-MM-DD HH:MM:SS.ffffff`, which sorts as time does (SEMANTICS.md 9)."""
+    """Return the UTC time as `YYYY-MM-DD HH:MM:SS.ffffff`, which sorts chronologically."""
     return as_datetime(micros).isoformat(" ", "microseconds")
 
 
 def read_time(value: Any) -> int:
-    """Return a time column's microseconds, whoever wrote it.
+    """Return the microseconds of a time column that any ADK may have written.
 
     Args:
-        value: epoch seconds, a datetime, or text in any of the forms seen in the wild: with a `T`, without a fraction, with an offset.
-            No zone means UTC.
+        value: epoch seconds, a datetime, or ISO text: with or without a `T`, a fraction and an offset. Without an offset it is UTC.
 
     Raises:
-        ValueError: it is not a time.
+        ValueError: the value is not a time.
     """
     if isinstance(value, bool) or value is None:
-        raise ValueError(f"{value!r} is no time")
+        raise ValueError(f"{value!r} is not a time")
     if isinstance(value, (int, float)):
         return to_micros(value)
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
@@ -69,13 +69,13 @@ def read_time(value: Any) -> int:
 
 
 def read_epoch(value: Any) -> float:
-    """Return a time column's epoch seconds, whoever wrote it.
+    """Return the epoch seconds of a time column that any ADK may have written.
 
     Args:
-        value: as for `read_time`.
+        value: see `read_time`.
 
     Raises:
-        ValueError: it is not a time.
+        ValueError: the value is not a time.
     """
     if isinstance(value, str):
         moment = datetime.fromisoformat(value)
@@ -85,7 +85,7 @@ def read_epoch(value: Any) -> float:
 
 
 def epoch(value: Any) -> float:
-    """Return a time column's epoch seconds, 0 where it holds no time."""
+    """Return a time column's epoch seconds, 0 if it does not hold a time."""
     try:
         return to_epoch(read_time(value))
     except ValueError:
@@ -96,12 +96,12 @@ def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
     """Return checked state as JSON text.
 
     Args:
-        value: as `state.storable` returned it.
-        path: what to call it in the error.
-        ascii_only: escape everything else, as google-adk's v1 layout does; compact UTF-8, as adk web's does, otherwise.
+        value: the result of `state.storable`.
+        path: the value's name in the error.
+        ascii_only: escape non-ASCII characters, as google-adk's v1 layout does. Otherwise write compact UTF-8, as adk web's layout does.
 
     Raises:
-        UnstorableValueError: it contains half a surrogate pair, which is not text in any encoding.
+        UnstorableValueError: the value contains a lone surrogate, which no encoding can represent.
     """
     text = (_SPACED if ascii_only else _COMPACT).encode(value)
     if text.isascii():
@@ -109,20 +109,20 @@ def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise UnstorableValueError(path, "a text in it contains half a surrogate pair") from None
+        raise UnstorableValueError(path, "a text in it contains a lone surrogate (half a surrogate pair)") from None
     return json.dumps(value) if ascii_only else text
 
 
 def load_json_object(value: Any) -> dict[str, Any]:
-    """Return the JSON object of a state column: text, or what the driver already made of it.
+    """Return the JSON object of a state column, given as text or as the driver's parsed value.
 
     Raises:
-        ValueError: it is not a JSON object, or nested too deeply to be read.
+        ValueError: the column does not hold a JSON object, or the object is nested too deeply.
     """
     if isinstance(value, (str, bytes)):
         value = _load_json(value)
     if not isinstance(value, dict):
-        raise ValueError(f"it is no JSON object but a {type(value).__name__}")
+        raise ValueError(f"it is a {type(value).__name__}, not a JSON object")
     return value
 
 
@@ -131,7 +131,7 @@ def _load_json(text: str | bytes) -> Any:
         return from_json(text)
     except ValueError:
         pass
-    # Five times slower; it also reads what no JSON should hold, such as half a surrogate pair, and says where the text is damaged.
+    # Slower, but it accepts invalid JSON such as lone surrogates, and reports where the text is damaged.
     try:
         return json.loads(text)
     except RecursionError:
@@ -139,10 +139,10 @@ def _load_json(text: str | bytes) -> Any:
 
 
 def read_state(value: Any) -> dict[str, Any]:
-    """Return the state of a state column.
+    """Return the state in a state column.
 
     Raises:
-        StorageError: it is damaged.
+        StorageError: the state is damaged.
     """
     try:
         state = from_json(value) if type(value) is str else None

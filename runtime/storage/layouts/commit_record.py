@@ -1,4 +1,4 @@
-"""Our own record of a database's commits (`tables.COMMITS`), and what goes into it."""
+"""Writing to our record of a database's commits, the table `table_names.COMMITS`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from runtime.sessions.state import State, scope_of
 from runtime.storage.layouts.column_values import dump_json, load_json_object, read_state, read_time, to_micros
 from runtime.storage.layouts.statements import Rows
 
-Run = Callable[..., Rows]
-"""Runs a statement of `statements.SQL` by its name, with its parameters as keywords."""
+Run = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords
 
 
 def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:
-    """Record all that an app (with an empty `user_id`) or a user has at this point of the commit order.
+    """Record the complete state of an app or a user at this point of the commit order.
 
     Args:
-        run: in a transaction.
-        app_name, user_id: whose.
+        run: runs statements in the current transaction.
+        app_name, user_id: the state's owner; an empty `user_id` means the app.
         state: keys without prefix.
         writer: this process.
     """
@@ -32,7 +31,7 @@ def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any]
 
 
 def record_all_shared(run: Run, writer: str) -> None:
-    """Record what every app and every user has."""
+    """Record the current state of every app and every user."""
     for app_name, state in run("all_app_states").fetchall():
         record_snapshot(run, app_name, "", read_state(state), writer)
     for app_name, user_id, state in run("all_user_states").fetchall():
@@ -40,14 +39,14 @@ def record_all_shared(run: Run, writer: str) -> None:
 
 
 def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
-    """Record the events that somebody else appended since the last one that we recorded, in their order.
+    """Record, in order, the events that other programs appended after the last recorded event.
 
-    New rows get a number above all others, so that the first recorded one from the end ends the search. If the time of one is in a
-    column that is behind it, the database's columns are no longer known to hold UTC.
+    New rows get the highest number, so the search runs from the end and stops at the first recorded row. If a row's time column is
+    earlier than the event's own timestamp, the columns are no longer marked as UTC.
 
     Args:
-        run: in a transaction.
-        key: only this session's, on a server, where others may be writing the rest just now.
+        run: runs statements in the current transaction.
+        key: restrict the search to this session. Used on a server, where other processes may be writing to the other sessions.
     """
     rows = []
     newest_first = run("newest_of_session", **key._asdict()) if key else run("newest_events")
@@ -67,13 +66,13 @@ def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
 
 
 def shared_json(delta: dict[str, Any]) -> str | None:
-    """Return the `user:` and `app:` part of a delta as JSON, None if there is none."""
+    """Return the `user:` and `app:` part of a delta as JSON, or None if it is empty."""
     shared = {key: value for key, value in delta.items() if scope_of(key) in ("user", "app")}
     return dump_json(shared, "state", ascii_only=True) if shared else None
 
 
 def delta_of(event_data: Any) -> dict[str, Any]:
-    """Return the state delta in an event's stored JSON; empty if there is none to be read."""
+    """Return the state delta in an event's stored JSON; empty if it is missing or unreadable."""
     return _delta_in(_json_of(event_data))
 
 
@@ -91,7 +90,7 @@ def _delta_in(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def _time_in(stored: dict[str, Any]) -> float:
-    """Return an event's own time in microseconds; later than any other if it cannot be read."""
+    """Return an event's own time in microseconds; infinity if it cannot be read."""
     value = stored.get("timestamp")
     return to_micros(value) if isinstance(value, (int, float)) and isfinite(value) else inf
 

@@ -18,7 +18,7 @@ JSON_COLUMNS = ["id", "invocation_id", "timestamp", "event_data"]
 
 
 def decode_v1(row: EventRow) -> Event:
-    """Return the event of a v1 row. As in google-adk its columns `id` and `invocation_id` win over the JSON."""
+    """Return the event of a v1 row. As in google-adk, the columns `id` and `invocation_id` take precedence over the JSON."""
     event_id, invocation_id, time, data = row
     event = parse_event(data)
     event.id = event_id
@@ -27,7 +27,7 @@ def decode_v1(row: EventRow) -> Event:
 
 
 def decode_sqlite(row: EventRow) -> Event:
-    """Return the event of a row of adk web's layout. As in google-adk the JSON wins over the columns."""
+    """Return the event of a row of adk web's layout. As in google-adk, the JSON takes precedence over the columns."""
     event_id, invocation_id, time, data = row
     event = parse_event(data)
     if "id" not in event.model_fields_set:
@@ -38,7 +38,7 @@ def decode_sqlite(row: EventRow) -> Event:
 
 
 def _timed(event: Event, time: Any) -> Event:
-    # Up to 2.6 the column is some local time; the JSON's epoch is always right.
+    # google-adk up to 2.6 writes local time into the column; the epoch in the JSON is always correct.
     if "timestamp" not in event.model_fields_set:
         try:
             event.timestamp = to_epoch(read_time(time))
@@ -48,7 +48,7 @@ def _timed(event: Event, time: Any) -> Event:
 
 
 def parse_event(data: Any) -> Event:
-    """Return the event of its stored JSON; what cannot be read of it is kept as it stands."""
+    """Return the event of its stored JSON; unreadable parts are kept unchanged."""
     try:
         return Event.model_validate_json(data)
     except (ValidationError, TypeError):
@@ -59,9 +59,9 @@ def _parse_leniently(data: Any) -> Event:
     try:
         value = json.loads(data)
     except (ValueError, TypeError, RecursionError) as error:
-        return _unreadable(data, f"Its stored text is no JSON ({error}).")
+        return _unreadable(data, f"Its stored text is not JSON ({error}).")
     if not isinstance(value, dict):
-        return _unreadable(data, "Its stored text is no JSON object.")
+        return _unreadable(data, "Its stored text is not a JSON object.")
     try:
         return event_with_unknown(value)
     except (ValueError, RecursionError) as error:

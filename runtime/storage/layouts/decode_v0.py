@@ -1,4 +1,4 @@
-"""Rows of the oldest layout as events: columns, of which there were more with every version, and pickled actions (SEMANTICS.md 1)."""
+"""Decoding of v0 rows: a column for each field, more of them with every version, and pickled actions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.storage.layouts.pickled_actions import read_actions
 from runtime.storage.layouts.unpickle import UnpickleError
 
+# Key in an event's custom_metadata: the columns that could not be read, with the reason and the content (bytes as Base64).
 UNREADABLE = "inspector_unreadable"
-"""Where in an event's custom_metadata stands which columns could not be read, why, and what is in them (bytes in Base64)."""
 
 _TEXTS = ("author", "branch", "error_code", "error_message")
 _FLAGS = ("partial", "turn_complete", "interrupted")
@@ -29,26 +29,26 @@ _JSON = (
     "output_transcription",
 )
 _ALWAYS = ("id", "invocation_id", "timestamp", "actions", "long_running_tool_ids_json")
-_LONGEST_KEPT = 1024 * 1024
-_DEEPEST_JSON = 150
+_LONGEST_KEPT = 1024 * 1024  # characters or bytes kept of an unreadable column
+_DEEPEST_JSON = 150  # levels; pydantic's JSON parser refuses deeper values
 
 
 def v0_columns(present: Collection[str]) -> list[str]:
-    """Return which of a table's columns to select, in what order: all those there are that some version wrote."""
+    """Return the known columns that are present, in the order to select them."""
     return [name for name in (*_ALWAYS, *_TEXTS, *_FLAGS, *_JSON) if name in present]
 
 
 def decode_v0(row: Mapping[str, Any], offset: int) -> Event:
-    """Return the event of a v0 row; see `json_of_v0`."""
+    """Return the event of a v0 row. See `json_of_v0` for the arguments."""
     return parse_event(_json(json_of_v0(row, offset)))
 
 
 def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
-    """Return a v0 row as later layouts would have it. What cannot be read of it is kept in its custom_metadata and does nothing.
+    """Return a v0 row as the JSON of later layouts. Unreadable columns are kept in custom_metadata and have no effect.
 
     Args:
-        row: `v0_columns` by name.
-        offset: microseconds that the writer's local time was ahead of UTC.
+        row: the columns of `v0_columns`, by name.
+        offset: microseconds by which the writer's local time was ahead of UTC.
     """
     data: dict[str, Any] = {name: row[name] for name in _TEXTS if row.get(name) is not None}
     data.update({name: bool(row[name]) for name in _FLAGS if row.get(name) is not None})
@@ -76,7 +76,7 @@ def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
 
 
 def delta_of_v0(pickled: Any) -> dict[str, Any]:
-    """Return the state delta in pickled actions; empty if there is none to be read."""
+    """Return the state delta in pickled actions; empty if it is missing or unreadable."""
     try:
         delta = read_actions(_bytes(pickled)).get("state_delta")
     except UnpickleError:
@@ -85,7 +85,7 @@ def delta_of_v0(pickled: Any) -> dict[str, Any]:
 
 
 def _json(data: dict[str, Any]) -> bytes:
-    # Half a surrogate pair, which no text can hold, becomes a question mark.
+    # A lone surrogate has no UTF-8 form and becomes a question mark.
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Which layout a database has, from its tables alone (SEMANTICS.md 1)."""
+"""Detection of a database's layout from its tables alone."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Layout:
 
 
 def sqlite_tables(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    """Return an SQLite database's tables: name → column name → declared type."""
+    """Return the tables of an SQLite database: name → column name → declared type."""
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = {name: connection.execute(f"PRAGMA table_info({quoted_name(name)})").fetchall() for name in names}
     return {name: {column[1]: column[2] for column in columns} for name, columns in tables.items() if not name.startswith("sqlite_")}
@@ -74,25 +74,25 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
 
     Args:
         tables: table name → column name → declared type.
-        schema_version: the row `schema_version` of `adk_internal_metadata`, if there is one.
-        name: what to call the database in an error.
+        schema_version: the value of `schema_version` in `adk_internal_metadata`, or None.
+        name: the database's name in errors.
 
     Raises:
-        ForeignDatabaseError: it is no session database.
-        NotASessionDatabaseError: it has no tables.
+        ForeignDatabaseError: the database belongs to another application.
+        NotASessionDatabaseError: the database has no tables.
     """
     if not tables:
-        raise NotASessionDatabaseError(f"{name} is an empty database: it has no tables, so no sessions.")
+        raise NotASessionDatabaseError(f"{name} is an empty database: it has no tables and therefore no sessions.")
     for table, seems in _SEEMS_TO_BE.items():
         if table in tables and "events" not in tables:
-            raise ForeignDatabaseError(f"{name} is no session database: it seems to be {seems}.")
+            raise ForeignDatabaseError(f"{name} is not a session database: it seems to be {seems}.")
     for table, columns in _NEEDED.items():
         missing = columns - set(tables.get(table, ()))
         if table not in tables:
             found = ", ".join(sorted(tables)[:8])
-            raise ForeignDatabaseError(f"{name} is no session database: it has no table {table} (its tables: {found}).")
+            raise ForeignDatabaseError(f"{name} is not a session database: it has no table {table} (its tables: {found}).")
         if missing:
-            raise ForeignDatabaseError(f"{name} is no session database: its table {table} has no column {', '.join(sorted(missing))}.")
+            raise ForeignDatabaseError(f"{name} is not a session database: its table {table} has no column {', '.join(sorted(missing))}.")
     events = tables["events"]
     layout = _format(events, name)
     unknown = _unknown_columns(layout, events)
@@ -110,17 +110,17 @@ def _format(events: Mapping[str, str], name: str) -> EventFormat:
     for layout in FORMATS:
         if layout.matches(events):
             return layout
-    raise ForeignDatabaseError(f"{name} is no session database: its table events has neither event_data nor actions.")
+    raise ForeignDatabaseError(f"{name} is not a session database: its table events has neither event_data nor actions.")
 
 
 def _note(kind: str, tables: Mapping[str, Mapping[str, str]], version: str | None) -> str | None:
     if "adk_internal_metadata" in tables:
         if version is None:
-            return "Its table adk_internal_metadata has no schema_version: google-adk will not open it."
+            return "Its table adk_internal_metadata has no schema_version, so google-adk refuses to open it."
         if version not in _VERSIONS:
-            return f"It says it has layout version {version}, which is newer than this program; what is unknown is shown as it stands."
+            return f"Its layout version is {version}, which is newer than this program; unknown values are shown unchanged."
         if kind == "sqlite":
-            return "google-adk's DatabaseSessionService has opened it; if that has written to it, adk web cannot open it any more."
+            return "google-adk's DatabaseSessionService has opened it; if it has also written to it, adk web can no longer open it."
     elif kind == "v1":
-        return "It has no table adk_internal_metadata; google-adk adds it when it opens the file."
+        return "It has no table adk_internal_metadata; google-adk adds the table when it opens the file."
     return None

@@ -1,4 +1,4 @@
-"""How far a v0 file's local times were ahead of UTC: nobody wrote it down, but it can be told (SEMANTICS.md 2)."""
+"""Estimation of the UTC offset of a v0 file's local times, which the file does not record."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 from runtime.storage.layouts.column_values import read_time
 
-_QUARTER = 15 * 60 * 1_000_000
-"""Zones differ from UTC by whole quarters of an hour."""
-
+_QUARTER = 15 * 60 * 1_000_000  # microseconds; time zones differ from UTC by whole quarters of an hour
 _LEAST, _MOST = -12 * 4 * _QUARTER, 14 * 4 * _QUARTER
 
 
 def utc_offset(sessions: Iterable[tuple[Any, Any]]) -> int:
-    """Return the microseconds that the writer's local time was ahead of UTC.
+    """Return the microseconds by which the writer's local time was ahead of UTC.
 
-    A session's creation is stored in UTC and its first event in local time a moment later; the session that was used soonest tells most.
+    A session's creation time is stored in UTC; its first event, some time later, is stored in local time. The smallest difference over
+    all sessions is closest to the offset.
 
     Args:
         sessions: `create_time` (UTC) and the first event's `timestamp` (local) of every session that has events.

@@ -1,4 +1,4 @@
-"""What a v0 row's pickled actions say, as plain JSON data."""
+"""Conversion of a v0 row's pickled actions to plain JSON data."""
 
 from __future__ import annotations
 
@@ -8,47 +8,44 @@ from typing import Any
 
 from runtime.storage.layouts.unpickle import OddKey, Record, UnpickleError, unpickle
 
-_DEEPEST = 150
-_MOST_VALUES = 1_000_000
-"""A few bytes of pickle can mean the same list a million times over."""
-
-_LONGEST_TRACE = 10_000
-_LONGEST_NUMBER = 10_000
-"""Bits: more digits than Python prints."""
+_DEEPEST = 150  # levels
+_MOST_VALUES = 1_000_000  # a few bytes of pickle can repeat the same list a million times
+_LONGEST_TRACE = 10_000  # characters
+_LONGEST_NUMBER = 10_000  # bits; Python refuses to print many more digits
 
 
 def read_actions(pickled: bytes) -> dict[str, Any]:
-    """Return the JSON of pickled actions, without what is None.
+    """Return pickled actions as JSON data, without fields that are None.
 
-    What a tool had put under a `temp:` key may be anything: a time is shown in ISO form, other objects as a readable trace.
+    A tool may have stored any object under a `temp:` key: times are returned in ISO form, other objects as a readable description.
 
     Args:
-        pickled: of the column `actions`, from anybody.
+        pickled: the untrusted content of the column `actions`.
 
     Raises:
-        UnpickleError: it is not a pickle of actions, or too large, deep or slow to read.
+        UnpickleError: the bytes are not a pickle of actions, or are too large, too deep or too slow to read.
     """
     value = unpickle(pickled)
     if isinstance(value, Record):
         fields = _fields(value)
         if fields is None:
-            raise UnpickleError(f"the pickle holds no actions but {value!r}")
+            raise UnpickleError(f"the pickle holds {value!r} instead of actions")
     elif isinstance(value, dict):
         fields = value
     else:
-        raise UnpickleError(f"the pickle holds no actions but a {type(value).__name__}")
+        raise UnpickleError(f"the pickle holds a {type(value).__name__} instead of actions")
     plain = _Plain().model(fields, 0)
     return plain
 
 
 class _Plain:
-    """Turns what was unpickled into JSON data, within bounds."""
+    """A converter of unpickled values to JSON data, within limits."""
 
     def __init__(self) -> None:
         self._left = _MOST_VALUES
 
     def model(self, fields: dict[Any, Any], depth: int) -> dict[str, Any]:
-        """Return a model's fields: those that are None are left out, members of enums are their values."""
+        """Return a model's fields without those that are None; an enum member becomes its value."""
         return {_key(name): self.value(value, depth + 1, in_model=True) for name, value in fields.items() if value is not None}
 
     def value(self, value: Any, depth: int, *, in_model: bool = False) -> Any:
@@ -100,7 +97,7 @@ class _Plain:
 
 
 def _fields(record: Record) -> dict[Any, Any] | None:
-    """Return the fields of a pydantic model, None if the object was none."""
+    """Return the fields of a pydantic model, or None if the object is not one."""
     state = record.state
     if not isinstance(state, dict) or "__pydantic_fields_set__" not in state or not isinstance(state.get("__dict__"), dict):
         return None
@@ -114,7 +111,7 @@ def _moment(record: Record) -> str | None:
     if record.name != "datetime.datetime" or not isinstance(packed, bytes) or len(packed) != 10 or len(record.args or ()) != 1:
         return None
     try:
-        # year (2 bytes), month, day, hour, minute, second, microsecond (3 bytes); `fold` is the month's highest bit
+        # year (2 bytes), month, day, hour, minute, second, microsecond (3 bytes); the month's highest bit is `fold`
         date = (int.from_bytes(packed[:2], "big"), packed[2] & 0x7F, packed[3])
         return datetime(*date, packed[4], packed[5], packed[6], int.from_bytes(packed[7:], "big")).isoformat()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The SQL of the session services: written once, compiled once for each dialect."""
+"""SQL statements of the session services, compiled once for each dialect."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
 
 
 class Rows(Protocol):
-    """What a driver's cursor offers, both SQLite's and psycopg's."""
+    """The common part of SQLite's and psycopg's cursors."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows a statement has changed."""
+        """Number of rows that the statement changed."""
 
     def fetchone(self) -> Any:
-        """Return the next row, None after the last."""
+        """Return the next row, or None after the last."""
 
     def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
+        """Return the remaining rows."""
 
     def close(self) -> None:
-        """Let go of rows that are not wanted."""
+        """Discard the remaining rows."""
 
     def __iter__(self) -> Iterator[Any]: ...
 
 
 class DriverConnection(Protocol):
-    """What a driver's connection offers, both SQLite's and psycopg's."""
+    """The common part of SQLite's and psycopg's connections."""
 
     def execute(self, sql: str, values: Any = ..., /) -> Rows:
         """Run a statement."""
@@ -97,35 +97,35 @@ SQL = {
     "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
     "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
     "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",
-    # What a deleted session wrote for the user and the app stays part of their history.
+    # The user and app state that a deleted session wrote stays part of their history.
     "detach_commits": (
         f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {_OF_SESSION} AND shared IS NOT NULL"
     ),
     "data_version": "PRAGMA data_version",
     "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
     "insert_version": f"INSERT INTO {METADATA} (key, value) VALUES ('version', :version)",
-    # The time columns hold UTC, or later: not so what google-adk's first versions with this layout wrote, which is in some local time.
+    # This row marks time columns that hold UTC (or a later time). The first google-adk versions with this layout wrote local time.
     "insert_times": f"INSERT INTO {METADATA} (key, value) VALUES ('times', 'UTC')",
     "forget_times": f"DELETE FROM {METADATA} WHERE key = 'times'",
     "times": f"SELECT value FROM {METADATA} WHERE key = 'times'",
     "insert_schema_version": "INSERT INTO adk_internal_metadata (key, value) VALUES ('schema_version', '1')",
 }
 
-# PostgreSQL has no rowid: the order is that of our record; what others appended since comes after it, by time, as google-adk sorts it.
+# PostgreSQL has no rowid. Our record gives the order; events that other programs appended since follow, sorted by time as in google-adk.
 _BY_TIME = "timestamp, id"
 _SEQ = (
     f"(SELECT max(c.seq) FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id"
     " AND c.event_id = e.id)"
 )
 _NUMBERED = f"(SELECT {_EVENT_COLUMNS}, {_SEQ} AS seq FROM events AS e WHERE {_OF_SESSION}) AS numbered"
-# Our times rise with every event, so that the newest one is the last.
+# Our timestamps increase with every event, so the newest event is the last.
 _NEWEST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT 1)"
 _NEW_ROW = " ON CONFLICT DO NOTHING"
 
 POSTGRESQL = {
     **SQL,
     "find_session": f"SELECT create_time, update_time, {_NEWEST} FROM sessions WHERE {_SESSION}",
-    # A statement of its own: what another one sees of other tables is older than the lock it waited for.
+    # A separate statement: if it also read other tables, it would see them as they were before it waited for the lock.
     "lock_session": f"SELECT 1 FROM sessions WHERE {_SESSION} FOR UPDATE",
     "lock_app_state": SQL["app_state"] + " FOR UPDATE",
     "lock_user_state": SQL["user_state"] + " FOR UPDATE",
@@ -151,19 +151,19 @@ POSTGRESQL_NOT_OURS = {
     "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY {_BY_TIME}",
     "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT :count",
     "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY {_BY_TIME}",
-    # It has no number; so all are read again.
+    # Events have no number here. Returning no row makes the caller read all events again.
     "event_number": f"SELECT id FROM events WHERE {_OF_SESSION} AND id = :event_id AND 1 = 0",
 }
 
 
 def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> dict[str, str]:
-    """Return statements in a dialect's own parameter style, by name.
+    """Return the statements by name, in a dialect's own parameter style.
 
-    They go to the driver's own connection: SQLAlchemy's execution costs more than SQLite takes to do the work.
+    They run on the driver's own connection, because SQLAlchemy's execution takes longer than SQLite's work.
 
     Args:
-        dialect: the engine's, with named parameters.
-        statements: for this kind of database.
+        dialect: the engine's dialect, with named parameters.
+        statements: the statements for this kind of database.
     """
     from sqlalchemy import text
 
@@ -171,5 +171,5 @@ def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> d
 
 
 def quoted_name(name: str) -> str:
-    """Return a table's or column's name as SQL takes it, whatever stands in it."""
+    """Return a table's or column's name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'

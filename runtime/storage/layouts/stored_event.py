@@ -1,4 +1,4 @@
-"""An event whose stored form has parts that this version does not know."""
+"""Events whose stored JSON has parts that this version does not know."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from pydantic_core import ErrorDetails, to_json
 
 from runtime.events.event import Event
 
-_ROUNDS = 20
+_ROUNDS = 20  # validation attempts, each of which sets aside the values that the previous one refused
 Path = tuple[str | int, ...]
 
 
 class StoredEvent(Event):
-    """An event that keeps what google-genai's types refuse, where it stood: newer writers' fields survive a round trip and are shown.
+    """An event that keeps, at their place, the values that google-genai's types refuse.
 
-    Only such events are of this class, so that all others cost nothing.
+    So fields of newer writers survive a round trip and are displayed. Only events with such values are of this class; all others have
+    no overhead.
     """
 
     _unknown: list[tuple[Path, Any]] = PrivateAttr(default_factory=list)
 
     @property
     def unknown(self) -> list[tuple[Path, Any]]:
-        """Where in the event's JSON which value stands that this version has no place for."""
+        """Paths and values in the event's JSON that this version has no field for."""
         return self._unknown
 
     @model_serializer(mode="wrap")
@@ -36,10 +37,10 @@ class StoredEvent(Event):
 
 
 def event_with_unknown(data: dict[str, Any]) -> StoredEvent:
-    """Return the event of a JSON object that `Event` refuses: what it refuses is set aside and kept.
+    """Return the event of a JSON object that `Event` refuses, with the refused values kept aside.
 
     Args:
-        data: the stored JSON object; changed.
+        data: the stored JSON object. It is modified.
     """
     unknown: list[tuple[Path, Any]] = []
     data.setdefault("author", "")
@@ -47,7 +48,7 @@ def event_with_unknown(data: dict[str, Any]) -> StoredEvent:
         try:
             event = StoredEvent.model_validate_json(to_json(data, inf_nan_mode="constants"))
         except ValidationError as error:
-            # From the back, so that what is taken out of a list does not move what is to be taken out next.
+            # Backwards, so that removing an item of a list does not move the items still to be removed.
             for detail in sorted(error.errors(), key=lambda detail: [str(step).zfill(9) for step in detail["loc"]], reverse=True):
                 _set_aside(data, detail, unknown)
             data.setdefault("author", "")
@@ -61,7 +62,7 @@ def event_with_unknown(data: dict[str, Any]) -> StoredEvent:
 
 
 def _set_aside(data: dict[str, Any], detail: ErrorDetails, unknown: list[tuple[Path, Any]]) -> None:
-    """Take the value that an error names, or the nearest one that holds it, out of `data`."""
+    """Remove from `data` the value that an error names, or its nearest container that can be removed."""
     place: Any = data
     path: list[str | int] = []
     holders: list[tuple[Any, str | int]] = []
@@ -77,7 +78,7 @@ def _set_aside(data: dict[str, Any], detail: ErrorDetails, unknown: list[tuple[P
         if isinstance(holder, dict):
             unknown.append((tuple(path), holder.pop(key)))
             return
-        # Taking a list's item away would move the others: take the list.
+        # Removing one item would move the others, so the whole list is removed.
         path.pop()
 
 

@@ -1,4 +1,4 @@
-"""Names of the tables that we add, and versions. Apart from the tables themselves, as reading needs no SQLAlchemy."""
+"""Names and versions of the tables that we add. Separate from `tables`, so that reading does not load SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from typing import Literal
 
 WrittenLayout = Literal["v1", "sqlite"]
 
+# One row for each commit, in commit order:
+#
+# - An event: `event_id` is set, `shared` holds the `user:` and `app:` part of its delta, `temp` a readable trace of its `temp:` keys.
+# - A session's creation: `event_id` is null, `baseline` holds the session's own first state, `shared` the user and app state that it set.
+#   For a fork, `temp` holds its origin (`lineage.dump_origin`), and `baseline` is null if its parent's first state was not recorded.
+# - The state of a user or an app when we first saw it: `session_id` is empty, `shared` holds all of it. For an app, `user_id` is empty.
+#
+# `writer` names the process; it is null for events that another program committed. `at` is in epoch microseconds; for a creation it is
+# the session's `create_time`.
 COMMITS = "inspector_commits"
-"""One row a commit, in commit order:
-
-- an event: `event_id`, the `user:` and `app:` part of its delta in `shared`, a readable trace of its `temp:` keys in `temp`;
-- a session's creation: `event_id` is null, `baseline` is the session's own first state, `shared` what it set for user and app. Of a fork,
-  `temp` says what it was made of (`lineage.dump_origin`), and `baseline` is null where nobody recorded its parent's first state;
-- what a user or app had when we first saw it: `session_id` is empty, `shared` is all of it (`user_id` empty: the app's).
-
-`writer` names the process, null for events that we found when we came by; `at` is epoch microseconds, for a creation the session's
-`create_time`.
-"""
 
 METADATA = "inspector_metadata"
-VERSION = "1"
-"""Of our own tables."""
-
-SCHEMA_VERSION = "1"
-"""Of google-adk's v1 layout."""
+VERSION = "1"  # version of our own tables
+SCHEMA_VERSION = "1"  # version of google-adk's v1 layout

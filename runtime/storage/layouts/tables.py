@@ -1,7 +1,7 @@
-"""The tables of the two layouts that are written, and those we add.
+"""Tables of the two layouts that are written, and the tables we add.
 
-`sessions`, `events`, `app_states`, `user_states` and `adk_internal_metadata` are google-adk's, so that it opens and continues our
-databases unchanged. What it has no place for stands in tables prefixed `inspector_`; a database that has them is ours.
+`sessions`, `events`, `app_states`, `user_states` and `adk_internal_metadata` are google-adk's tables, so it opens and continues our
+databases unchanged. Data that has no place in them is in tables prefixed `inspector_`; a database with those tables is ours.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class LayoutTables:
     """Tables of one layout.
 
     Attributes:
-        metadata: all of them, for `create_all`.
-        our_index: our only index on a table of google-adk's.
-        times_are_real: time columns hold epoch seconds instead of text or timestamps.
+        metadata: all the tables, for `create_all`.
+        our_index: our only index on one of google-adk's tables.
+        times_are_real: whether time columns hold epoch seconds instead of text or timestamps.
     """
 
     metadata: MetaData
@@ -48,14 +48,14 @@ def tables_of(layout: WrittenLayout) -> LayoutTables:
     metadata = MetaData()
     events = _v1(metadata) if layout == "v1" else _sqlite(metadata)
     _ours(metadata)
-    # In SQLite an index entry ends in the rowid: this one gives a session's events in commit order, from either end.
+    # SQLite index entries end in the rowid, so this index gives a session's events in commit order, in either direction.
     our_index = Index("inspector_idx_events_session", events.c.app_name, events.c.user_id, events.c.session_id)
     return LayoutTables(metadata, our_index, times_are_real=layout == "sqlite")
 
 
 def _v1(metadata: MetaData) -> Table:
     Table("adk_internal_metadata", metadata, _key("key"), Column("value", String(256), nullable=False))
-    # PostgreSQL: google-adk makes it jsonb, which changes numbers and refuses "\\u0000"; it reads and writes json just as well.
+    # On PostgreSQL google-adk creates jsonb, which changes numbers and refuses "\\u0000". It reads and writes json just as well.
     json = Text().with_variant(JSON(), "postgresql")
     _session_tables(metadata, lambda name: Column(name, String(128), nullable=False), DateTime(), json)
     events = Table(
@@ -121,7 +121,7 @@ def _ours(metadata: MetaData) -> None:
         Column("baseline", Text()),
         Column("shared", Text()),
         Column("temp", Text()),
-        # A number is never used again, also after the newest session was deleted.
+        # Numbers are never reused, not even after the newest session was deleted.
         sqlite_autoincrement=True,
     )
     columns = commits.c

@@ -1,4 +1,4 @@
-"""When a stored event happened, without decoding it."""
+"""The time of a stored event, read without decoding the event."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from runtime.events.event import Event
 from runtime.storage.layouts.event_format import EventRow
 
 _KEY = '"timestamp":'
-# What closes the text closes the event itself: a key right before it is the event's own.
+# The last brace of the text closes the event, so a key directly before it is the event's own.
 _LAST_KEY = re.compile(r'[,{]\s*"timestamp":\s*(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*\}\s*$')
 
 
 def timestamp_of(row: EventRow, decode: Callable[[EventRow], Event]) -> float:
-    """Return an event's own time, epoch seconds.
+    """Return an event's own time in epoch seconds.
 
     Args:
-        row: of the table `events`.
-        decode: of its layout; used where the time is not the last thing in the text, where google-adk and we write it.
+        row: a row of the table `events`.
+        decode: the layout's decoder, used if the time is not the last key of the text, where google-adk and we write it.
     """
     data = row[3]
     if isinstance(data, str):

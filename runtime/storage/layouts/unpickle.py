@@ -1,8 +1,8 @@
-"""A pickle taken apart without running anything of it.
+"""An unpickler that runs no code.
 
-The v0 layout keeps `events.actions` as a pickle, and a pickle is a program that may call any function of any module. Here every class or
-function that it names becomes an inert record, and calling it makes another one: nothing is imported, nothing runs. What comes out is plain
-data and records; the work is bounded in size, in steps and in time, whatever the bytes are.
+The v0 layout stores `events.actions` as a pickle, and a pickle is a program that may call any function of any module. Here every class or
+function that it names becomes an inert record, and calling it makes another record: nothing is imported and nothing runs. The result is
+plain data and records. Size, steps and time are limited for any input.
 """
 
 from __future__ import annotations
@@ -13,28 +13,27 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-LONGEST_PICKLE = 256 * 1024 * 1024
-_MOST_STEPS = 20_000_000
-_SECONDS = 10.0
-_STEPS_BETWEEN_LOOKS = 256
+LONGEST_PICKLE = 256 * 1024 * 1024  # bytes
+_MOST_STEPS = 20_000_000  # opcodes
+_SECONDS = 10.0  # for one pickle
+_STEPS_BETWEEN_LOOKS = 256  # opcodes between two checks of the clock
 _SIMPLE_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
-_LONGEST_KEY_NUMBER = 64
-"""Bytes: a longer whole number takes its time to be hashed."""
+_LONGEST_KEY_NUMBER = 64  # bytes; longer integers are slow to hash
 
 
 class UnpickleError(ValueError):
-    """These bytes are not a pickle, or one that would take too long to read."""
+    """The bytes are not a pickle, or exceed a limit."""
 
 
 class Record:
-    """An object that the pickle wanted: what it was to be made of.
+    """An object that the pickle describes but that is never created.
 
     Attributes:
         name: the class or function, with its module.
-        args: what it was to be called with; None for the class or function itself.
-        state: what its `__setstate__` was to be given.
-        items: what was to be appended or added to it.
-        pairs: the keys and values that were to be set on it.
+        args: the arguments of the call; None for the class or function itself.
+        state: the argument of `__setstate__`.
+        items: the items to append or add.
+        pairs: the keys and values to set.
     """
 
     __slots__ = ("args", "items", "name", "pairs", "state")
@@ -51,11 +50,11 @@ class Record:
 
 
 class SetItems(list[Any]):
-    """The items of a set: hashing what somebody else made up could take for ever."""
+    """The items of a set, kept as a list: hashing untrusted values could take unbounded time."""
 
 
 class OddKey:
-    """A key of a dict that is neither text, number nor None: hashing it could take for ever.
+    """A dict key that is not text, a number or None: hashing it could take unbounded time.
 
     Attributes:
         value: the key.
@@ -68,16 +67,16 @@ class OddKey:
 
 
 def unpickle(data: bytes) -> Any:
-    """Return what a pickle of any protocol holds, objects as `Record`s.
+    """Return the content of a pickle of any protocol, with objects as `Record`s.
 
     Args:
-        data: the pickle, from anybody.
+        data: an untrusted pickle.
 
     Raises:
-        UnpickleError: it is damaged, too long, or takes too long.
+        UnpickleError: the pickle is damaged, too long, or takes too long.
     """
     if len(data) > LONGEST_PICKLE:
-        raise UnpickleError(f"the pickle has {len(data):,} bytes, more than are read")
+        raise UnpickleError(f"the pickle has {len(data):,} bytes, more than the limit of {LONGEST_PICKLE:,}")
     try:
         return _Machine(data).run()
     except UnpickleError:
@@ -87,14 +86,14 @@ def unpickle(data: bytes) -> Any:
 
 
 class _Mark:
-    """Where on the stack the items of the next collection begin."""
+    """A mark on the stack: the items of the next collection begin here."""
 
 
 _MARK = _Mark()
 
 
 class _Machine:
-    """Pickle's stack machine. Each opcode of the protocols 0 to 5 is a method or an entry of the tables below."""
+    """Pickle's stack machine. Each opcode of protocols 0 to 5 is a method or an entry of the table below."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -122,7 +121,7 @@ class _Machine:
         if time.monotonic() > self._deadline:
             raise UnpickleError("the pickle takes too long")
 
-    # Reading its arguments
+    # Arguments of opcodes
 
     def take(self, count: int) -> bytes:
         if count < 0 or count > len(self._data) - self._at:
@@ -149,13 +148,13 @@ class _Machine:
     def _pop(self) -> Any:
         value = self._stack.pop()
         if value is _MARK:
-            raise UnpickleError("the pickle takes more than there is")
+            raise UnpickleError("the pickle pops more values than the stack has")
         return value
 
     def _top(self) -> Any:
         value = self._stack[-1]
         if value is _MARK:
-            raise UnpickleError("the pickle takes more than there is")
+            raise UnpickleError("the pickle pops more values than the stack has")
         return value
 
     def _pop_to_mark(self) -> list[Any]:
@@ -164,7 +163,7 @@ class _Machine:
                 items = self._stack[index + 1 :]
                 del self._stack[index:]
                 return items
-        raise UnpickleError("the pickle has an end without a beginning")
+        raise UnpickleError("the pickle ends a collection that it did not begin")
 
     # Collections
 
@@ -194,7 +193,7 @@ class _Machine:
         elif isinstance(target, list):
             target.extend(items)
         else:
-            raise UnpickleError("the pickle appends to what is no list")
+            raise UnpickleError("the pickle appends to a value that is not a list")
 
     def set_item(self) -> None:
         value = self._pop()
@@ -212,12 +211,12 @@ class _Machine:
             target.pairs.extend(zip(items[::2], items[1::2], strict=True))
         elif isinstance(target, dict):
             for index in range(0, len(items), 2):
-                # Keys can be made to collide: then each one costs as much as all before it.
+                # Keys crafted to collide make each insertion take time proportional to the dict's size.
                 if index % _STEPS_BETWEEN_LOOKS == 0:
                     self._look_at_the_clock()
                 target[_hashable(items[index])] = items[index + 1]
         else:
-            raise UnpickleError("the pickle sets keys of what is no dict")
+            raise UnpickleError("the pickle sets keys of a value that is not a dict")
 
     def pop(self) -> None:
         self._stack.pop()
@@ -236,11 +235,11 @@ class _Machine:
     def get(self, index: int) -> None:
         self.push(self._memo[index])
 
-    # Objects: never made, only recorded
+    # Objects: recorded, never created
 
     def named(self, module: Any, name: Any) -> None:
         if not isinstance(module, str) or not isinstance(name, str):
-            raise UnpickleError("the pickle names a class by what is no text")
+            raise UnpickleError("the pickle names a class with a value that is not text")
         self.push(Record(f"{module}.{name}"))
 
     def named_on_stack(self) -> None:
@@ -263,7 +262,7 @@ class _Machine:
     def _push_call(self, callee: Any, args: tuple[Any, ...]) -> None:
         name = callee.name if isinstance(callee, Record) else type(callee).__name__
         if name == "_codecs.encode" and len(args) == 2 and isinstance(args[0], str) and args[1] == "latin1":
-            # How bytes are written before protocol 3.
+            # The form of bytes before protocol 3.
             self.push(args[0].encode("latin-1"))
         else:
             self.push(Record(name, args))
@@ -272,7 +271,7 @@ class _Machine:
         state = self._pop()
         target = self._top()
         if not isinstance(target, Record):
-            raise UnpickleError("the pickle sets the state of what is no object")
+            raise UnpickleError("the pickle sets the state of a value that is not an object")
         target.state = state
 
     def persistent(self, reference: Any) -> None:
@@ -314,7 +313,7 @@ _STOP = ord(".")
 _OPCODES: dict[int, Callable[[_Machine], None]] = {
     opcode[0]: work
     for opcode, work in {
-        # What does not matter here: the protocol, and frames of bytes
+        # Ignored: the protocol number and frames
         b"\x80": lambda m: m.take(1) and None,
         b"\x95": lambda m: m.take(8) and None,
         # The stack and the memo

@@ -45,7 +45,7 @@ def test_its_tables_are_shown_below_a_sentence_and_nothing_is_changed(
     opened(file)
     page = inspector.window.foreign_database
     assert inspector.window.page is page
-    assert page.text.startswith(f"{file} is no session database: its table sessions has no column app_name, ")
+    assert page.text.startswith(f"{file} is not a session database: its table sessions has no column app_name, ")
     names = page.tables.tables
     listed = [tuple(names.item(row, column).text() for column in range(2)) for row in range(names.rowCount())]
     assert listed == [("ants", "0"), ("birds", "1"), ("sessions", "0")]
@@ -97,7 +97,7 @@ def test_among_several_it_is_said_what_it_is(inspector: Inspector, file: Path, s
     opened(file, story_db)
     assert inspector.window.page is inspector.window.workbench
     (message,) = inspector.window.message_bar.messages
-    assert message.text.startswith(f"{file} is no session database: ")
+    assert message.text.startswith(f"{file} is not a session database: ")
 
 
 def test_sessions_that_are_there_on_reload_are_shown(

@@ -38,7 +38,7 @@ READABLE = {
     "v1_update_time_later_than_last_event.db": "the session was updated after its last event",
 }
 NOTES = {
-    "v1_metadata_table_without_row.db": "has no schema_version: google-adk will not open it",
+    "v1_metadata_table_without_row.db": "has no schema_version, so google-adk refuses to open it",
     "v1_no_metadata_table.db": "has no table adk_internal_metadata",
 }
 LAST_UPDATE = {"v1_timestamps_without_microseconds.db": 1795000004.0, "v1_update_time_later_than_last_event.db": 1795000100.125}

@@ -1,1 +1,1 @@
-"""Connections to a database: URLs, files, servers, the database thread, errors."""
+"""Connections to a database: URLs, files, servers, the database thread and errors."""

@@ -1,4 +1,4 @@
-"""A copy of somebody else's database before we write to it for the first time."""
+"""A backup of another program's database, made before our first write to it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ logger = logging.getLogger(__name__)
 
 
 def back_up(connection: sqlite3.Connection, file: Path) -> Path:
-    """Copy a database beside itself, such as `session.db.backup-20261121-113000`.
+    """Copy a database to a file beside it, such as `session.db.backup-20261121-113000`.
 
     Args:
         connection: an open connection to the database, not in a transaction.
-        file: its file.
+        file: the database's file.
 
     Returns:
-        The copy, complete: an interrupted copy bears another name.
+        The complete copy. An interrupted copy never has this name.
 
     Raises:
         sqlite3.Error: the copy cannot be written.
-        OSError: likewise.
+        OSError: the copy cannot be written.
     """
     backup = free_name(file.with_name(file.name + time.strftime(".backup-%Y%m%d-%H%M%S")))
     unfinished = backup.with_name(backup.name + ".unfinished")
@@ -37,12 +37,12 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    logger.info("Before its first write %s was copied to %s.", file.name, backup)
+    logger.info("Copied %s to %s before the first write.", file.name, backup)
     return backup
 
 
 def free_name(wished: Path) -> Path:
-    """Return a name that no file has: the wished one, or it with a number."""
+    """Return a name that no file has: `wished`, with a number appended if it is taken."""
     name, number = wished, 1
     while name.exists():
         number += 1

@@ -1,4 +1,4 @@
-"""What a database's error means, in a sentence for the person who has to do something about it."""
+"""Sentences for users about a database driver's errors: what happened, and what to do."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _SENTENCES = {
 _SERVER_SENTENCES = {
     "28": "{name} does not let this user in: check user name and password.",
     "3D000": "there is no database {name}.",
-    "42501": "this user may not do that in {name}.",
+    "42501": "this user does not have the permission to do that in {name}.",
     "25006": "{name} is read-only.",
     "53100": "the disk of {name} is full. Free some space and try again.",
-    "55P03": "somebody else has kept a session of {name} locked for too long. Try again.",
+    "55P03": "another process has kept a session of {name} locked for too long. Try again.",
     "57014": "{name} took too long to answer.",
     "22001": "a name or id is too long for {name}, which has room for 128 characters.",
 }
+# SQLSTATEs after which a retry helps: connection lost, server shutting down, too many connections, serialization failure, deadlock.
 _LOST = ("08", "57P", "53300", "40001", "40P01")
-"""SQLSTATEs after which trying again helps: connection gone, server going down, all places taken, two writers in each other's way."""
 
 
 def storage_error(error: Exception, name: str) -> StorageError:
-    """Return our error for one of the driver's or SQLAlchemy's.
+    """Return our error for an error of the driver or of SQLAlchemy.
 
     Args:
-        error: what was raised.
-        name: what to call the database.
+        error: the driver's or SQLAlchemy's error.
+        name: the database's name in the sentence.
     """
-    wrapped = getattr(error, "orig", None)  # SQLAlchemy's, which is not loaded to read a file
+    wrapped = getattr(error, "orig", None)  # SQLAlchemy's wrapper; SQLAlchemy is not loaded to read a file
     cause = wrapped if isinstance(wrapped, Exception) else error
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
         if code & 0xFF == sqlite3.SQLITE_NOTADB:
-            return NotASessionDatabaseError(f"{name} is no SQLite database, or it is encrypted.")
+            return NotASessionDatabaseError(f"{name} is not an SQLite database, or it is encrypted.")
         sentence = _SENTENCES.get(code & 0xFF)
         if sentence:
             return StorageError(_sentence(sentence.format(name=name)))
@@ -55,7 +55,7 @@ def storage_error(error: Exception, name: str) -> StorageError:
 
 
 def is_repeated_row(error: Exception) -> bool:
-    """Return whether a driver's integrity error says that a row with this key is there already."""
+    """Return whether a driver's integrity error means that a row with this key already exists."""
     repeated = (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE)
     return getattr(error, "sqlite_errorcode", None) in repeated or getattr(error, "sqlstate", None) == "23505"
 
@@ -67,9 +67,9 @@ def _server_error(cause: BaseException, name: str) -> StorageError:
             return StorageError(_sentence(sentence.format(name=name)))
     first_line = str(cause).strip().split("\n")[0].rstrip(".") + "."
     if "too many clients" in str(cause) or "connection slots" in str(cause) or state == "53300":
-        return ConnectionLostError(f"{name} has no free place for another connection. Try again later, or let it accept more.")
+        return ConnectionLostError(f"{name} accepts no more connections. Try again later, or raise its limit (max_connections).")
     if state.startswith(_LOST):
-        return ConnectionLostError(f"{name} cannot be reached just now: {first_line}")
+        return ConnectionLostError(f"{name} cannot be reached at the moment: {first_line}")
     if type(cause).__name__ in ("OperationalError", "InterfaceError") and not state:
         if "password" in str(cause):
             return StorageError(f"{name} does not let this user in: check user name and password.")

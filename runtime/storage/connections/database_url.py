@@ -1,4 +1,4 @@
-"""What a person calls a database, as an SQLAlchemy URL of the driver we use."""
+"""Conversion of file paths and URLs that users give to SQLAlchemy URLs for our drivers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,20 @@ if TYPE_CHECKING:
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
-
-_WITH_PASSWORD: dict[str, URL] = {}
-"""What `keep_password` was given, by how it is shown. In memory only."""
+_WITH_PASSWORD: dict[str, URL] = {}  # displayed URL → URL with password, from `keep_password`; kept in memory only
 
 
 def keep_password(target: str, password: str = "") -> str:
-    """Return how to call a database on a server from now on: its URL without the password, which this process remembers.
+    """Return a server database's URL without the password, and remember the password in this process.
 
-    So no list, message or copied command line can show it.
+    Lists, messages and copied command lines use the returned URL, so they cannot show the password.
 
     Args:
-        target: an URL, with or without a password.
-        password: taken in place of the URL's, if there is one.
+        target: a URL, with or without a password.
+        password: replaces the password in the URL unless it is empty.
 
     Raises:
-        StorageError: it is an URL of a database that we do not serve.
+        StorageError: the URL's database is not supported.
     """
     url = database_url(target)
     if password:
@@ -40,13 +38,13 @@ def keep_password(target: str, password: str = "") -> str:
 
 
 def database_url(target: str | URL) -> URL:
-    """Return the URL of a file path or of any of google-adk's URLs, with the synchronous driver we use.
+    """Return the URL for a file path or a URL of google-adk, with our synchronous driver.
 
     Args:
         target: a file path, or an SQLAlchemy URL such as `sqlite+aiosqlite:///./my.db` or `postgresql+asyncpg://…`.
 
     Raises:
-        StorageError: it is an URL of a database that we do not serve.
+        StorageError: the URL's database is not supported.
     """
     from sqlalchemy.engine import URL, make_url
     from sqlalchemy.exc import ArgumentError
@@ -58,8 +56,8 @@ def database_url(target: str | URL) -> URL:
     try:
         url = make_url(target)
     except (ArgumentError, ValueError) as error:  # ValueError: a port that is not a number
-        # Not said what it is: it may hold a password.
-        raise StorageError("This is no database URL; one looks like postgresql://user@host/database.") from error
+        # The message does not quote the input, which may contain a password.
+        raise StorageError("This is not a database URL. An example is postgresql://user@host/database.") from error
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         name = url.get_backend_name()
@@ -70,12 +68,12 @@ def database_url(target: str | URL) -> URL:
 
 
 def named_file(target: str) -> Path | None:
-    """Return the file that a path or an SQLite URL names, None for a database in memory or on a server.
+    """Return the file that a path or an SQLite URL names, or None for a database in memory or on a server.
 
-    Of a path without SQLAlchemy, which takes 20 MB and 150 ms to load: a window that only looks at a file needs none of it.
+    A path is handled without loading SQLAlchemy, which a window that only reads files does not need.
 
     Raises:
-        StorageError: it is an URL of a database that we do not serve.
+        StorageError: the URL's database is not supported.
     """
     if _is_url(target):
         return file_of(database_url(target))
@@ -87,28 +85,28 @@ def _is_url(target: str) -> bool:
 
 
 def shown_url(url: URL) -> str:
-    """Return what to call a database on a server: its URL without driver and password."""
+    """Return a server database's URL for display, without driver and password."""
     query = {name: value for name, value in url.query.items() if "pass" not in name}
     return url._replace(drivername=url.get_backend_name(), password=None).set(query=query).render_as_string(hide_password=True)
 
 
 def without_password(target: str) -> str:
-    """Return a path as it is, and a database's URL as it may be written down: without its password.
+    """Return a path unchanged, and a database's URL without its password.
 
     Raises:
-        StorageError: it is an URL of a database that we do not serve.
+        StorageError: the URL's database is not supported.
     """
     return shown_url(database_url(target)) if "://" in target else target
 
 
 def without_written_password(written: str) -> str:
-    """Return what was typed as a URL, which need not be one, without what may be a password in it."""
+    """Return text typed as a URL, valid or not, without the part that may be a password."""
     kept = re.sub(r"(?<=://)([^:@/]*):.*@", r"\1@", written)
     return re.sub(r"([?&][^=&]*pass[^=&]*=)[^&]*", r"\1", kept)
 
 
 def file_of(url: URL) -> Path | None:
-    """Return the file of an SQLite URL, None for a database in memory or on a server."""
+    """Return the file of an SQLite URL, or None for a database in memory or on a server."""
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
     name = str(url.database)

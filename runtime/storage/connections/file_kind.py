@@ -1,11 +1,11 @@
-"""What a file is that is not an SQLite database, told by how it begins."""
+"""Detection of what a file is that is not an SQLite database, from its first bytes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 _SQLITE = b"SQLite format 3\0"
-_LOOKED_AT = 4_096
+_LOOKED_AT = 4_096  # bytes
 _BEGINNINGS = {
     b"\x89PNG\r\n\x1a\n": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -23,13 +23,13 @@ _INSIDE = {8: (b"DUCK", "a DuckDB database"), 257: (b"ustar", "a tar archive")}
 
 
 def not_sqlite(file: Path) -> str | None:
-    """Return what a file seems to be, for a sentence that begins with its name; None if it begins as an SQLite database does.
+    """Return what a file seems to be, as the rest of a sentence that begins with its name, or None if it looks like an SQLite database.
 
     Args:
-        file: exists, is not empty, and is not open as a database in this process.
+        file: an existing file that is not empty and not open as a database in this process.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with file.open("rb") as opened:
         begin = opened.read(_LOOKED_AT)
@@ -41,14 +41,14 @@ def not_sqlite(file: Path) -> str | None:
     for place, (sign, kind) in _INSIDE.items():
         if begin[place:].startswith(sign):
             return f"seems to be {kind}"
-    return _text(begin) or "is no SQLite database, or it is encrypted"
+    return _text(begin) or "is not an SQLite database, or it is encrypted"
 
 
 def _text(begin: bytes) -> str | None:
     try:
         text = begin.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.start < len(begin) - 3:  # more than a character cut in two
+        if error.start < len(begin) - 3:  # not just a character cut in two at the end
             return None
         text = begin[: error.start].decode("utf-8")
     if "\0" in text:

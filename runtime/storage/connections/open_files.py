@@ -1,7 +1,7 @@
-"""Which database files this process has open with locks.
+"""A registry of the database files that this process has open with locks.
 
-POSIX drops all of a process's locks on a file when it closes *any* descriptor of that file. So a file that SQLite has open here must not
-be opened by hand as well, not even to look who else uses it.
+POSIX drops all of a process's locks on a file when the process closes *any* descriptor of that file. So a file that SQLite has open here
+must not be opened in another way as well, not even to check for other users.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class OpenFiles:
-    """Counts open connections by file."""
+    """The number of open connections for each file."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class OpenFiles:
 
     @contextmanager
     def exclusive(self, file: Path) -> Iterator[bool]:
-        """Keep connections to `file` from being opened; give whether none is open, so that the file may be opened by hand meanwhile."""
+        """Block new connections to `file`; yield whether none is open, so that the caller may open the file directly meanwhile."""
         with self._lock:
             yield self._counts[file.resolve()] == 0
 

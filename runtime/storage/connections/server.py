@@ -1,4 +1,4 @@
-"""What is different about a database on a PostgreSQL server."""
+"""Special handling of databases on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAY_CHANGE = re.compile(r"\\u0000|\d[eE]\+?\d|-0\.0")
 
 
 def set_up_server(connection: Any, _record: object) -> None:
-    """Set up a new connection: JSON stays text, and nobody waits for a lock for ever."""
+    """Set up a new connection: JSON is returned as text, waiting for a lock times out, and times are UTC."""
     from psycopg.types.string import TextLoader
 
     for name in ("json", "jsonb"):
@@ -32,7 +32,7 @@ def set_up_server(connection: Any, _record: object) -> None:
 
 
 def server_tables(connection: DriverConnection) -> dict[str, dict[str, str]]:
-    """Return the tables that are, or may be, of a session database: name → column name → type. A server's database may have others."""
+    """Return the tables that may belong to a session database: name → column name → type. Other tables are ignored."""
     rows = connection.execute(
         "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema()"
         " ORDER BY table_name, ordinal_position"
@@ -45,14 +45,14 @@ def server_tables(connection: DriverConnection) -> dict[str, dict[str, str]]:
 
 
 def check_jsonb(text: str, path: str) -> None:
-    """Refuse JSON that jsonb, google-adk's type, would give back changed.
+    """Refuse JSON that jsonb, google-adk's column type, would change.
 
     Args:
         text: JSON.
-        path: what to call it in the error.
+        path: the value's name in the error.
 
     Raises:
-        UnstorableValueError: it has a text with a NUL, or a number that jsonb writes in another way that means another number.
+        UnstorableValueError: the JSON has a text with a NUL character, or a number that changes its value in jsonb.
     """
     if not _MAY_CHANGE.search(text):
         return
@@ -68,7 +68,7 @@ def _check(value: Any, path: str) -> None:
         for index, item in enumerate(value):
             _check(item, f"{path}[{index}]")
     elif isinstance(value, str) and "\0" in value:
-        raise UnstorableValueError(path, "PostgreSQL's jsonb has no NUL character")
+        raise UnstorableValueError(path, "PostgreSQL's jsonb cannot store the NUL character")
     elif isinstance(value, float) and math.isfinite(value):
         written = json.loads(format(Decimal(repr(value)), "f"))
         if written != value or (value == 0 and math.copysign(1, value) < 0):

@@ -1,14 +1,16 @@
-"""Somebody else's SQLite file, read without changing a byte of it or leaving a file behind.
+"""Reading of another program's SQLite file without changing it or leaving files behind.
 
-How a file may be opened depends on who else uses it, and that changes while we look:
+How a file may be opened depends on the other processes that use it, which may change at any moment. "Companions" are the files `-wal` and
+`-journal`.
 
-- it has no companions (`-wal`, `-journal`): nobody is writing. `immutable=1` takes no lock and makes no file; whether the file changed
-  while we read is seen afterwards, and then it is read again;
-- the same, but it was changed a moment ago and keeps a rollback journal: somebody writes again and again. Read only, with its lock, which
-  leaves no file behind in that mode;
-- it has a write-ahead log, and somebody has it open: a private copy that is kept up to date, see `wal_copy.py`;
-- the same, but it is too large for that, or has a rollback journal: read only, in one short transaction;
-- it has, and nobody has it open: a writer died. Reading would repair the file, so a private copy of all of them is read instead.
+- No companions: the file is not being written. `immutable=1` takes no lock and creates no file. If the file's stamp has changed after
+  the read, it is read again.
+- No companions, but the file changed a moment ago and uses a rollback journal: it is probably written repeatedly. It is opened
+  read-only with a lock, which leaves no file behind in that journal mode.
+- A write-ahead log, and another process has the database open: a private copy is kept up to date and read, see `wal_copy.py`.
+- As before, but too large to copy, or with a rollback journal: opened read-only, in one short transaction.
+- Companions, and no process has the database open: a writer died. Reading would repair the file, so a private copy of the file and its
+  companions is read instead.
 """
 
 from __future__ import annotations
@@ -36,31 +38,28 @@ Way = Literal["unused", "watched", "in use", "left behind"]
 
 _COMPANIONS = ("-wal", "-journal")
 _TRIES, _TRIES_TO_COPY = 20, 5
+# A damaged file can send SQLite into a loop: a read may take this many seconds, plus the time for the file's size.
 _PATIENCE, _BYTES_PER_SECOND = 1.5, 20e6
-"""A damaged file can send SQLite in circles: a read may take this many seconds, and longer by its size."""
-
-_STILL_WRITTEN = 1.0
-"""Seconds since the last change in which the next one is to be expected."""
-
-_LONGEST_VALUE = 512 * 1024 * 1024
+_STILL_WRITTEN = 1.0  # seconds after a change in which another one is expected
+_LONGEST_VALUE = 512 * 1024 * 1024  # bytes
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
 _FUNCTIONS = {"count", "max", "min", "sum", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
-# SQLite's file format: where a database says how it may be read, and how long a journal's magic number is.
+# SQLite's file format: offset of the read version in a database, and length of a journal's magic number.
 _READ_VERSION, _JOURNAL_MAGIC = 19, 8
-# Where SQLite's locks lie in a file.
+# Byte range of a file that SQLite locks.
 _LOCK_START, _LOCK_LENGTH = 0x40000000, 512
 
 
 class _Changing(Exception):
-    """The log is being tidied away, or is gone that was there a moment ago: the file has to be looked at again."""
+    """The write-ahead log is disappearing or has disappeared: inspect the file again."""
 
 
 class SqliteFile:
-    """Reads a file that may belong to anybody and hold anything.
+    """A reader of an untrusted file that other processes may be using.
 
     Args:
         file: an existing file.
-        readable: says of which tables anything may be read; of those that a session database has, if it is not given.
+        readable: whether a table may be read. By default, only the tables of a session database may.
     """
 
     def __init__(self, file: Path, readable: Callable[[str], bool] | None = None) -> None:
@@ -75,17 +74,17 @@ class SqliteFile:
         self._stopped = False
 
     def stop(self) -> None:
-        """Break off what is being read, in whatever thread, and everything after it."""
+        """Interrupt the current read, in any thread, and all later ones."""
         self._stopped = True
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a piece of work that only reads, on a consistent view of the file.
+        """Run a function that only reads, on a consistent view of the file.
 
         Args:
-            work: run again if the file was changed meanwhile; fetches everything it returns.
+            work: called again if the file changed meanwhile. It fetches all the rows that it returns.
 
         Raises:
-            StorageError: the file cannot be read, is damaged, or is not a database; a sentence says which.
+            StorageError: the file cannot be read, is damaged, or is not a database; the message says which.
         """
         self._not_copied = 0
         try:
@@ -106,12 +105,12 @@ class SqliteFile:
             raise StorageError(f"There is no file {self.file}.") from None
         except OSError as error:
             raise StorageError(f"{self.file} cannot be read: {error.strerror or error}.") from error
-        raise StorageError(f"{self.file} is being written to all the time and could not be read. Try again.")
+        raise StorageError(f"{self.file} is being written continuously and could not be read. Try again.")
 
     def _storage_error(self, error: Exception) -> StorageError:
         if isinstance(error, UnicodeDecodeError):
-            # The driver decodes names itself, before anybody is asked.
-            return StorageError(f"{self.file} is damaged: a name in it is no text. Restore a backup.")
+            # The driver decodes names itself and ignores `text_factory`.
+            return StorageError(f"{self.file} is damaged: a name in it is not valid text. Restore a backup.")
         return storage_error(error, str(self.file))
 
     def _read_once(self, look: tuple[Way, object], work: Callable[[sqlite3.Connection], T]) -> T:
@@ -123,11 +122,11 @@ class SqliteFile:
         finally:
             connection.rollback()
             if self._opened_as == "in use":
-                # Held any longer it would keep the writer from tidying up, and companions would be left behind.
+                # An open connection would keep the last writer from removing the companions when it closes.
                 self.close_connection()
 
     def close(self) -> None:
-        """Let go of the file and of the private copy, if there is one."""
+        """Close the connection and delete the private copy, if there is one."""
         self.close_connection()
         self._wal_copy.close()
         if self._copy:
@@ -135,7 +134,7 @@ class SqliteFile:
             self._copy = None
 
     def close_connection(self) -> None:
-        """Let go of the file until the next read."""
+        """Close the connection; the next read opens it again."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -144,7 +143,7 @@ class SqliteFile:
         self._opened_as = None
 
     def _look(self) -> tuple[Way, object]:
-        """Return how the file may be read now, and what must stay the same for what was read to be true."""
+        """Return how the file may be read now, and the stamps that must be unchanged after the read."""
         with open_file_registry.exclusive(self.file) as is_free:
             if not is_free:
                 return "in use", ()
@@ -163,12 +162,12 @@ class SqliteFile:
         return ("left behind" if companions else "unused"), stamps
 
     def _is_copied(self, companions: list[Path]) -> bool:
-        """Return whether a database in use is read from a copy; nobody here has it open."""
+        """Return whether a database in use is read from a copy. This process must not have it open."""
         has_log = [companion.name for companion in companions] == [f"{self.file.name}-wal"]
         try:
             return has_log and self._wal_copy.is_small
         except FileNotFoundError:
-            return True  # its writer is leaving; that is found out when it is copied
+            return True  # its writer is closing it; copying will find out
 
     def _connect(self, look: tuple[Way, object]) -> sqlite3.Connection:
         way = look[0]
@@ -199,7 +198,7 @@ class SqliteFile:
             except FileNotFoundError:
                 raise _Changing from None
         if copy is None and is_free and self._not_copied < _TRIES_TO_COPY:
-            # Most likely its writer is about to leave: to open it now would be the worst moment.
+            # The writer is probably about to close the database: the worst moment to open it.
             self._not_copied += 1
             raise _Changing
         return copy
@@ -217,7 +216,7 @@ class SqliteFile:
         copy = Path(self._copy.name) / "copy.db"
         with open_file_registry.exclusive(self.file) as is_free:
             if not is_free:
-                raise sqlite3.OperationalError("it has been opened meanwhile")
+                raise sqlite3.OperationalError("it was opened in this process meanwhile")
             shutil.copyfile(self.file, copy)
             for suffix in _COMPANIONS:
                 companion = self.file.with_name(self.file.name + suffix)
@@ -233,7 +232,7 @@ class SqliteFile:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(lambda: self._stopped or time.monotonic() > self._deadline, 20_000)
         connection.set_authorizer(self._allow)
-        # Text that is not UTF-8 is somebody's mistake, not a reason to show nothing.
+        # Text that is not UTF-8 is displayed with replacement characters rather than not at all.
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
 
     def _allow(self, action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
@@ -255,14 +254,14 @@ def _is_known_table(name: str) -> bool:
 def _stamp(file: Path) -> tuple[int, int, int]:
     stat = file.stat()
     if abs(time.time() - stat.st_mtime) < CLOCK_TICK:
-        # A change right now could bear the same stamp as the last one.
+        # Another change within the clock tick could leave the stamp the same.
         time.sleep(CLOCK_TICK)
         stat = file.stat()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def _counts(companion: Path) -> bool:
-    """Return whether a companion may hold something; writers that keep their journal empty it, or its first bytes."""
+    """Return whether a companion may hold data. Writers that keep their journal truncate it or zero its first bytes."""
     try:
         if not companion.name.endswith("-journal"):
             return companion.exists()
@@ -273,14 +272,14 @@ def _counts(companion: Path) -> bool:
 
 
 def _keeps_journal(file: Path) -> bool:
-    """Return whether writers of a database keep a rollback journal, and no write-ahead log."""
+    """Return whether a database uses a rollback journal instead of a write-ahead log."""
     with file.open("rb") as opened:
         opened.seek(_READ_VERSION)
         return opened.read(1) == b"\x01"
 
 
 def _is_locked(file: Path) -> bool:
-    """Return whether another process has the database open (in WAL mode) or is writing to it; where that cannot be asked, True."""
+    """Return whether another process has the database open (in WAL mode) or is writing to it; True where this cannot be found out."""
     if sys.platform != "linux":
         return True
     import fcntl  # not on Windows

@@ -1,9 +1,9 @@
-"""A private copy of a database that somebody is writing to with a write-ahead log, kept up to date.
+"""An up-to-date private copy of a database that another process writes with a write-ahead log.
 
-A connection of ours would be in the writer's way: the last one to close a database tidies its log away, and cannot while we read; and one
-that opens a database whose writer has just left makes a log of its own. Both would leave files behind. So we take no part in it. The main
-file changes only when a checkpoint moves the log's pages into it; what is appended to the log carries checksums, and SQLite takes of a copy
-as much as is whole. A copy is good if no checkpoint came between: the main file and the beginning of the log are what they were.
+A connection of ours could leave files behind: the last connection to close a database removes its log, but cannot while we read, and a
+connection that opens a database whose writer has just closed it creates a new log. So we copy the files instead. The main file changes
+only when a checkpoint moves pages of the log into it. Frames in the log carry checksums, and SQLite reads the complete frames of a copy.
+A copy is consistent if no checkpoint happened meanwhile: the main file's stamp and the log's header are unchanged.
 """
 
 from __future__ import annotations
@@ -13,19 +13,16 @@ import tempfile
 import time
 from pathlib import Path
 
-CLOCK_TICK = 0.02
-"""Seconds that a file's time stamp may be coarse by."""
-
-LARGEST = 64_000_000
-"""Bytes of a database and its log that are copied; larger ones are read in place."""
+CLOCK_TICK = 0.02  # seconds; resolution of a file's time stamp
+LARGEST = 64_000_000  # bytes of a database and its log; larger databases are read in place
 
 _TRIES = 3
-_LOG_HEADER = 32
+_LOG_HEADER = 32  # bytes
 Stamp = tuple[int, int, int]
 
 
 class WalCopy:
-    """Copies as little as it can: the log each time it grew, the main file after a checkpoint.
+    """A private copy of a database. The log is copied when it grows, the main file only after a checkpoint.
 
     Args:
         file: the database.
@@ -43,27 +40,27 @@ class WalCopy:
         """Whether the database is small enough to be copied.
 
         Raises:
-            OSError: it is gone.
+            OSError: the database or its log does not exist any more.
         """
         return 0 < self._file.stat().st_size + self._log.stat().st_size <= LARGEST
 
     @property
     def is_current(self) -> bool:
-        """Whether nothing was written since it was brought up to date.
+        """Whether the database is unchanged since the copy was brought up to date.
 
         Raises:
-            OSError: the database is gone.
+            OSError: the database or its log does not exist any more.
         """
         return self._seen is not None and self._seen == (_stamp(self._file), _stamp(self._log))
 
     def bring_up_to_date(self) -> Path | None:
-        """Copy what is new; nobody in this process may have the database open, nor the copy.
+        """Copy the changes. This process must not have the database or the copy open.
 
         Returns:
-            The copy; None if the database is changing too fast.
+            The copy, or None if the database is changing too fast.
 
         Raises:
-            OSError: it cannot be read, or the copy not written.
+            OSError: the database cannot be read, or the copy cannot be written.
         """
         self._seen = None
         if self._folder is None:
@@ -72,7 +69,7 @@ class WalCopy:
         for _ in range(_TRIES):
             main = _stamp(self._file)
             if _is_fresh(main):
-                time.sleep(CLOCK_TICK)  # another change could bear the same stamp
+                time.sleep(CLOCK_TICK)  # another change could leave the same stamp
                 continue
             log, is_whole = _stamp(self._log), self._copy(copy, main)
             if is_whole and _stamp(self._file) == main:
@@ -87,12 +84,12 @@ class WalCopy:
         self._folder = self._copied = self._seen = None
 
     def _copy(self, copy: Path, main: Stamp) -> bool:
-        """Return whether the log was the same one before and after it was copied."""
+        """Copy the changed files, and return whether the log's header stayed the same meanwhile."""
         if main != self._copied:
             self._copied = None
             shutil.copyfile(self._file, copy)
             self._copied = main
-        # What SQLite noted about the last log.
+        # SQLite's index of the previous log.
         copy.with_name(copy.name + "-shm").unlink(missing_ok=True)
         begin = self._log_header()
         shutil.copyfile(self._log, copy.with_name(copy.name + "-wal"))

@@ -138,7 +138,7 @@ class Database:
             try:
                 return work()
             except ConnectionLostError as error:
-                known = self._was_connected or "no free place" in str(error)
+                known = self._was_connected or "accepts no more connections" in str(error)
                 if not known or time.monotonic() > give_up:
                     raise
                 self._disconnect()

@@ -292,7 +292,7 @@ def test_a_file_that_becomes_something_else(file: Path, watch: Callable[[], Watc
     watched.look()
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 5_000)
     watched.look()
-    assert "is no SQLite database" in str(watched.tail.problem)
+    assert "is not an SQLite database" in str(watched.tail.problem)
 
 
 def test_nothing_is_read_while_nothing_changes(watched: Watched, writer: SqlWriter, monkeypatch: pytest.MonkeyPatch) -> None:

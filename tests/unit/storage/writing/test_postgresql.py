@@ -193,7 +193,7 @@ async def test_no_place_for_another_connection(url: str, monkeypatch: pytest.Mon
                 taken.append(psycopg.connect(url))
         monkeypatch.setattr(database_module, "_PATIENCE", 0.3)
         async with DatabaseSessionService(url) as service:
-            with pytest.raises(StorageError, match="no free place"):
+            with pytest.raises(StorageError, match="accepts no more connections"):
                 await new_session(service)
         monkeypatch.setattr(database_module, "_PATIENCE", 30.0)
         async with DatabaseSessionService(url) as service:

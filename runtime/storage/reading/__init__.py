@@ -1,1 +1,1 @@
-"""Read any session database without changing a byte of it."""
+"""Reading of any session database without changing it."""

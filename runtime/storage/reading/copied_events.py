@@ -1,4 +1,4 @@
-"""A session's events in a small database in memory: what is not JSON in an SQLite file is paged through and searched like what is."""
+"""A session's events in an in-memory database, so that pickled events and a server's events are paged and searched as JSON in SQLite."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 class Readable(Protocol):
-    """What can be read in one transaction: an SQLite file, a database on a server, or a copy in memory."""
+    """A source that can be read in one transaction: an SQLite file, a database on a server, or a copy in memory."""
 
     def read(self, work: Callable[[Any], T]) -> T:
-        """Run a piece of work that only reads."""
+        """Run a function that only reads."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection."""
 
 
 class CopiedEvents:
-    """Holds one session's events as rows of google-adk's v1 layout.
+    """One session's events as rows of google-adk's v1 layout.
 
     Args:
         key: the session.
@@ -42,11 +42,11 @@ class CopiedEvents:
         )
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a piece of work that only reads."""
+        """Run a function that only reads."""
         return work(self._connection)
 
     def close(self) -> None:
-        """Let go of the copy."""
+        """Delete the copy."""
         self._connection.close()
 
     def __del__(self) -> None:

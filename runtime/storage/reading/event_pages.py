@@ -1,6 +1,6 @@
-"""A stored session's events by their place in it: a piece is read when somebody looks at it, so that no session is too long.
+"""A stored session's events by index, read in pages on demand, so that sessions of any length can be displayed.
 
-Every method reads at most the places it is asked for, in one short transaction; so others can read in between, and whoever asks can stop.
+Every method reads at most the requested range, in one short transaction. So other readers get their turn, and a caller can stop in between.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
 
-# A search by the session's index would have to be sorted, and reads pages in another order than they lie in the file.
+# Using the session's index would need a sort, and would read database pages out of file order.
 _PIECE = (
     "FROM events NOT INDEXED WHERE rowid BETWEEN :first AND :last"
     " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
@@ -29,11 +29,11 @@ _FILES = "coalesce(json_extract(event_data, '$.actions.artifact_delta'), json_ex
 
 
 class Found(NamedTuple):
-    """A condition that SQLite checks.
+    """An SQL condition on events.
 
     Attributes:
-        sql: over the column `event_data`; its parameters have names that begin with `find_`.
-        parameters: their values.
+        sql: a condition on the column `event_data`; the names of its parameters begin with `find_`.
+        parameters: values of the parameters.
     """
 
     sql: str
@@ -41,11 +41,11 @@ class Found(NamedTuple):
 
 
 class SavedFiles(NamedTuple):
-    """What an event says was saved.
+    """The files that an event saved.
 
     Attributes:
-        place: the event's.
-        author: whose event it is.
+        place: the event's index.
+        author: the event's author.
         versions: file name → version.
     """
 
@@ -55,7 +55,7 @@ class SavedFiles(NamedTuple):
 
 
 def containing(texts: Sequence[Sequence[str]]) -> Found:
-    """Return the condition that of each group of texts one stands somewhere in the stored JSON, without regard to ASCII case."""
+    """Return the condition that the stored JSON contains at least one text of each group, ignoring ASCII case."""
     parameters: dict[str, str] = {}
     groups = []
     for group in texts:
@@ -70,20 +70,20 @@ def containing(texts: Sequence[Sequence[str]]) -> Found:
 
 
 class EventPages:
-    """The events of one session, by place: 0 is the first that was committed.
+    """The events of one session by index; 0 is the event that was committed first.
 
-    The session may grow meanwhile; what is added later is part of this once it is told (`grow`).
+    The session may grow meanwhile. New events become part of this object when `grow` is called.
 
     Attributes:
-        is_assumed: nobody has counted; see `assume`.
+        is_assumed: whether the events were not counted; see `assume`.
 
     Args:
         file: the database.
         key: the session.
-        decode: makes an event of a row.
-        count: how many events it had when it was last looked at; spares counting them where no other session has any.
-        assume: spare counting also where that is not known, if the database has no other session: all rows of the table are taken for its
-            own, and none for missing in between. Whoever does so asks once more without, and compares (`begins_with`).
+        decode: decodes a row into an event.
+        count: the session's last known number of events. It saves counting them if no other session has events.
+        assume: if the database has a single session, do not count its events, but assume that every row of the table belongs to it and
+            that no row numbers are missing. The caller must later create another object without `assume` and compare (`begins_with`).
     """
 
     def __init__(
@@ -96,16 +96,16 @@ class EventPages:
         self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count, assume=assume))
 
     def __len__(self) -> int:
-        """Return how many events there are."""
+        """Return the number of events."""
         return len(self._rowids)
 
     def begins_with(self, other: EventPages) -> bool:
-        """Return whether the first events here are all those of `other`."""
+        """Return whether the events of `other` are the first events of this object."""
         mine, count = self._rowids, len(other)
         return len(mine) >= count and (count == 0 or (mine[0], mine[count - 1]) == (other._rowids[0], other._rowids[-1]))
 
     def following(self, most: int) -> list[tuple[int, str]]:
-        """Return row numbers and ids of the first events that are not part of this yet, for `grow`."""
+        """Return row numbers and ids of at most `most` events that follow the last known one, for `grow`."""
         query = (
             "SELECT rowid, id FROM events NOT INDEXED WHERE rowid > :last"
             " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id ORDER BY rowid LIMIT :most"
@@ -115,39 +115,39 @@ class EventPages:
         return found
 
     def grow(self, rowids: Sequence[int]) -> None:
-        """Take in events that were added.
+        """Add events that were committed later.
 
         Args:
-            rowids: of those right behind the last one, as `following` told.
+            rowids: row numbers of the events directly after the last one, as returned by `following`.
         """
         before = self._rowids
         first = before[0] if before else rowids[0]
-        if rowids[-1] - first + 1 == len(before) + len(rowids):  # still without a gap
+        if rowids[-1] - first + 1 == len(before) + len(rowids):  # still no gap
             self._rowids = range(first, rowids[-1] + 1)
         else:
             self._rowids = array("q", [*before, *rowids])
 
     def take_from(self, other: EventPages) -> None:
-        """Let the same events be part of this as of `other`, which reads the same session on another connection."""
+        """Take over the events of `other`, which reads the same session on another connection."""
         self._rowids = other._rowids
 
     def clear(self) -> None:
-        """Let no event be part of this yet."""
+        """Remove all events from this object."""
         self._rowids = range(0)
 
     def rows(self, first: int, end: int) -> list[EventRow]:
-        """Return the rows of the places from `first` up to and without `end`, for `decode`.
+        """Return the rows from index `first` up to, but not including, `end`, for `decode`.
 
         Raises:
             StorageError: events were deleted meanwhile.
         """
         rows: list[EventRow] = self._read(f"SELECT id, invocation_id, timestamp, event_data {_PIECE} ORDER BY rowid", first, end)
         if len(rows) != max(min(end, len(self)) - first, 0):
-            raise StorageError("Events of this session were deleted by somebody else. Reload it.")
+            raise StorageError("Another program deleted events of this session. Reload it.")
         return rows
 
     def row(self, connection: sqlite3.Connection, place: int) -> EventRow:
-        """Return one row, in a transaction that is going on."""
+        """Return one row, in the current transaction."""
         rowid = self._rowids[place]
         row: EventRow = connection.execute(
             "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?", (rowid,)
@@ -155,7 +155,10 @@ class EventPages:
         return row
 
     def invocations(self, first: int, end: int) -> list[tuple[int, str]]:
-        """Return where, in a range of places, another invocation's events begin: place and invocation id, of the first place always."""
+        """Return index and invocation id of each event in a range whose invocation differs from the previous event's.
+
+        The first event of the range is always included.
+        """
         starts: list[tuple[int, str]] = []
         before = None
         for place, (invocation_id,) in enumerate(self._read(f"SELECT invocation_id {_PIECE} ORDER BY rowid", first, end), first):
@@ -165,17 +168,17 @@ class EventPages:
         return starts
 
     def read(self, first: int, end: int) -> list[Step]:
-        """Return what the events of a range of places did to the state."""
+        """Return the state deltas of the events in a range."""
         try:
             rows = self._read(f"SELECT id, invocation_id, {_DELTA} {_PIECE} ORDER BY rowid", first, end)
         except StorageError:
-            # Some text is not JSON that SQLite understands; our own reader is more patient.
+            # Some text is not JSON that SQLite accepts; our own decoder is more lenient.
             events = [self.decode(row) for row in self.rows(first, end)]
             return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in events]
         return [Step(event_id, invocation_id, _object(delta)) for event_id, invocation_id, delta in rows]
 
     def files(self, first: int, end: int) -> list[SavedFiles]:
-        """Return which events of a range of places name files that were saved."""
+        """Return the files that the events in a range saved, without events that saved none."""
         try:
             columns = f"rowid, json_extract(event_data, '$.author'), {_FILES}"
             rows = self._read(f"SELECT {columns} {_PIECE} AND {_FILES} <> '{{}}' ORDER BY rowid", first, end)
@@ -187,25 +190,25 @@ class EventPages:
         return [SavedFiles(self.place_of(rowid), author, _object(saved)) for rowid, author, saved in rows]
 
     def find(self, condition: Found, first: int, end: int) -> list[int]:
-        """Return the places in a range whose events meet a condition."""
+        """Return the indexes of the events in a range that meet a condition."""
         rows = self._read(f"SELECT rowid {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
         return [self.place_of(rowid) for (rowid,) in rows]
 
     def rows_with(self, condition: Found, first: int, end: int) -> list[tuple[int, EventRow]]:
-        """Return places and rows in a range whose events meet a condition."""
+        """Return indexes and rows of the events in a range that meet a condition."""
         columns = "rowid, id, invocation_id, timestamp, event_data"
         rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
         return [(self.place_of(rowid), row) for rowid, *row in rows]
 
     def index_of(self, event_id: str) -> int | None:
-        """Return the place of the event with this id, None if there is none."""
+        """Return the index of the event with this id, or None."""
         query = "SELECT rowid FROM events WHERE id = :id AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
         found = self._file.read(lambda connection: connection.execute(query, {**self._names, "id": event_id}).fetchone())
         place = self.place_of(found[0]) if found else len(self)
         return place if place < len(self) else None
 
     def place_of(self, rowid: int) -> int:
-        """Return how many of the session's events were committed before a row of the table."""
+        """Return the number of the session's events that were committed before a row of the table."""
         if isinstance(self._rowids, range):
             return min(max(rowid - self._rowids.start, 0), len(self._rowids))
         return bisect_left(self._rowids, rowid)
@@ -228,7 +231,7 @@ class EventPages:
         count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()
         if count == 0:
             return range(0)
-        if highest - lowest + 1 == count:  # no other session's events between them
+        if highest - lowest + 1 == count:  # no events of other sessions in between
             return range(lowest, highest + 1)
         found: Iterator[tuple[int]] = connection.execute(f"SELECT rowid {of_session}", self._names)
         return array("q", sorted(rowid for (rowid,) in found))

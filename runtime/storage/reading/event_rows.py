@@ -1,4 +1,4 @@
-"""A database's rows of events, in commit order, whatever its layout."""
+"""A database's event rows in commit order, for every layout."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from runtime.storage.layouts.statements import Rows
 from runtime.storage.layouts.table_names import COMMITS
 
 OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
-Written = tuple[str, str, str, dict[str, Any]]
-"""`user_id`, `session_id`, event id and the state delta."""
+Written = tuple[str, str, str, dict[str, Any]]  # user_id, session_id, event id and state delta
 
 
 class ReadingConnection(Protocol):
-    """What a connection for reading offers: SQLite's own, or a server's that takes the same question marks."""
+    """A connection for reading: SQLite's, or a server's that accepts the same question marks."""
 
     def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Rows:
         """Run a query."""
 
 
 class EventRows:
-    """Reads the table `events` of an SQLite file.
+    """A reader of the table `events` in an SQLite file.
 
     Args:
-        layout: of the database.
+        layout: the database's layout.
     """
 
     order, newest_first = "rowid", "e.rowid DESC"
@@ -44,10 +43,10 @@ class EventRows:
         """Return a session's rows, to be decoded with `decoder`.
 
         Args:
-            connection: in a transaction.
+            connection: a connection in a transaction.
             key: the session.
-            after: only those after the event of this id.
-            limit: at most this many.
+            after: return only the rows after the event with this id.
+            limit: maximum number of rows.
 
         Raises:
             NotFoundError: there is no event `after`.
@@ -57,16 +56,19 @@ class EventRows:
         return connection.execute(query, (*parts(key), start, -1 if limit is None else limit)).fetchall()
 
     def added(self, connection: ReadingConnection, key: SessionKey, rowid: int, limit: int) -> list[Sequence[Any]]:
-        """Return a session's first rows behind a place in the table, found from there on: for what was just added to a long session."""
+        """Return a session's first rows after `rowid`.
+
+        It scans the table from there instead of using the session's index, which is faster for events just added to a long session.
+        """
         query = f"SELECT {', '.join(self._columns)} FROM events NOT INDEXED WHERE rowid > ? AND {OF_SESSION} ORDER BY rowid LIMIT ?"
         return connection.execute(query, (rowid, *parts(key), limit)).fetchall()
 
     def decoder(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
-        """Return the function that turns a row of `read` into its event."""
+        """Return the function that decodes a row of `read` into its event."""
         return self._format.decoder(self._columns, read_offset(connection) if self._format.has_local_times else 0)
 
     def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
-        """Give an app's events in commit order, without those of others that cannot have written to a shared scope."""
+        """Yield an app's events in commit order, without events of other sessions that cannot have written to a shared scope."""
         rows = connection.execute(
             f"SELECT user_id, session_id, id, {self._body} FROM events WHERE app_name = ?"
             f" AND ((user_id = ? AND session_id = ?) OR {self._may_be_shared()}) ORDER BY {self.order}",
@@ -77,7 +79,7 @@ class EventRows:
             yield user_id, session_id, event_id, {} if own or not _may_share(body) else self._delta_of(body)
 
     def unrecorded(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
-        """Give an app's events since our last record, in commit order."""
+        """Yield an app's events after our last recorded one, in commit order."""
         rows = connection.execute(
             f"SELECT app_name, user_id, session_id, id, {self._body}, EXISTS (SELECT 1 FROM {COMMITS} AS c WHERE c.app_name = e.app_name"
             " AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"
@@ -92,7 +94,7 @@ class EventRows:
         return reversed(newest)
 
     def _may_be_shared(self) -> str:
-        # A pickle is not text that SQL could search; it is looked at below.
+        # SQL cannot search a pickle; `_may_share` does it.
         return "1 = 1" if not self._format.is_json else f"{self._body} LIKE '%\"user:%' OR {self._body} LIKE '%\"app:%'"
 
     def _number(self, connection: ReadingConnection, key: SessionKey, event_id: str) -> int:
@@ -103,7 +105,7 @@ class EventRows:
 
 
 def read_offset(connection: ReadingConnection) -> int:
-    """Return how far a v0 database's event times are ahead of UTC, in microseconds."""
+    """Return the microseconds by which a v0 database's event times are ahead of UTC."""
     return utc_offset(
         connection.execute(
             "SELECT s.create_time, min(e.timestamp) FROM sessions AS s JOIN events AS e"
@@ -114,12 +116,12 @@ def read_offset(connection: ReadingConnection) -> int:
 
 
 def no_event(key: SessionKey, event_id: str) -> NotFoundError:
-    """Return the error for an event that is not there."""
+    """Return the error for a missing event."""
     return NotFoundError(f"Session {key.session_id} has no event {event_id}.")
 
 
 def parts(key: SessionKey) -> tuple[str, str, str]:
-    """Return a key's parts, as queries take them."""
+    """Return a key's parts as query parameters."""
     return key.app_name, key.user_id, key.session_id
 
 

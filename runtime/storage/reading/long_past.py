@@ -1,4 +1,4 @@
-"""What a database tells about the past of a session that is too long to be read at once."""
+"""The history of a session that is too long to be read at once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 def read_long_past(
     connection: sqlite3.Connection, key: SessionKey, pages: EventPages, present: Mapping[str, Any], *, ours: bool
 ) -> History:
-    """Return a session's history, whose steps are still to be read (`History.read_on`).
+    """Return a session's history without its steps, which `History.read_on` reads.
 
     Args:
-        connection: in a transaction.
+        connection: a connection in a transaction.
         key: the session.
         pages: its events.
-        present: its merged state now.
-        ours: the database has our record of commits.
+        present: its current merged state.
+        ours: whether the database has our record of commits.
     """
     past = _LongPast(connection, key, pages)
     if ours:
@@ -50,7 +50,7 @@ def read_long_past(
 
 
 class _LongPast:
-    """Looks only at what others wrote and at what is recorded beside the events; where it belongs follows from numbers, not from ids."""
+    """A reader of other sessions' writes and of our record; row numbers, not ids, give their position among the session's events."""
 
     def __init__(self, connection: sqlite3.Connection, key: SessionKey, pages: EventPages) -> None:
         self._connection = connection
@@ -63,19 +63,19 @@ class _LongPast:
         self.temp_places: dict[str, list[tuple[int, str]]] = {}
 
     def recorded(self) -> None:
-        """Take what our own record says."""
+        """Read our record of commits."""
         connection, key = self._connection, self._key
         (created,) = connection.execute(
             "SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", self._parts
         ).fetchone()
-        # An older record is of a session of the same name that was deleted.
+        # An older record belongs to a deleted session of the same name.
         begin = connection.execute(
             f"SELECT max(seq) FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = ?", (*self._parts, _micros(created))
         ).fetchone()[0]
         own = connection.execute(
             f"SELECT seq FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND seq > ?", (*self._parts, begin or -1)
         )
-        # Events and their records are committed together: the two are in the same order.
+        # Events and their records are committed together, so both have the same order.
         numbers = array("q", sorted(number for (number,) in own))
         rows = connection.execute(
             f"SELECT seq, user_id, session_id, event_id, baseline, shared, temp FROM {COMMITS} WHERE app_name = ?"
@@ -111,7 +111,7 @@ class _LongPast:
             self.temp_places.setdefault(invocation_id, []).append((self._pages.place_of(rowid), event_id))
 
     def others(self, *, unrecorded: bool) -> None:
-        """Take what other sessions' events wrote; of a database of ours only those since our last record."""
+        """Read the writes of other sessions' events; with `unrecorded`, only those after our last record."""
         rows = self._connection.execute(
             "SELECT rowid, user_id, event_data FROM events WHERE app_name = ? AND NOT (user_id = ? AND session_id = ?)"
             " AND (event_data LIKE '%\"user:%' OR event_data LIKE '%\"app:%') AND rowid > ? ORDER BY rowid",
@@ -129,7 +129,7 @@ class _LongPast:
         return int(rows[0]) if rows else -1
 
     def fixed_from(self) -> dict[Scope, int]:
-        """Return from which event on no session of the same app, or user, was created: its first state may have set any shared key."""
+        """Return, by scope, the first event after the newest other session was created: its first state may have set any shared key."""
         newest = self._connection.execute(
             "SELECT max(create_time), max(CASE WHEN user_id = ? THEN create_time END) FROM sessions"
             " WHERE app_name = ? AND NOT (user_id = ? AND id = ?)",

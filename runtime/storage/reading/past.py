@@ -1,4 +1,4 @@
-"""What a database tells about a session's past."""
+"""A session's history, read from its database."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def read_past(
     """Return a session's history.
 
     Args:
-        connection: in a transaction.
-        rows: how the database's events are read.
+        connection: a connection in a transaction.
+        rows: the reader of the database's events.
         key: the session.
-        events: all of it.
-        present: its merged state now.
-        ours: the database has our record of commits.
+        events: all its events.
+        present: its current merged state.
+        ours: whether the database has our record of commits.
     """
     walk = _Walk(key, events)
     if ours:
@@ -53,10 +53,10 @@ def read_past(
 
 
 def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
-    """Return where each fork in a database of ours comes from.
+    """Return the origin of each fork in a database of ours.
 
     Args:
-        connection: in a transaction.
+        connection: a connection in a transaction.
     """
     rows = connection.execute(
         f"SELECT s.app_name, s.user_id, s.id, s.create_time, c.at, c.temp FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
@@ -71,7 +71,7 @@ def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
 
 
 class _Walk:
-    """Goes through an app's commits in order and sees, beside the session's own events, who wrote to what it shares."""
+    """A walk through an app's commits in order that collects, between the session's own events, the writes to state that it shares."""
 
     def __init__(self, key: SessionKey, events: Sequence[Event]) -> None:
         self.baseline: dict[str, Any] | None = None
@@ -82,11 +82,11 @@ class _Walk:
         self._next = -1
 
     def recorded(self, connection: ReadingConnection, created: int) -> None:
-        """Follow our own record.
+        """Process our record of commits.
 
         Args:
-            connection: in a transaction.
-            created: the session's creation in microseconds: an older record is of a session of the same name that was deleted.
+            connection: a connection in a transaction.
+            created: the session's creation time in microseconds. An older record belongs to a deleted session of the same name.
         """
         key = self._key
         rows = connection.execute(
@@ -116,7 +116,7 @@ class _Walk:
                 self._write(user_id, delta)
 
     def events_of_app(self, events: Iterable[Written]) -> None:
-        """Follow events that we have not recorded."""
+        """Process events that are not in our record."""
         for user_id, session_id, event_id, delta in events:
             if user_id == self._key.user_id and session_id == self._key.session_id:
                 self._own(event_id)
@@ -149,7 +149,7 @@ def _writes(events: Sequence[Event], shared: Sequence[SharedWrite]) -> dict[str,
 
 
 def _fixed_from(connection: ReadingConnection, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
-    """Return from which event on no session of the same app, or user, was created: its first state may have set any shared key."""
+    """Return, by scope, the first event after the newest other session was created: its first state may have set any shared key."""
     query = "SELECT max(create_time) FROM sessions WHERE app_name = ? AND NOT (user_id = ? AND id = ?)"
     (newest_of_app,) = connection.execute(query, parts(key)).fetchone()
     (newest_of_user,) = connection.execute(

@@ -1,7 +1,7 @@
-"""What waits for a person in stored sessions, without making an event of every row.
+"""Pending items of stored sessions, found without decoding every row into an event.
 
-Most invocations can be seen to be finished from a few words of their JSON. Those that cannot, also because a row looks unusual, are read as
-`history.invocations` reads them; so the answer is the same.
+A few fields of the JSON show that most invocations are finished. All others, and invocations with an unusual row, are decoded and read by
+`history.invocations`, so the result is the same.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
 
-_CHUNK = 2_000
-"""Rows of one short transaction."""
-_BREATH = 50
-"""Rows that are looked at in 2 ms."""
+_CHUNK = 2_000  # rows in one short transaction
+_BREATH = 50  # rows between two pauses; about 2 ms of work
 
 _NO_ANSWERS: frozenset[str | None] = frozenset()
 
@@ -32,18 +30,18 @@ Ids = list[str | None]
 
 
 class _Glance(NamedTuple):
-    """What one look at an event's JSON tells.
+    """The relevant fields of an event's JSON.
 
     Attributes:
-        invocation_id, author: of the event.
+        invocation_id, author: the event's fields.
         calls, responses: ids of its function calls and responses.
-        rewinds: the invocation that it takes back.
-        is_end: its author's end.
-        is_open: a checkpoint, or a call that waits.
-        failed: it has an error.
-        speaks: it has content.
-        answers: that is an answer that nothing has to follow.
-        is_odd: none of this may be relied on but ids and `rewinds`.
+        rewinds: the invocation that it rewinds.
+        is_end: whether it marks the end of its author.
+        is_open: whether it is a checkpoint or has a long-running call.
+        failed: whether it has an error.
+        speaks: whether it has content.
+        answers: whether the content is a final answer.
+        is_odd: whether only the ids and `rewinds` are reliable.
     """
 
     invocation_id: str
@@ -61,16 +59,17 @@ class _Glance(NamedTuple):
 
 @dataclass(slots=True)
 class _Invocation:
-    """What is seen of one invocation.
+    """What the rows read so far tell about one invocation.
 
     Attributes:
-        rowids: of its events; None if it went on after it had been finished: they have to be looked for.
-        root: who spoke first.
-        open_calls, early: ids of calls that have no result yet, and of results that came before their call: at most a few, mostly none.
-        ended: its last event by an agent is the root's end.
-        has_steps: it has checkpoints, ends or calls that wait.
-        failed, answered: what its last event by an agent, and the last one that speaks, is.
-        is_odd: it has to be read.
+        rowids: row numbers of its events; None if it continued after it was finished, so that its events have to be searched.
+        root: the author of its first agent event.
+        open_calls, early: ids of calls without a result, and of results that came before their call; usually none.
+        ended: whether its last agent event is the end of the root agent.
+        has_steps: whether it has checkpoints, ends or long-running calls.
+        failed: whether its last agent event has an error.
+        answered: whether its last agent event with content is a final answer.
+        is_odd: whether its events have to be decoded.
     """
 
     rowids: array[int] | None = field(default_factory=lambda: array("q"))
@@ -106,7 +105,7 @@ class _Invocation:
         self.open_calls = tuple(call for call in called if call not in seen.responses)
 
     def is_finished(self, answers: set[str | None] | frozenset[str | None]) -> bool:
-        """Return whether it is certain that nothing waits in it."""
+        """Return whether it certainly has no pending items."""
         if self.is_odd:
             return False
         return self.ended or (self.answered and not self.has_steps and not self.failed and answers.issuperset(self.open_calls))
@@ -114,13 +113,13 @@ class _Invocation:
 
 @dataclass(slots=True)
 class _Session:
-    """What is seen of one session.
+    """What the rows read so far tell about one session.
 
     Attributes:
-        invocations: in the order in which they began. None: it was finished when another one began; of a long session most are, and nothing
-            more is kept of them.
+        invocations: invocations in order of their first event. None marks one that was finished when the next one began; no more is kept
+            of these, which are most of a long session's invocations.
         answers: ids of the calls that the user answered.
-        steps: from the first rewind on, each (invocation, what it takes back) in turn; first those that had begun before.
+        steps: from the first rewind on, pairs of an invocation and the invocation it rewinds, preceded by the earlier invocations.
         latest: the invocation of the last event.
     """
 
@@ -148,7 +147,7 @@ class _Session:
     def _settle_latest(self) -> None:
         invocation = self.invocations.get(self.latest) if self.latest is not None else None
         if invocation is not None and invocation.is_finished(_NO_ANSWERS):
-            self.invocations[self.latest] = None  # type: ignore[index]  # it is in there
+            self.invocations[self.latest] = None  # type: ignore[index]  # `get` found it
 
     def _note_step(self, step: tuple[str, str | None]) -> None:
         if not self.steps:
@@ -158,12 +157,12 @@ class _Session:
 
 
 class PendingRows:
-    """Finds what waits in a file whose events are JSON.
+    """A finder of pending items in a file whose events are JSON.
 
     Args:
         file: the database.
-        decode: makes an event of a row.
-        json_wins: over the column `invocation_id`, as in adk web's layout.
+        decode: decodes a row into an event.
+        json_wins: whether the JSON takes precedence over the column `invocation_id`, as in adk web's layout.
     """
 
     def __init__(self, file: Readable, decode: Callable[[EventRow], Event], *, json_wins: bool) -> None:
@@ -172,20 +171,22 @@ class PendingRows:
         self._json_wins = json_wins
 
     def find(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
-        """Return what waits, by session, the newest last; sessions in which nothing waits may be left out.
+        """Return pending items by session, the newest last. Sessions without pending items may be missing.
 
         Args:
-            key: only this session's; all sessions' if None.
+            key: the session, or None for all sessions.
         """
         unfinished = self.unfinished(key)
         return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
 
     def unfinished(self, key: SessionKey | None = None, *, gently: bool = False) -> dict[SessionKey, list[Invocation]]:
-        """Return the invocations in which something may wait, by session, in the order in which they began; of other sessions nothing.
+        """Return, by session, the invocations that may have pending items, in order of their first event.
+
+        Sessions without such an invocation are missing.
 
         Args:
-            key: only this session's; all sessions' if None.
-            gently: let other threads run every few rows: one of them may have a window to draw.
+            key: the session, or None for all sessions.
+            gently: pause every few rows, so that other threads can run; one of them may have to draw a window.
         """
         sessions: dict[SessionKey, _Session] = {}
         for number, (rowid, *names, event_id, invocation_id, timestamp, data) in enumerate(self._rows(key)):
@@ -193,7 +194,7 @@ class PendingRows:
                 time.sleep(0.001)
             row = (event_id, invocation_id, timestamp, data)
             sessions.setdefault(SessionKey(*names), _Session()).add(rowid, self._glance_at(row))
-        # They are let go of one by one, and what is finished is not kept: a million small objects at once would hold all threads.
+        # Sessions are released one by one: freeing a million small objects at once would block all threads.
         found = []
         while sessions:
             name, session = sessions.popitem()
@@ -243,7 +244,7 @@ def _fetch(connection: Any, query: str, values: tuple[Any, ...]) -> list[tuple[A
 
 
 def _look(invocation_id: str, data: Any, *, json_wins: bool) -> _Glance | None:
-    """Return what a row's JSON tells; None if it has anything unusual where that matters."""
+    """Return the relevant fields of a row's JSON, or None if one of them is unusual."""
     try:
         event = from_json(data)
     except (ValueError, TypeError):
@@ -294,7 +295,7 @@ def _look_closely(event: Event) -> _Glance:
 
 
 def _is_object(value: Any, **types: type) -> bool:
-    """Return whether a value is a JSON object with lower-case keys, whose named members, if they are there, have these types."""
+    """Return whether a value is a JSON object with lower-case keys whose named members are missing, null or of these types."""
     if not isinstance(value, dict) or not all(map(str.islower, value)):
         return False
     return all(value.get(name) is None or type(value[name]) is kind for name, kind in types.items())

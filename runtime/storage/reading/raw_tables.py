@@ -1,7 +1,7 @@
-"""Any table of an SQLite file as plain rows: what no layout explains can be looked at all the same.
+"""Any table of an SQLite file as plain rows, including tables that no layout explains.
 
-Nothing is decoded, a pickle least of all. Views, virtual tables and computed columns are left out, as reading them would run what the file
-says. A table is read in pages that begin and end at a row number, so that the last page of a large one costs what the first does.
+Nothing is decoded, especially no pickles. Views, virtual tables and computed columns are left out, because reading them would run code from
+the file. A table is read in pages that begin and end at a row number, so the last page of a large table is as fast as the first.
 """
 
 from __future__ import annotations
@@ -17,17 +17,12 @@ from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.statements import quoted_name
 
 PAGE_ROWS = 100
-MOST_COUNTED = 10_000
-"""Rows of a table that are counted, and one more; counting a large one would mean reading it."""
-
+MOST_COUNTED = 10_000  # rows; a count stops one above this, because counting a large table means reading it
 MOST_COLUMNS = 100
-LONGEST_SHOWN = 300
-"""Characters of a text in a page; of a BLOB a few bytes."""
+LONGEST_SHOWN = 300  # characters of a text in a page
+LONGEST_FULL = 5_000_000  # characters or bytes of a value that is read as a whole
 
-LONGEST_FULL = 5_000_000
-"""Characters, or bytes, of a value that is read as a whole."""
-
-_BLOB_SHOWN = 24
+_BLOB_SHOWN = 24  # bytes of a BLOB in a page
 _ROW_NAMES = ("rowid", "_rowid_", "oid")
 Direction = Literal["first", "next", "previous", "last"]
 
@@ -37,11 +32,11 @@ class RawTable:
     """A table of the file.
 
     Attributes:
-        name: as the file has it.
-        columns: name and declared type of each that is shown.
-        left_out: how many more there are.
-        row_count: at most `MOST_COUNTED` + 1, which stands for more.
-        numbered: what a row's number is called in it; None: rows have none.
+        name: the table's name.
+        columns: name and declared type of each displayed column.
+        left_out: number of columns beyond `MOST_COLUMNS`.
+        row_count: number of rows; `MOST_COUNTED` + 1 means "more".
+        numbered: the name of its row number, or None if its rows have no number.
     """
 
     name: str
@@ -58,7 +53,7 @@ class RawValue:
     Attributes:
         kind: `null`, `integer`, `real`, `text` or `blob`.
         value: a number, or the beginning of a text or BLOB.
-        length: of the whole, in characters or bytes; None for numbers and NULL.
+        length: length of the whole value in characters or bytes; None for numbers and NULL.
     """
 
     kind: str
@@ -67,17 +62,17 @@ class RawValue:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there is more of it."""
+        """Whether `value` is only the beginning."""
         return self.length is not None and self.length > len(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """Some rows of a table that follow each other.
+    """Consecutive rows of a table.
 
     Attributes:
-        table: whose.
-        places: what finds each row again: its number, else how many rows stand before it.
+        table: the table.
+        places: each row's number; if the table has none, the number of rows before it.
         rows: the values by column.
         before, after: whether there are rows before and after these.
     """
@@ -90,10 +85,10 @@ class RawPage:
 
 
 class RawTables:
-    """Reads the tables of one file. To be used by one thread at a time.
+    """A reader of one file's tables. Only one thread at a time may use it.
 
     Args:
-        file: an SQLite database, whoever wrote it.
+        file: any SQLite database; it is not trusted.
     """
 
     def __init__(self, file: Path) -> None:
@@ -101,11 +96,11 @@ class RawTables:
         self._file = SqliteFile(file, self._is_readable)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def tables(self) -> list[RawTable]:
-        """Return the tables by name.
+        """Return the tables, sorted by name.
 
         Raises:
             StorageError: the file cannot be read.
@@ -122,9 +117,9 @@ class RawTables:
         """Return a page of a table.
 
         Args:
-            table: as `tables` returned it.
-            direction: the first or last page, or the one after or before a place.
-            place: of the row that the page follows or precedes; for `next` and `previous`.
+            table: a table returned by `tables`.
+            direction: the first or last page, or the page after or before a place.
+            place: for `next` and `previous`, the place of the row that the page follows or precedes.
 
         Raises:
             StorageError: the table cannot be read.
@@ -136,20 +131,20 @@ class RawTables:
         """Return a whole value, up to `LONGEST_FULL`.
 
         Args:
-            table: as `tables` returned it.
-            place: of the row.
-            column: its name.
+            table: a table returned by `tables`.
+            place: the row's place.
+            column: the column's name.
 
         Raises:
-            NotFoundError: the row is not there any more.
-            StorageError: it cannot be read.
+            NotFoundError: the row was deleted.
+            StorageError: the table cannot be read.
         """
         where = f"WHERE {table.numbered} = ?" if table.numbered is not None else "LIMIT 1 OFFSET ?"
         name = quoted_name(column)
         query = f"SELECT {_parts_of(name, LONGEST_FULL, LONGEST_FULL)} FROM {quoted_name(table.name)} {where}"
         row = self._file.read(lambda connection: connection.execute(query, (place,)).fetchone())
         if row is None:
-            raise NotFoundError(f"The row is not in table {table.name} any more.")
+            raise NotFoundError(f"The row was deleted from table {table.name}.")
         return RawValue(*row)
 
     def _is_readable(self, name: str) -> bool:
@@ -166,7 +161,7 @@ def _is_virtual(sql: object) -> bool:
 
 
 def _describe(connection: sqlite3.Connection, name: str) -> RawTable:
-    # Computed columns are not in this list.
+    # `table_info` omits computed columns.
     columns = [(str(row[1]), str(row[2])) for row in connection.execute(f"PRAGMA table_info({quoted_name(name)})")]
     counted = f"SELECT count(*) FROM (SELECT 1 FROM {quoted_name(name)} LIMIT {MOST_COUNTED + 1})"
     count = int(connection.execute(counted).fetchone()[0])
@@ -221,7 +216,7 @@ def _columns_of(table: RawTable) -> str:
 
 
 def _parts_of(name: str, longest_text: int, longest_blob: int) -> str:
-    """Return what is selected of a column: its kind, as much of it as is shown, and its length."""
+    """Return the expressions selected for a column: its type, the displayed part of its value, and its length."""
     shown = f"CASE typeof({name}) WHEN 'text' THEN substr({name}, 1, {longest_text})"
     shown += f" WHEN 'blob' THEN substr({name}, 1, {longest_blob}) ELSE {name} END"
     return f"typeof({name}), {shown}, CASE WHEN typeof({name}) IN ('text', 'blob') THEN length({name}) END"

@@ -1,4 +1,4 @@
-"""A database that anybody may have written, for looking at."""
+"""Read access to a session database written by any ADK version."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ from runtime.storage.reading.writes import read_shared_commits, shared_writes
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
-MANY_EVENTS = 20_000
-"""In a database, from which on counting them takes longer than one waits for a list."""
+MANY_EVENTS = 20_000  # in a database; counting more events takes too long for a list of sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,8 @@ class SessionSummary:
     """A session in a list.
 
     Attributes:
-        key: which one.
-        event_count: of all its events; None where they were not counted.
+        key: the session.
+        event_count: number of its events, or None if they were not counted.
         last_update_time: epoch seconds.
     """
 
@@ -60,12 +59,12 @@ class SessionSummary:
 
 
 class StoredDatabase:
-    """Reads a session database in any layout that google-adk ever wrote. Changes no byte of it and leaves no file behind.
+    """A reader of a session database in any of google-adk's layouts.
 
-    To be used by one thread at a time.
+    It does not change the database and leaves no file behind. Only one thread at a time may use it.
 
     Attributes:
-        layout: what kind of database it is.
+        layout: the database's layout.
     """
 
     def __init__(self, file: SqliteFile | ServerDatabase, layout: Layout) -> None:
@@ -82,8 +81,8 @@ class StoredDatabase:
             target: a file path or an SQLAlchemy URL.
 
         Raises:
-            NotASessionDatabaseError: it is not a session database; the text says what it seems to be.
-            StorageError: it cannot be read.
+            NotASessionDatabaseError: the target is not a session database; the message says what it seems to be.
+            StorageError: the database cannot be read.
         """
         file = named_file(target)
         if file is not None:
@@ -99,11 +98,11 @@ class StoredDatabase:
         if path.is_dir():
             raise NotASessionDatabaseError(f"{path} is a folder, not a database.")
         if path.exists() and not path.is_file():
-            raise NotASessionDatabaseError(f"{path} is no ordinary file, so no database.")
+            raise NotASessionDatabaseError(f"{path} is not a regular file, so it cannot be a database.")
         if path.exists() and path.stat().st_size == 0:
             raise NotASessionDatabaseError(f"{path} is an empty file: it holds no sessions.")
         if path.exists() and (kind := _not_sqlite(path)):
-            raise NotASessionDatabaseError(f"{path} {kind}; it holds no sessions that could be read.")
+            raise NotASessionDatabaseError(f"{path} {kind}; it has no sessions that can be read.")
         file = SqliteFile(path)
         try:
             return cls(file, file.read(lambda connection: _layout(connection, str(path))))
@@ -112,11 +111,11 @@ class StoredDatabase:
             raise
 
     def sessions(self) -> list[SessionSummary]:
-        """Return all sessions by app, user and id, with their counts of events."""
+        """Return all sessions, sorted by app, user and id, with their numbers of events."""
         return self._file.read(self.sessions_in)
 
     def listing(self) -> list[SessionSummary]:
-        """Return all sessions as `sessions` does, of a file with many events without counts: for these all of them are looked at."""
+        """Return all sessions as `sessions` does, but without counts for a file with many events, where counting reads the whole table."""
 
         def read(connection: ReadingConnection) -> list[SessionSummary]:
             if not self._is_file:
@@ -128,7 +127,7 @@ class StoredDatabase:
         return self._file.read(read)
 
     def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
-        """Return all sessions as `sessions` does, in a transaction that is going on."""
+        """Return all sessions as `sessions` does, in the current transaction."""
         counts = {
             SessionKey(*key): count
             for *key, count in connection.execute(
@@ -142,12 +141,12 @@ class StoredDatabase:
 
         Args:
             key: the session.
-            after: only those after the event of this id.
-            limit: at most this many.
+            after: return only the events after the one with this id.
+            limit: maximum number of events.
 
         Raises:
-            SessionNotFoundError: there is no such session.
-            NotFoundError: it has no event `after`.
+            SessionNotFoundError: the session does not exist.
+            NotFoundError: the session has no event `after`.
         """
 
         def read(connection: ReadingConnection) -> tuple[list[Sequence[Any]], Callable[[Sequence[Any]], Event]]:
@@ -158,39 +157,39 @@ class StoredDatabase:
         return [decode(row) for row in rows]
 
     def state(self, key: SessionKey) -> dict[str, Any]:
-        """Return a session's merged state as it is now.
+        """Return a session's current merged state.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
 
     def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
-        """Return how much some sessions take up; of long ones about.
+        """Return the sizes of some sessions; those of long sessions are estimates.
 
         Args:
-            counts: which, and how many events each has.
+            counts: the sessions, with their numbers of events.
         """
         return self._file.read(lambda connection: session_sizes(connection, self.layout, counts, on_server=not self._is_file))
 
     def shared_scopes(self) -> list[SharedScope]:
-        """Return the apps and users that have any state, each app before its users."""
+        """Return the apps and users that have state, each app before its users."""
         return self._file.read(shared_scopes)
 
     def shared_state(self, scope: SharedScope) -> SharedState:
-        """Return the state of an app or a user as it is now, whatever sessions there are.
+        """Return the current state of an app or a user; it need not have sessions.
 
         Raises:
-            StorageError: it is damaged.
+            StorageError: the state is damaged.
         """
         return self._file.read(lambda connection: shared_state(connection, scope))
 
     def created(self, key: SessionKey) -> float:
-        """Return when a session was created, epoch seconds; 0.0 if that cannot be read.
+        """Return a session's creation time in epoch seconds, or 0.0 if it cannot be read.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
 
         def read(connection: ReadingConnection) -> float:
@@ -200,14 +199,14 @@ class StoredDatabase:
         return self._file.read(read)
 
     def lineages(self) -> dict[SessionKey, Lineage]:
-        """Return where each fork in this database comes from."""
+        """Return the origin of each fork in this database."""
         return self._file.read(read_lineages) if self.layout.ours else {}
 
     def history(self, key: SessionKey) -> History:
-        """Return a session's past: its events and what can be known of its state after each of them.
+        """Return a session's history: its events, and its state after each of them as far as it is known.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
 
         def read(connection: ReadingConnection) -> History:
@@ -218,14 +217,14 @@ class StoredDatabase:
         return self._file.read(read)
 
     def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """Return every write of a state key, the oldest first; of a `user:` or `app:` key also other sessions'.
+        """Return every write of a state key, the oldest first. For a `user:` or `app:` key, this includes other sessions' writes.
 
         Args:
-            key: the session that has it.
-            name: with its scope prefix.
+            key: the session that has the state key.
+            name: the state key with its scope prefix.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
         if scope_of(name) not in ("user", "app"):
             return writes_of(self.history(key), key, name)
@@ -234,10 +233,10 @@ class StoredDatabase:
         return shared_writes(key, name, commits, self.events)
 
     def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
-        """Return what waits for a person, by session, the newest last; sessions in which nothing waits may be left out.
+        """Return pending items by session, the newest last. Sessions without pending items may be missing.
 
         Args:
-            key: only in this session; in all of them if None.
+            key: the session, or None for all sessions.
         """
         if not self._has_json:
             keys = [key] if key else [summary.key for summary in self.sessions()]
@@ -245,10 +244,10 @@ class StoredDatabase:
         return self._pending_rows().find(key)
 
     def unfinished(self) -> dict[SessionKey, list[Invocation]]:
-        """Return the invocations of every session in which something waits, in the order in which they began.
+        """Return, by session, the invocations with pending items, in order of their first event.
 
-        It looks at every event once (some 30 s of CPU for a million) and lets other threads run meanwhile: not on a connection that
-        somebody waits for. Of the oldest layout, and of a server, nothing is said: there it would be many times that.
+        It reads every event once, about 30 s of CPU time for a million, and pauses so that other threads can run. Use a connection of its
+        own. For the v0 layout and for a server, where it would take many times longer, the result is empty.
         """
         found = self._pending_rows().unfinished(gently=True) if self._has_json else {}
         waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
@@ -262,7 +261,7 @@ class StoredDatabase:
         return self.layout.format.decoder(JSON_COLUMNS, 0)
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a piece of work that only reads on the database itself, for what the other methods do not offer.
+        """Run a function that only reads, for queries that the other methods do not offer.
 
         Args:
             work: see `SqliteFile.read`.
@@ -270,20 +269,20 @@ class StoredDatabase:
         return self._file.read(work)
 
     def count_up_to(self, key: SessionKey, limit: int) -> int:
-        """Return how many events a session has; `limit` stands for that many or more."""
+        """Return a session's number of events, at most `limit`."""
         query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
         return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
 
     def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
-        """Return a session's events, to be read piece by piece.
+        """Return a session's events, to be read in pages.
 
         Args:
             key: the session.
-            count: how many events it was listed with, if that is known.
+            count: the number of events in the list of sessions, if known.
             assume: see `EventPages`.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
         if not self._has_json:
             return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
@@ -291,14 +290,14 @@ class StoredDatabase:
         return EventPages(self._file, key, self._decode_json, count, assume=assume)
 
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
-        """Return a session's past without its events' steps: those are read by `History.read_on`.
+        """Return a session's history without its steps, which `History.read_on` reads.
 
         Args:
             key: the session.
-            pages: of it.
+            pages: the session's events.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
 
         if not self._has_json:
@@ -311,24 +310,24 @@ class StoredDatabase:
 
     @property
     def _has_json(self) -> bool:
-        """Whether the events stand there as JSON that SQLite can search."""
+        """Whether events are stored as JSON that SQLite can search."""
         return self._is_file and self.layout.format.is_json
 
     def stop(self) -> None:
-        """Break off what another thread reads just now; nothing can be read after that. (Of a server, what is being read is read.)"""
+        """Interrupt another thread's read and all later ones. On a server, the current query runs to its end."""
         if isinstance(self._file, SqliteFile):
             self._file.stop()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._file.close()
 
     def __enter__(self) -> StoredDatabase:
-        """Return the database itself."""
+        """Return this object."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the database."""
         self.close()
 
 
@@ -342,7 +341,7 @@ def _not_sqlite(path: Path) -> str | None:
     with open_file_registry.exclusive(path) as is_free:
         try:
             return not_sqlite(path) if is_free else None
-        except OSError:  # said where it is opened
+        except OSError:  # opening it reports the error
             return None
 
 
@@ -358,7 +357,7 @@ def _layout(connection: sqlite3.Connection, name: str) -> Layout:
 
 def _note_on_times(connection: ReadingConnection, note: str | None) -> str:
     zone = offset_text(read_offset(connection))
-    times = f"Its events bear the writer's local time, without a zone; by when its sessions were created that was {zone}."
+    times = f"Its events have the writer's local time without a time zone; from its sessions' creation times, that was {zone}."
     return f"{note} {times}" if note else times
 
 

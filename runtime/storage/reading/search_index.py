@@ -1,7 +1,7 @@
-"""Full-text search over all sessions of a database file, by an index of our own beside other caches, never in the file.
+"""Full-text search over all sessions of a database file, with an index in our cache folder, never in the file.
 
-The index holds only words and row numbers; what is found is read from the database itself, so that nothing is shown that is not there any
-more. It is continued where it ended; when its last row is not what it was, it is made anew.
+The index holds only words and row numbers. Results are read from the database itself, so deleted events are never displayed. An update
+continues after the last indexed row; if that row has changed, the index is rebuilt.
 """
 
 from __future__ import annotations
@@ -24,21 +24,19 @@ from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 
-MOST_BYTES = 4 * 1024**3
-"""Of one index; what comes after that is not searched, and that is said."""
+MOST_BYTES = 4 * 1024**3  # of one index; later events are not searched, and the window reports it
+MOST_KEPT, DAYS_KEPT = 20, 60  # number of indexes; days after its last use that an index is kept
 
-MOST_KEPT, DAYS_KEPT = 20, 60
-"""Indexes, and how long one is kept that nobody uses."""
-
-_LONGEST_TEXT = 100_000
-_DEEPEST = 60
-_PIECE = 300
+_LONGEST_TEXT = 100_000  # indexed characters of one event
+_DEEPEST = 60  # levels of JSON
+_PIECE = 300  # rows in one transaction
 _VERSION = "1"
 _SUFFIX = ".search.db"
 _SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');
 """
+# Names that occur in every event and are therefore not indexed.
 _STRUCTURE = frozenset(
     {
         "author",
@@ -68,24 +66,21 @@ _STRUCTURE = frozenset(
         "requestedToolConfirmations",
     }
 )
-"""Names that stand in every event: nobody looks for those."""
-
 _SEARCHED = ("author", "content", "actions", "error_message", "errorMessage")
 _WORD = re.compile(r"[^\s\"]+")
-_BEFORE, _AFTER = 24, 240
-"""Characters of an excerpt before and after the word that was found."""
+_BEFORE, _AFTER = 24, 240  # characters of an excerpt before and after the word that was found
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An event that has all the words.
+    """An event that contains all the words.
 
     Attributes:
-        key, event_id: which.
-        author: whose event.
-        timestamp: when it was made, epoch seconds; 0.0 where the row does not tell.
-        excerpt: of the text that has most of the words: what stands round the first one.
-        start, end: that word in the excerpt; both 0 where it is written otherwise there, as with an accent.
+        key, event_id: the session and the event.
+        author: the event's author.
+        timestamp: the event's time in epoch seconds; 0.0 if the row has none.
+        excerpt: the surroundings of the first word, in the text that contains most of the words.
+        start, end: range of that word in the excerpt; both 0 if it is spelled differently there, for example with an accent.
     """
 
     key: SessionKey
@@ -98,20 +93,20 @@ class Hit:
 
 
 class SearchIndex:
-    """The index of one database file. To be used by one thread at a time.
+    """The index of one database file. Only one thread at a time may use it.
 
     Args:
         target: the database's path.
-        folder: for indexes; made if it is not there, for nobody else to read.
+        folder: the folder of the indexes. It is created if it does not exist, readable by its owner only.
 
     Raises:
-        StorageError: the database cannot be read, or is none in a file; or the index cannot be written.
+        StorageError: the database cannot be read or is not a file, or the index cannot be written.
     """
 
     def __init__(self, target: str, folder: Path) -> None:
         self._file = named_file(target)
         if self._file is None:
-            raise StorageError("Only databases in files can be searched as a whole; use the filter in a session.")
+            raise StorageError("Only databases in files can be searched as a whole. Use the filter in a session.")
         self._database = StoredDatabase.open(str(self._file))
         layout = self._database.layout
         self._as_json = layout.format.as_json
@@ -146,10 +141,14 @@ class SearchIndex:
         return index
 
     def update(self, progress: Callable[[int, int], bool]) -> None:
-        """Take in what the index does not have yet.
+        """Index the events that the index does not have yet.
 
         Args:
-            progress: called with how much is done, of how much; False ends it for now: the next time it goes on from there.
+            progress: called with the number of rows done and the total. If it returns False, the update stops; the next one continues
+                from there.
+
+        Raises:
+            StorageError: the index or the database cannot be read or written.
         """
         try:
             self._update(progress)
@@ -180,11 +179,11 @@ class SearchIndex:
         progress(last, end)
 
     def search(self, words: str, limit: int) -> list[Hit]:
-        """Return the newest events that have all the words; the last word may be a beginning.
+        """Return the newest events that contain all the words. Each word also matches as a prefix.
 
         Args:
-            words: as somebody types them.
-            limit: at most this many.
+            words: the words as the user typed them.
+            limit: maximum number of events.
         """
         wanted = _WORD.findall(words)
         query = " AND ".join(f'"{word}"*' for word in wanted if any(letter.isalnum() for letter in word))
@@ -197,7 +196,7 @@ class SearchIndex:
         return [hit for (rowid,) in rows if (hit := self._hit(rowid, wanted)) is not None]
 
     def close(self) -> None:
-        """Let go of both files."""
+        """Close both files."""
         self._index.close()
         self._database.close()
 
@@ -238,10 +237,10 @@ class SearchIndex:
 
 
 def remove_stale(folder: Path) -> None:
-    """Delete indexes of databases that are gone, that nobody has used for long, and those too many.
+    """Delete the indexes of deleted databases, those not used for `DAYS_KEPT` days, and the oldest ones above `MOST_KEPT`.
 
     Args:
-        folder: of the indexes.
+        folder: the folder of the indexes.
     """
     try:
         found = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
@@ -273,7 +272,7 @@ def _about(index: sqlite3.Connection) -> dict[str, str]:
 
 
 def _strings(value: Any, depth: int) -> Iterator[str]:
-    """Give the texts, names and numbers in a value, in order."""
+    """Yield the texts, names and numbers in a value, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict) and depth < _DEEPEST:
@@ -289,7 +288,7 @@ def _strings(value: Any, depth: int) -> Iterator[str]:
 
 
 def _texts(value: Any, name: str, depth: int) -> Iterator[str]:
-    """Give the texts in a value one by one, as they are read: those of state and arguments with their names."""
+    """Yield the texts in a value, in order; those of state and arguments are preceded by their names."""
     if isinstance(value, dict) and depth < _DEEPEST:
         for key, item in value.items():
             yield from _texts(item, "" if key in _STRUCTURE else str(key), depth + 1)
@@ -301,7 +300,7 @@ def _texts(value: Any, name: str, depth: int) -> Iterator[str]:
 
 
 def _excerpt(texts: list[str], wanted: list[str]) -> tuple[str, int, int]:
-    """Return a piece of the text that has most of the words, with the place of the first of them in it."""
+    """Return an excerpt of the text that contains most of the words, and the range of the first word in it."""
     words = [word.casefold() for word in wanted]
     text = max(texts, key=lambda text: sum(word in text.casefold() for word in words))
     folded = text.casefold()

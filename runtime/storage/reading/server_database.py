@@ -1,4 +1,4 @@
-"""A PostgreSQL database, read as an SQLite file is: one consistent view, nothing changed."""
+"""Reading of a PostgreSQL database as of an SQLite file: a consistent view, without changes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 class ServerDatabase:
-    """Reads a database on a server.
+    """A reader of a database on a server.
 
     Args:
-        url: with the driver we use.
-        keep: stay connected, for who asks all the time; else it is connected only while it reads.
+        url: a URL with our driver.
+        keep: stay connected between reads, for frequent reads.
     """
 
     def __init__(self, url: URL, *, keep: bool = False) -> None:
@@ -43,10 +43,10 @@ class ServerDatabase:
         event.listen(self._engine, "connect", set_up_server)
 
     def read(self, work: Callable[[ReadingConnection], T]) -> T:
-        """Run a piece of work that only reads, in one transaction.
+        """Run a function that only reads, in one transaction.
 
         Args:
-            work: run again if the connection is lost meanwhile; fetches everything it returns.
+            work: called again if the connection is lost meanwhile. It fetches all the rows that it returns.
 
         Raises:
             StorageError: the server cannot be reached, or reports an error.
@@ -57,16 +57,16 @@ class ServerDatabase:
             return self._read_once(work)
 
     def snapshot(self) -> str:
-        """Return which transactions there were: something else each time somebody has committed."""
+        """Return a text that changes whenever any process commits."""
         with self._connected() as driver:
             return str(driver.execute("SELECT CAST(txid_current_snapshot() AS text)").fetchone()[0])
 
     def close(self) -> None:
-        """Let go of the server."""
+        """Disconnect from the server."""
         self._engine.dispose()
 
     def layout(self) -> Layout:
-        """Return what kind of database it is."""
+        """Return the database's layout."""
 
         def read(connection: ReadingConnection) -> Layout:
             tables = server_tables(connection)
@@ -101,7 +101,7 @@ class ServerDatabase:
 
 
 class _QuestionMarks:
-    """A connection that takes queries as SQLite does."""
+    """A connection that accepts SQLite's question marks as parameters."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -112,7 +112,10 @@ class _QuestionMarks:
 
 
 class ServerRows(EventRows):
-    """Reads the table `events` on a server, which has no rowid: our record says the order, then the times do, as in google-adk."""
+    """A reader of the table `events` on a server.
+
+    A server's table has no rowid, so events are ordered by our record, then by time, as in google-adk.
+    """
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)

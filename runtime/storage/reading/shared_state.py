@@ -1,4 +1,4 @@
-"""User and app state as a database holds it, whatever session is looked at, or none."""
+"""Stored user and app state, independent of any session."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from runtime.storage.reading.event_rows import ReadingConnection
 
 @dataclass(frozen=True, slots=True, order=True)
 class SharedScope:
-    """Whose state it is.
+    """The owner of shared state.
 
     Attributes:
         app_name: the app.
-        user_id: the user in it; None: the app itself.
+        user_id: a user of the app, or None for the app itself.
     """
 
     app_name: str
@@ -29,7 +29,7 @@ class SharedState:
 
     Attributes:
         values: keys with their prefixes → values.
-        update_time: when it was written last, epoch seconds; 0.0 if that cannot be read, None if nothing is stored.
+        update_time: time of the last write in epoch seconds; 0.0 if it cannot be read, None if nothing is stored.
     """
 
     values: dict[str, Any]
@@ -37,10 +37,10 @@ class SharedState:
 
 
 def shared_scopes(connection: ReadingConnection) -> list[SharedScope]:
-    """Return the apps and users that have any state, each app before its users.
+    """Return the apps and users that have state, each app before its users.
 
     Args:
-        connection: in a transaction.
+        connection: a connection in a transaction.
     """
     kept = "CAST(state AS TEXT) <> '{}'"
     apps = connection.execute(f"SELECT app_name FROM app_states WHERE {kept}").fetchall()
@@ -50,14 +50,14 @@ def shared_scopes(connection: ReadingConnection) -> list[SharedScope]:
 
 
 def shared_state(connection: ReadingConnection, scope: SharedScope) -> SharedState:
-    """Return what is stored for an app or a user.
+    """Return the stored state of an app or a user.
 
     Args:
-        connection: in a transaction.
-        scope: whose.
+        connection: a connection in a transaction.
+        scope: the app or user.
 
     Raises:
-        StorageError: it is damaged.
+        StorageError: the state is damaged.
     """
     if scope.user_id is None:
         rows = connection.execute("SELECT state, update_time FROM app_states WHERE app_name = ?", (scope.app_name,))

@@ -1,4 +1,4 @@
-"""How much of a database a session takes up."""
+"""The space that sessions take in a database."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
 
-MOST_MEASURED = 100
-"""Events of a session that are measured; a longer one's size is reckoned from these, for measuring them all would mean reading them all."""
+MOST_MEASURED = 100  # events of a session; the size of a longer one is extrapolated, because measuring all events means reading them
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSize:
-    """What a session's events take up.
+    """The size of a session's events.
 
     Attributes:
-        bytes: of their columns.
-        is_exact: all of them were measured.
+        bytes: total size of their columns.
+        is_exact: whether all events were measured.
     """
 
     bytes: int
@@ -33,10 +32,10 @@ def session_sizes(
     """Return the sizes of some sessions.
 
     Args:
-        connection: in a transaction.
-        layout: of the database.
-        counts: which sessions, and how many events each has.
-        on_server: whether it is PostgreSQL.
+        connection: a connection in a transaction.
+        layout: the database's layout.
+        counts: the sessions, with their numbers of events.
+        on_server: whether the database is PostgreSQL.
     """
     length = "octet_length(CAST({} AS text))" if on_server else "length(CAST({} AS BLOB))"
     row = " + ".join(f"coalesce({length.format(quoted_name(name))}, 0)" for name in sorted(layout.event_columns))

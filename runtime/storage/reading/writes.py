@@ -1,4 +1,4 @@
-"""Who wrote a `user:` or `app:` key, in all sessions that share it."""
+"""Writes of a `user:` or `app:` key by all sessions that share it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NOTHING = object()
 
 
 class SharedCommit(NamedTuple):
-    """A commit that wrote the key, or one that says all that its scope had.
+    """A commit that wrote the key, or that recorded the complete state of its scope (`is_complete`).
 
-    `session_id` is empty where it is not, or no more, known; `value` is `_NOTHING` in a complete one without the key.
+    `session_id` is empty if it is unknown or the session was deleted. `value` is `_NOTHING` if the complete state lacks the key.
     """
 
     user_id: str
@@ -33,14 +33,14 @@ def read_shared_commits(connection: ReadingConnection, rows: EventRows, key: Ses
     """Return the commits that wrote a shared key, in commit order.
 
     Args:
-        connection: in a transaction.
-        rows: how the database's events are read.
-        key: a session that shares it.
+        connection: a connection in a transaction.
+        rows: the reader of the database's events.
+        key: a session that shares the state key.
         name: the state key.
-        ours: the database has our record of commits.
+        ours: whether the database has our record of commits.
     """
     found = list(_recorded(connection, key, name)) if ours else []
-    # An event of the session itself comes without its delta: `None` says that it has to be looked at.
+    # The session's own events come without their delta; the value None means that the event has to be read.
     for user_id, session_id, event_id, delta in rows.unrecorded(connection, key) if ours else rows.written(connection, key):
         own = not ours and (user_id, session_id) == (key.user_id, key.session_id)
         if own or (name in delta and _shares(key, user_id, name)):
@@ -71,9 +71,9 @@ def shared_writes(
     """Return the writes of a shared key, the oldest first.
 
     Args:
-        key: a session that shares it.
+        key: a session that shares the state key.
         name: the state key.
-        commits: that wrote it.
+        commits: the commits that wrote the key.
         events_of: reads a session's events.
     """
     read: dict[SessionKey, dict[str, Event]] = {}

@@ -77,7 +77,7 @@ def test_values_are_cut_and_come_whole_on_request(raw: RawTables, connection: sq
     assert raw.value(table, page.places[0], "e").value == long
     assert raw.value(table, page.places[0], "f").value == blob
     connection.execute('DELETE FROM "odd ""name"')
-    with pytest.raises(NotFoundError, match="not in table"):
+    with pytest.raises(NotFoundError, match="was deleted from table"):
         raw.value(table, page.places[0], "e")
 
 

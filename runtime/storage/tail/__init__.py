@@ -1,1 +1,1 @@
-"""Follow what other processes commit to a database."""
+"""Following of the commits that other processes make to a database."""

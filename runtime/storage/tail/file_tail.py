@@ -1,9 +1,9 @@
-"""What other processes commit to an SQLite file.
+"""Following of the commits that other processes make to an SQLite file.
 
-The file is not kept open: a connection that is open when the last writer closes leaves its companions behind. So what is looked at are the
-stamps of the file and of its write-ahead log, which costs a few microseconds; only when they change is the file read. What is new stands
-behind the last row that was seen. A vacuum numbers the rows anew and a number may be used again, so the last row is known by its key, too;
-where it is not the same, or the counts do not fit, everything is listed again and compared.
+The file is not kept open: a connection that is open when the last writer closes would leave the `-wal` and `-shm` files behind. A poll
+compares the stamps of the file and its write-ahead log, which takes a few microseconds, and reads the file only if they have changed. New
+rows follow the last row read. A vacuum renumbers rows and numbers can be reused, so the last row is also identified by its key. If the key
+or a count does not match, all sessions are listed again and compared.
 """
 
 from __future__ import annotations
@@ -26,25 +26,18 @@ from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.tail import Changes, Tail
 from runtime.support.gc_freeze import collection_paused
 
-_PAUSE = 0.02
-_SHARE = 0.2
-"""Of a processor that reading may take, where a file is so large that it takes long."""
+_PAUSE = 0.02  # seconds between two polls
+_SHARE = 0.2  # largest share of a processor for reading a large file
+_LONGEST_PAUSE = 2.0  # seconds
+_PATIENCE = 1.0  # seconds before an unreadable, unchanged file is tried again
+_CALM = 1.0  # seconds without a change before all rows are counted, the only way to notice rows deleted in the middle
+_MOST_AT_ONCE = 2_000  # events returned by one poll; more stay in the file until the next one
 
-_LONGEST_PAUSE = 2.0
-_PATIENCE = 1.0
-"""Seconds until a file that could not be read is tried again though it has not changed."""
-
-_CALM = 1.0
-"""Seconds without a change after which all rows are counted: where some are missing in the middle, nothing else tells."""
-
-_MOST_AT_ONCE = 2_000
-"""Events that are told at once; what a writer is ahead by stays in the file."""
-
-_BEFORE_ALL = -(2**63)
+_BEFORE_ALL = -(2**63)  # lower than any row number
 
 
 class _Place(NamedTuple):
-    """A row by its number and by what it is."""
+    """A row's number and key."""
 
     rowid: int
     name: tuple[Any, ...]
@@ -55,17 +48,17 @@ _START = _Place(_BEFORE_ALL, ())
 
 @dataclass(slots=True)
 class _Look:
-    """What one look found.
+    """The result of one read.
 
     Attributes:
         last_session, last_event: the last rows of the tables.
-        total: of events.
-        changed: sessions that are new or different.
-        removed: sessions that are gone.
-        rows: of the followed session's new events.
+        total: number of events.
+        changed: sessions that are new or changed.
+        removed: sessions that were deleted.
+        rows: rows of the followed session's new events.
         reread: see `Changes`.
-        has_more: there are more rows than these.
-        has_orphans: there are events without a session; one that is created may have events at once.
+        has_more: whether more rows follow.
+        has_orphans: whether there are events without a session, so that a session may have events as soon as it is created.
     """
 
     last_session: _Place
@@ -80,10 +73,10 @@ class _Look:
 
 
 class FileTail(Tail):
-    """Looks at one file, whatever becomes of it.
+    """A tail of one file.
 
     Args:
-        file: need not exist all the time.
+        file: the file; it may be missing for a while.
         known: see `Tail`.
     """
 
@@ -100,7 +93,7 @@ class FileTail(Tail):
         self._cost = 0.0
         self._counted = True
         self._last_session = self._last_event = _START
-        self._total = -1  # not listed yet
+        self._total = -1  # sessions not listed yet
         self._has_orphans = False
 
     @property
@@ -144,7 +137,7 @@ class FileTail(Tail):
         return not self._counted and now - self._changed_at >= _CALM
 
     def _look_at_files(self) -> tuple[tuple[object, ...], bool]:
-        """Return the stamps of the files, and whether they tell every change up to now."""
+        """Return the stamps of the files, and whether they are old enough to show every change until now."""
         stamps: list[object] = []
         newest = 0.0
         for stamped in self._stamped:
@@ -176,17 +169,17 @@ class FileTail(Tail):
     def _take(self, look: _Look, events: list[Event]) -> None:
         self._take_events(events, reread=look.reread)
         if self._followed is not None and look.rows:
-            # adk web's layout: the JSON's id is the event's, the column's is the row's.
+            # In adk web's layout the JSON holds the event's id, and the column the row's.
             self._followed.last_id = look.rows[-1][0]
 
     @property
     def _has_own_ids(self) -> bool:
         return self._database is not None and self._database.layout.format.json_ids_win
 
-    # in one transaction
+    # In one transaction
 
     def _look(self, connection: sqlite3.Connection, *, count: bool) -> _Look:
-        """Return what is there now. It may be called more than once for one read, so it changes nothing of this object's."""
+        """Return the current content. It may be called more than once for one read, so it does not change this object."""
         look = self._added(connection)
         if look is None or (count and look.total != _count(connection, "events")):
             look = self._all(connection)
@@ -195,7 +188,7 @@ class FileTail(Tail):
         return look
 
     def _added(self, connection: sqlite3.Connection) -> _Look | None:
-        """Return what stands behind the last rows seen; None if those are not what they were."""
+        """Return the rows after the last ones read, or None if those have changed."""
         if self._total < 0 or _session_at(connection, self._last_session.rowid) != self._last_session:
             return None
         if _event_at(connection, self._last_event.rowid) != self._last_event:
@@ -219,10 +212,10 @@ class FileTail(Tail):
         return _Look(last_session, last_event, self._total + len(events), changed, has_orphans=has_orphans)
 
     def _all(self, connection: sqlite3.Connection) -> _Look:
-        """Return everything there is, compared with what is known."""
+        """Return the differences between all stored sessions and the known ones."""
         assert self._database is not None
         total = _count(connection, "events")
-        with collection_paused():  # they are compared and let go of again, but for those that changed
+        with collection_paused():  # most summaries are compared and freed again
             now = {summary.key: summary for summary in self._database.sessions_in(connection)}
             changed, removed = self._differences(now)
             has_orphans = total > sum(summary.event_count or 0 for summary in now.values())
@@ -252,7 +245,7 @@ class FileTail(Tail):
             look.rows, look.has_more = found, has_more
 
     def _rowid_of_last(self, connection: sqlite3.Connection) -> int | None:
-        """Return where the followed session's last known event stands; None if it is gone."""
+        """Return the row number of the followed session's last known event, or None if it was deleted."""
         followed = self._followed
         assert followed is not None
         if followed.last_id is None:
@@ -260,7 +253,7 @@ class FileTail(Tail):
         query = f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?"
         row = connection.execute(query, (*parts(followed.key), followed.last_id)).fetchone()
         if row is None and followed.count and self._has_own_ids:
-            # Its row may have another id than the event that is stored in it.
+            # The row's id may differ from the id of the event stored in it.
             query = f"SELECT rowid, event_data FROM events WHERE {OF_SESSION} ORDER BY rowid LIMIT 1 OFFSET ?"
             row = connection.execute(query, (*parts(followed.key), followed.count - 1)).fetchone()
             if row is not None and followed.last_id not in str(row[1]):
@@ -300,6 +293,6 @@ def _last(connection: sqlite3.Connection, table: str) -> _Place:
 
 
 def _update_time(connection: sqlite3.Connection, key: SessionKey) -> float | None:
-    """Return when a session was changed last, None if there is no such session (others may have left its events)."""
+    """Return the time of a session's last change, or None if the session does not exist (its events may remain)."""
     row = connection.execute("SELECT update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", parts(key)).fetchone()
     return epoch(row[0]) if row else None

@@ -1,4 +1,4 @@
-"""A tail for whatever database there is."""
+"""A tail for a file or a server's database."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from runtime.storage.tail.tail import Tail
 
 
 def open_tail(target: str, known: Iterable[SessionSummary] = ()) -> Tail:
-    """Return what looks at a database; nothing is opened yet.
+    """Return a tail of a database. This call does not open the database.
 
     Args:
         target: a file path or an SQLAlchemy URL.
-        known: the sessions as they were listed last.
+        known: the sessions of the last listing.
 
     Raises:
-        StorageError: it is a database that we do not serve.
+        StorageError: the database is not supported.
     """
     file = named_file(target)
     if file is not None:

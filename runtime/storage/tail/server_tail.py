@@ -1,8 +1,8 @@
-"""What other processes commit to a database on a PostgreSQL server.
+"""Following of the commits that other processes make to a database on a PostgreSQL server.
 
-The server tells in one cheap query which transactions there were; only when that is another answer is something read. A row bears the
-number of the transaction that wrote it, so what is new are the rows of transactions that had not ended at the last look. Every commit of an
-event touches its session's row, so that only the events of those sessions have to be looked at.
+One cheap query returns a snapshot of the transactions; tables are read only when it has changed. Each row has the number of the transaction
+that wrote it (`xmin`), so new rows are those of transactions that had not ended at the last poll. Every commit of an event updates its
+session's row, so only the events of those sessions are read.
 """
 
 from __future__ import annotations
@@ -24,20 +24,17 @@ from runtime.storage.tail.tail import Changes, Tail
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
-_PAUSE = 0.03
-_SHARE = 0.1
-"""Of the time that reading may take, where there is so much that it takes long."""
-
-_LONGEST_PAUSE, _PATIENCE = 2.0, 1.0
-_MOST_COUNTED = 50
-"""Changed sessions whose events are counted one by one; if there are more, all are listed."""
+_PAUSE = 0.03  # seconds between two polls
+_SHARE = 0.1  # largest share of the time for reading a large database
+_LONGEST_PAUSE, _PATIENCE = 2.0, 1.0  # seconds; the second is the pause after an error
+_MOST_COUNTED = 50  # changed sessions whose events are counted one by one; if there are more, all sessions are listed
 
 _SINCE = "age(xmin) <= age(CAST(CAST(? AS text) AS xid))"
 
 
 @dataclass(slots=True)
 class _Look:
-    """What one look found: the oldest transaction that had not ended, and what is different."""
+    """The result of one read: the oldest transaction that had not ended, and the changes."""
 
     oldest: str
     changed: list[SessionSummary]
@@ -47,10 +44,10 @@ class _Look:
 
 
 class ServerTail(Tail):
-    """Looks at one database on a server; stays connected.
+    """A tail of one database on a server. It stays connected.
 
     Args:
-        url: with the driver we use.
+        url: a URL with our driver.
         known: see `Tail`.
     """
 
@@ -81,7 +78,7 @@ class ServerTail(Tail):
             begin = time.monotonic()
             changes = self._read()
         except StorageError as error:
-            # The first cause: what a server says while it goes and comes is the same trouble.
+            # Keep the first error: a restarting server reports several errors with the same cause.
             self.problem = self.problem or error
             return Changes()
         self._snapshot, self._asked, self.problem = snapshot, False, None
@@ -103,12 +100,12 @@ class ServerTail(Tail):
         self._take_events(events, reread=look.reread)
         return Changes(look.changed, look.removed, events, look.reread, new)
 
-    # in one transaction
+    # In one transaction
 
     def _look(self, connection: ReadingConnection) -> _Look:
-        """Return what is there now. It may be called more than once for one read, so it changes nothing of this object's."""
+        """Return the changes. It may be called more than once for one read, so it does not change this object."""
         snapshot = str(connection.execute("SELECT CAST(txid_current_snapshot() AS text)").fetchone()[0])
-        # Rows have the last 32 bits of it.
+        # A row's `xmin` holds the low 32 bits.
         oldest = str(int(snapshot.split(":")[0]) & 0xFFFFFFFF)
         changed = self._changed(connection)
         removed: list[SessionKey] = []
@@ -121,7 +118,7 @@ class ServerTail(Tail):
         return look
 
     def _changed(self, connection: ReadingConnection) -> list[SessionSummary] | None:
-        """Return the sessions that were written to since; None if only a list of all can tell."""
+        """Return the sessions changed since the last poll, or None if all sessions have to be listed."""
         if self._oldest is None:
             return None
         rows = connection.execute(f"SELECT app_name, user_id, id, update_time FROM sessions WHERE {_SINCE}", (self._oldest,)).fetchall()

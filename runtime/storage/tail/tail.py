@@ -1,4 +1,4 @@
-"""What other processes commit to a database, as they commit it."""
+"""Following of the commits that other processes make to a database."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 
-MOST_IDS = 20_000
-"""Of the followed session, by which events are known that are there already; more than are ever looked at twice."""
+MOST_IDS = 20_000  # latest ids of the followed session kept to recognise known events; more than are ever read twice
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different since the last look.
+    """The changes since the last poll.
 
     Attributes:
-        changed: sessions that are new, longer, shorter or made anew.
-        new: those of them that were not there before.
-        removed: sessions that are gone.
-        events: what was added to the followed session, in commit order.
-        reread: the followed session's events are not the ones that were read with something added: it has to be read again.
+        changed: sessions that are new, longer, shorter or created again.
+        new: the sessions in `changed` that did not exist before.
+        removed: sessions that were deleted.
+        events: events added to the followed session, in commit order.
+        reread: whether the followed session has to be read again, because events were not just added at its end.
     """
 
     changed: list[SessionSummary] = field(default_factory=list)
@@ -35,19 +34,19 @@ class Changes:
     new: list[SessionSummary] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """Return whether anything is different."""
+        """Return whether there are changes."""
         return bool(self.changed or self.removed or self.events or self.reread)
 
 
 @dataclass(slots=True)
 class Followed:
-    """The session whose events are wanted as they come.
+    """The session whose new events a tail returns.
 
     Attributes:
-        key: which.
-        count: how many of its events are known.
-        last_id: the last of them, None if there is none.
-        ids: the latest of them, in order, to know them by.
+        key: the session.
+        count: number of its known events.
+        last_id: id of the last known event, or None if there is none.
+        ids: ids of the latest known events, in order.
     """
 
     key: SessionKey
@@ -57,13 +56,13 @@ class Followed:
 
 
 class Tail(abc.ABC):
-    """Looks at a database again and again. To be used by one thread at a time.
+    """A poller of a database. Only one thread at a time may use it.
 
     Attributes:
-        problem: why the database cannot be read just now; None if it can.
+        problem: why the last poll could not read the database, or None.
 
     Args:
-        known: the sessions as they were listed last; what is different now is told first.
+        known: the sessions of the last listing; the first poll returns the differences.
     """
 
     def __init__(self, known: Iterable[SessionSummary] = ()) -> None:
@@ -73,12 +72,12 @@ class Tail(abc.ABC):
         self.problem: StorageError | None = None
 
     def follow(self, key: SessionKey | None, ids: Sequence[str] = (), count: int | None = None) -> None:
-        """Tell a session's new events from now on, no other's; None: of none.
+        """Return new events of this session, and of no other, from now on.
 
         Args:
-            key: the session.
-            ids: of its events that are known, in commit order; of a long session the last ones will do.
-            count: how many are known, if they are more than `ids`.
+            key: the session, or None to follow none.
+            ids: ids of its known events, in commit order; for a long session the last ones are enough.
+            count: number of known events, if there are more than `ids`.
         """
         self._followed = (
             None if key is None else Followed(key, len(ids) if count is None else count, ids[-1] if ids else None, dict.fromkeys(ids))
@@ -87,24 +86,24 @@ class Tail(abc.ABC):
 
     @abc.abstractmethod
     def poll(self) -> Changes:
-        """Look whether something was committed, and return what. What stands in the way of reading is in `problem` afterwards."""
+        """Return the changes committed since the last poll. If the database cannot be read, set `problem`."""
 
     @property
     @abc.abstractmethod
     def pause(self) -> float:
-        """Seconds to wait until the next look."""
+        """Seconds to wait until the next poll."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
     def _differences(self, now: dict[SessionKey, SessionSummary]) -> tuple[list[SessionSummary], list[SessionKey]]:
-        """Return what is changed and removed in a list of all sessions."""
+        """Return the changed and the removed sessions, compared with a list of all sessions."""
         changed = [summary for key, summary in now.items() if self._known.get(key) != summary]
         return changed, [key for key in self._known if key not in now]
 
     def _take_sessions(self, changed: Sequence[SessionSummary], removed: Sequence[SessionKey]) -> list[SessionSummary]:
-        """Take these as known; return those that are new."""
+        """Update the known sessions, and return those that are new."""
         for key in removed:
             del self._known[key]
             if self._followed is not None and key == self._followed.key:
@@ -114,7 +113,7 @@ class Tail(abc.ABC):
         return new
 
     def _take_events(self, events: Sequence[Event], *, reread: bool) -> None:
-        """Count the followed session's new events as known; one that has to be read again is not followed until it is."""
+        """Add the followed session's new events to the known ones; a session that has to be read again is no longer followed."""
         followed = self._followed
         if followed is None:
             return

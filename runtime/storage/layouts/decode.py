@@ -94,7 +94,7 @@ V1 = EventFormat(
     as_json=None,
     has_local_times=False,
     json_ids_win=False,
-    other_service="has the layout of DatabaseSessionService. Open it with that, or with open_session_service, which finds out by itself.",
+    other_service="has the layout of DatabaseSessionService. Open it with that service or open_session_service, which detects the layout.",
     writer="DatabaseSessionService",
 )
 
@@ -110,6 +110,6 @@ SQLITE = EventFormat(
     as_json=None,
     has_local_times=False,
     json_ids_win=True,
-    other_service="has adk web's layout. Open it with SqliteSessionService, or with open_session_service, which finds out by itself.",
+    other_service="has adk web's layout. Open it with SqliteSessionService or open_session_service, which detects the layout.",
     writer="SqliteSessionService",
 )

@@ -35,14 +35,14 @@ _SEEMS_TO_BE = {
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a database is.
+    """A database's layout.
 
     Attributes:
         format: how its events are stored.
-        ours: we wrote to it: commit order and baselines are recorded.
-        note: what is odd about it, or None.
-        event_columns: the columns that its `events` table has.
-        is_newer: it is of a version that this program does not know, or has columns of one.
+        ours: whether we have written to it, so that commit order and baselines are recorded.
+        note: a remark about this database, or None.
+        event_columns: the columns of its `events` table.
+        is_newer: whether its version or one of its event columns is unknown to this program.
     """
 
     format: EventFormat
@@ -58,7 +58,7 @@ class Layout:
 
     @property
     def title(self) -> str:
-        """The layout's name for people."""
+        """The layout's name for users."""
         return self.format.title
 
 
@@ -118,7 +118,7 @@ def _note(kind: str, tables: Mapping[str, Mapping[str, str]], version: str | Non
         if version is None:
             return "Its table adk_internal_metadata has no schema_version, so google-adk refuses to open it."
         if version not in _VERSIONS:
-            return f"Its layout version is {version}, which is newer than this program; unknown values are shown unchanged."
+            return f"It has layout version {version}, which is newer than this program; unknown values are shown unchanged."
         if kind == "sqlite":
             return "google-adk's DatabaseSessionService has opened it; if it has also written to it, adk web can no longer open it."
     elif kind == "v1":

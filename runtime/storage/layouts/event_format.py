@@ -8,9 +8,7 @@ from typing import Any
 
 from runtime.events.event import Event
 
-EventRow = Sequence[Any]
-"""The values of `EventFormat.columns` in a row of `events`."""
-
+EventRow = Sequence[Any]  # the values of `EventFormat.columns` in a row of `events`
 EVENT_COLUMNS = frozenset({"id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"})  # in every layout
 
 
@@ -20,19 +18,19 @@ class EventFormat:
 
     Attributes:
         kind: the layout's short name, as reports and command lines use it.
-        title: the layout's name for people.
-        own_columns: columns of `events` that a version of this layout has beside `EVENT_COLUMNS`.
-        matches: tell from the columns of `events` (name → declared type) whether a database has this layout.
-        columns: return the columns to select, in the order that `decoder` takes, from those that are present.
-        decoder: return the function that turns a row into its event, from the selected columns and the offset in microseconds by which
-            the writer's clock was ahead of UTC (0 unless `has_local_times`).
+        title: the layout's name for users.
+        own_columns: columns of `events`, in any version of this layout, in addition to `EVENT_COLUMNS`.
+        matches: returns whether a database has this layout, given the columns of `events` (name → declared type).
+        columns: returns the columns to select, in the order for `decoder`, given the columns that are present.
+        decoder: returns the function that decodes a row, given the selected columns and the offset in microseconds by which the writer's
+            clock was ahead of UTC (0 unless `has_local_times`).
         delta_column: the column that holds the state delta.
-        delta_of: return the state delta in a value of `delta_column`; empty if it cannot be read.
-        as_json: return an event's JSON from its columns and that offset; None where the column `event_data` is that JSON already.
-        has_local_times: the column `timestamp` is the writer's local time, without a zone.
-        json_ids_win: an event's ids are those in its JSON, not those in the columns.
-        other_service: why `DatabaseSessionService` or `SqliteSessionService` cannot open it, to follow the database's name.
-        writer: which session service continues it, None if it can only be read.
+        delta_of: returns the state delta in a value of `delta_column`; empty if it cannot be read.
+        as_json: returns an event's JSON, given its columns and that offset; None if the column `event_data` is that JSON.
+        has_local_times: whether the column `timestamp` holds the writer's local time without a time zone.
+        json_ids_win: whether the ids in an event's JSON take precedence over the columns.
+        other_service: the reason why another service cannot open it, as the rest of a sentence that begins with the database's name.
+        writer: name of the session service that continues it, or None if it can only be read.
     """
 
     kind: str

@@ -1,1 +1,1 @@
-"""Session services that store in a database; copying, converting and deleting sessions."""
+"""Session services that store in a database, and copying, converting and deleting of sessions."""

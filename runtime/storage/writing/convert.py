@@ -1,4 +1,4 @@
-"""An older or other layout as a new file of google-adk's v1 layout, ours from the beginning, with nothing lost."""
+"""Lossless conversion of a database of any layout into a new file in google-adk's v1 layout, with our tables."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.database import Database
 
-MOVED = "inspector_unknown_actions"
-"""Where in an event's custom_metadata stands what was in `actions` and google-adk refuses there."""
+MOVED = "inspector_unknown_actions"  # key in an event's custom_metadata for fields of `actions` that google-adk refuses
 
 _ACTIONS = {
     "skip_summarization",
@@ -41,18 +40,18 @@ _ACTIONS = {
 }
 _KEY = ("app_name", "user_id", "session_id")
 _RECORD = ("seq", *_KEY, "event_id", "at", "writer", "baseline", "shared", "temp")
-_PIECE = 500
+_PIECE = 500  # rows read in one transaction
 Row = dict[str, Any]
 
 
 @dataclass(slots=True)
 class Conversion:
-    """What was converted.
+    """The result of a conversion.
 
     Attributes:
-        layout: of the old database.
-        sessions, events: how many.
-        notes: what a person should know.
+        layout: the old database's layout.
+        sessions, events: numbers of converted sessions and events.
+        notes: remarks for the user.
     """
 
     layout: Layout
@@ -62,34 +61,34 @@ class Conversion:
 
 
 def convert(old: str, new: str) -> Conversion:
-    """Write all of a database into a new file; the old one is only read.
+    """Convert a whole database into a new file; the old file is not changed.
 
-    The new file has the old one's sessions, states, events in their order with their ids and times, and, if it was ours, its record. It
-    appears when it is complete.
+    The new file has the old one's sessions and states, its events in order with their ids and times, and our record if there was one. The
+    file gets its name when it is complete.
 
     Args:
         old: file path or `sqlite:` URL of a database in any layout.
-        new: where to; must not exist.
+        new: path of the new file, which must not exist.
 
     Raises:
-        StorageError: `new` exists or cannot be written, `old` cannot be read, or is of a version that this program does not know.
+        StorageError: `new` exists or cannot be written, or `old` cannot be read or has a version that this program does not know.
         NotASessionDatabaseError: `old` is not a session database.
     """
     target = named_file(new)
     if target is None:
-        raise StorageError(f"{new} is no file: a database is converted into a new file.")
+        raise StorageError(f"{new} is not a file. Name a new file to convert into.")
     if target.exists():
-        raise StorageError(f"{target} exists already. Name a file that does not.")
+        raise StorageError(f"{target} already exists. Name a file that does not exist.")
     if named_file(old) is None:
-        raise StorageError(f"{shown_url(database_url(old))} is no file; only files are converted.")
+        raise StorageError(f"{shown_url(database_url(old))} is not a file. Only files can be converted.")
     with StoredDatabase.open(old) as source:
         if source.layout.is_newer:
             raise StorageError(
-                f"{old} has a layout that is newer than this program: converting it could lose what is unknown. It is only read."
+                f"{old} has a layout that is newer than this program. Converting it could lose unknown data, so it can only be read."
             )
         unfinished = target.with_name(target.name + ".unfinished")
         if unfinished.exists():
-            raise StorageError(f"{unfinished} exists: another conversion is going on, or was broken off. Delete it and try again.")
+            raise StorageError(f"{unfinished} exists: another conversion is running or was interrupted. Delete the file and try again.")
         database = Database(database_url(str(unfinished)), "v1", {})
         try:
             try:
@@ -105,21 +104,21 @@ def convert(old: str, new: str) -> Conversion:
 
 
 def give_name(unfinished: Path, target: Path) -> None:
-    """Give a file that is complete its name.
+    """Give a complete file its final name.
 
     Raises:
-        StorageError: somebody has put another file there meanwhile.
+        StorageError: `target` exists.
     """
     try:
-        target.hardlink_to(unfinished)  # unlike a rename it never replaces what somebody else has put there meanwhile
+        target.hardlink_to(unfinished)  # unlike a rename, this never replaces an existing file
     except FileExistsError:
-        raise StorageError(f"{target} exists already. Name a file that does not.") from None
+        raise StorageError(f"{target} already exists. Name a file that does not exist.") from None
     except OSError:
         unfinished.rename(target)
 
 
 class _Writer:
-    """Copies table by table, in one transaction."""
+    """A writer that copies table by table, in one transaction."""
 
     def __init__(self, source: StoredDatabase, run: Run, writer: str) -> None:
         self._source = source
@@ -145,7 +144,7 @@ class _Writer:
         self._done.sessions = len(sessions)
         notes = [self._layout.note] if self._layout.note else []
         if moved:
-            notes.append(f"{moved} events had unknown actions, which google-adk would refuse; they stand in custom_metadata.{MOVED}.")
+            notes.append(f"{moved} events had unknown actions, which google-adk would refuse; they are now in custom_metadata.{MOVED}.")
         if orphans:
             notes.append(f"{orphans} events belong to no session and were left out.")
         self._done.notes = notes
@@ -155,7 +154,7 @@ class _Writer:
         apps = {row["app_name"]: row for row in self._rows("SELECT app_name, state, update_time FROM app_states")}
         users = {_owner(row): row for row in self._rows("SELECT app_name, user_id, state, update_time FROM user_states")}
         for row in sessions:
-            # google-adk needs the rows to append.
+            # google-adk cannot append events if these rows are missing.
             empty = {"state": "{}", "update_time": row["create_time"]}
             apps.setdefault(row["app_name"], {"app_name": row["app_name"], **empty})
             users.setdefault(_owner(row), {"app_name": row["app_name"], "user_id": row["user_id"], **empty})
@@ -190,7 +189,7 @@ class _Writer:
             number = rows[-1]["number"]
 
     def _json(self, row: Row) -> Row:
-        """Return an event's JSON as it is stored, with what the v1 layout wants to find in it."""
+        """Return an event's stored JSON with the fields that the v1 layout requires."""
         if self._layout.format.as_json is not None:
             return self._layout.format.as_json(row, self._offset)
         event = self._decode([row[name] for name in self._columns])
@@ -206,7 +205,7 @@ class _Writer:
         return data
 
     def _record(self) -> None:
-        """Copy our own record, or begin one: what was never recorded stays unknown."""
+        """Copy our record of commits, or begin one. Data that was never recorded stays unknown."""
         if self._layout.ours:
             for row in self._rows(f"SELECT {', '.join(_RECORD)} FROM {COMMITS} ORDER BY seq"):
                 self._run("copy_commit", **row)
@@ -224,10 +223,10 @@ class _Writer:
 
 
 def move_unknown_actions(data: Row) -> bool:
-    """Move what google-adk would refuse in an event's `actions` to its `custom_metadata`; return whether there was any.
+    """Move fields of `actions` that google-adk refuses to `custom_metadata`, and return whether there were any.
 
     Args:
-        data: an event's JSON object; changed.
+        data: an event's JSON object. It is modified.
     """
     actions = data.get("actions")
     if not isinstance(actions, dict):

@@ -1,4 +1,4 @@
-"""A copy of somebody else's database that is ours to write to."""
+"""A working copy of another program's database."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ from runtime.storage.writing.database import Database
 
 
 def copy_database(target: str, new: Path) -> None:
-    """Copy all of a database into a new file in the same layout; one with pickled actions, which is only read, is converted to v1.
+    """Copy a whole database into a new file in the same layout. A database with pickled actions is converted to v1.
 
-    The original is only read, and may be in use. The copy appears when it is complete, and is ours: writing into it makes no backup.
+    The original is not changed and may be in use. The copy gets its name when it is complete. It has our tables, so the first write to it
+    makes no backup.
 
     Args:
         target: file path or `sqlite:` URL.
-        new: where to; must not exist.
+        new: path of the copy, which must not exist.
 
     Raises:
         StorageError: `new` exists or cannot be written, or the original cannot be read.
-        NotASessionDatabaseError: it is not a session database.
+        NotASessionDatabaseError: the original is not a session database.
     """
     original = named_file(target)
     if original is None:
-        raise StorageError(f"{target} is no file; only files are copied.")
+        raise StorageError(f"{target} is not a file. Only files can be copied.")
     with StoredDatabase.open(str(original)) as stored:
         layout = stored.layout.format
     if layout.writer is None:
         convert(target, str(new))
         return
     if new.exists():
-        raise StorageError(f"{new} exists already. Name a file that does not.")
+        raise StorageError(f"{new} already exists. Name a file that does not exist.")
     unfinished = new.with_name(new.name + ".unfinished")
     try:
         _copy_file(original, unfinished)
         database = Database(database_url(str(unfinished)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
         try:
             with database.writing():
-                """Makes it ours."""
+                """The first transaction creates our tables."""
         finally:
             database.close()
         give_name(unfinished, new)

@@ -1,4 +1,4 @@
-"""Writing a copy of a session into a database, in one transaction."""
+"""Writing of a session's copy into a database, in one transaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runtime.storage.writing.database import Database
 
 
 class CopiedEvent(NamedTuple):
-    """An event, ready to be written; `time` in microseconds, as the column holds it."""
+    """An event ready to be written; `time` is the value of the time column in microseconds."""
 
     event_id: str
     invocation_id: str
@@ -28,7 +28,7 @@ class CopiedEvent(NamedTuple):
 
 
 def copied_events(copy: SessionCopy) -> list[CopiedEvent]:
-    """Return a copy's events as they are stored; each keeps its own time, the columns' times rise as google-adk needs it."""
+    """Return a copy's events in stored form. Events keep their own times; the times of the columns increase, as google-adk requires."""
     rows: list[CopiedEvent] = []
     latest = to_micros(copy.created) - 1
     for event in copy.events:
@@ -41,7 +41,7 @@ def _json_of(event: Event) -> str:
     text = event.model_dump_json(exclude_none=True)
     if type(event) is Event and not event.actions.model_extra:
         return text
-    # What google-adk refuses in `actions` may come from a database that nobody has continued yet.
+    # Fields of `actions` that google-adk refuses may come from a database of a newer version.
     data = json.loads(text)
     return json.dumps(data) if move_unknown_actions(data) else text
 
@@ -50,11 +50,11 @@ def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy,
     """Write the session's row and its events.
 
     Args:
-        run: in a transaction.
-        database: where to.
+        run: runs statements in the current transaction.
+        database: the database to write to.
         key: the new session.
-        copy: what it has.
-        events: `copied_events` of it.
+        copy: its content.
+        events: the result of `copied_events`.
     """
     columns = key._asdict()
     run("insert_session", **columns, state=database.state_json(copy.state), time=database.time_value(to_micros(copy.created)))
@@ -76,16 +76,16 @@ def record_copy(
     set_here: tuple[dict[str, Any], dict[str, Any]],
     now: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
-    """Record the copy's creation, and its events as ones that wrote nothing to shared keys: their parent's did.
+    """Record the copy's creation and its events. The events wrote nothing to shared keys: the original session's events did.
 
     Args:
-        run: in the transaction that wrote them.
+        run: runs statements in the transaction that wrote them.
         writer: this process.
         key: the new session.
-        copy: what it has.
-        events: `copied_events` of it.
-        set_here: the user's and the app's keys (without prefix) that its creation set.
-        now: all that the user and the app have now.
+        copy: its content.
+        events: the result of `copied_events`.
+        set_here: the user and app keys (without prefix) that its creation set.
+        now: the complete user and app state after it.
     """
     columns = key._asdict()
     user, app = now

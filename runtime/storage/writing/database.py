@@ -1,4 +1,4 @@
-"""One database with its connection, as the session services' thread uses it."""
+"""A database and its connection, used by a session service's thread."""
 
 from __future__ import annotations
 
@@ -28,32 +28,29 @@ from runtime.storage.layouts.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, 
 from runtime.storage.layouts.table_names import SCHEMA_VERSION, VERSION, WrittenLayout
 from runtime.storage.layouts.tables import tables_of
 
-BUSY_TIMEOUT = 30.0
-"""Seconds that a commit waits for other writers, unless `connect_args={"timeout": …}` says otherwise."""
-
-_PATIENCE, _BETWEEN_TRIES = 30.0, 0.1
-"""Seconds that a server that was there before may be away, and between two looks for it."""
+BUSY_TIMEOUT = 30.0  # seconds that a commit waits for other writers; `connect_args={"timeout": …}` overrides it
+_PATIENCE, _BETWEEN_TRIES = 30.0, 0.1  # seconds that a server may be unreachable after a connection, and between two tries
 
 T = TypeVar("T")
 
 
 class Database:
-    """A database in one of the written layouts. Everything in it is called from one thread.
+    """A database in one of the written layouts. All calls come from one thread.
 
-    Nothing is created or changed before the first write: then a new database gets its tables, and somebody else's gets a backup beside
-    it, our tables and the record of what it holds.
+    Nothing is created or changed before the first write. The first write creates the tables of a new database. For another program's
+    database, it makes a backup beside the file, adds our tables and records the current content.
 
     Attributes:
-        file: the SQLite file, None for a database in memory or on a server.
-        name: what to call it.
-        writer: what our commits are signed with.
-        foreign_writes: counts, while writing, how often somebody else may have written since our last commit.
+        file: the SQLite file, or None for a database in memory or on a server.
+        name: the database's name in messages.
+        writer: the process name recorded with our commits.
+        foreign_writes: a counter, increased when another connection may have written since our last commit.
 
     Args:
-        url: with a synchronous driver.
-        layout: which layout it has, or gets.
-        options: for SQLAlchemy's `create_engine`.
-        backs_up: make the backup; a copy that was made to be written needs none.
+        url: a URL with a synchronous driver.
+        layout: the layout that the database has or gets.
+        options: keyword arguments for SQLAlchemy's `create_engine`.
+        backs_up: whether to make the backup; a working copy needs none.
     """
 
     def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any], *, backs_up: bool = True) -> None:
@@ -80,58 +77,58 @@ class Database:
         self.foreign_writes = 0
 
     def time_value(self, micros: int) -> Any:
-        """Return microseconds as the time columns hold them."""
+        """Return microseconds as a value of the time columns."""
         if self._tables.times_are_real:
             return to_epoch(micros)
         return as_text(micros) if self._is_sqlite else as_datetime(micros)
 
     def is_ours(self) -> bool:
-        """Return whether we have written to it, as far as reading or writing has found out."""
+        """Return whether the database is known to have our tables; False before the first read or write."""
         return self._writable or bool(self._found and self._found.ours)
 
     @property
     def integrity_error(self) -> type[Exception]:
-        """What the driver raises when a row is there already."""
+        """The driver's exception for a row that already exists."""
         error: type[Exception] = self._engine.dialect.loaded_dbapi.IntegrityError
         return error
 
     @property
     def has_locks(self) -> bool:
-        """Whether several may write at once, so that what a commit reads and changes has to be locked row by row."""
+        """Whether several connections can write at once, so that a commit has to lock the rows that it reads and changes."""
         return not self._is_sqlite
 
     def state_json(self, state: dict[str, Any]) -> str:
-        """Return a state as JSON, as the columns hold it.
+        """Return a state as JSON for the state columns.
 
         Raises:
-            UnstorableValueError: it would come back changed.
+            UnstorableValueError: the database would change the state.
         """
         text = dump_json(state, "state", ascii_only=self._layout == "v1")
         if self.has_locks:
-            check_jsonb(text, "state")  # google-adk writes a whole state back through jsonb, whatever the column's type
+            check_jsonb(text, "state")  # google-adk passes whole states through jsonb, whatever the column's type
         return text
 
     def check_text(self, text: str, path: str) -> None:
-        """Refuse JSON that would come back changed: google-adk's own tables on a server have the type jsonb.
+        """Refuse JSON that the database would change: google-adk's own tables on a server use jsonb.
 
         Args:
-            text: about to be stored, in a transaction of `writing`.
-            path: what to call it in the error.
+            text: JSON to be stored, in a transaction of `writing`.
+            path: the value's name in the error.
 
         Raises:
-            UnstorableValueError: it would.
+            UnstorableValueError: the database would change the value.
         """
         if self._keeps_jsonb:
             check_jsonb(text, path)
 
     def persistently(self, work: Callable[[], T]) -> T:
-        """Run a piece of work, and again while the server is being restarted or has no place for us.
+        """Run a function, and repeat it while the server restarts or accepts no more connections.
 
         Args:
-            work: finds out by itself whether its commit was made before the connection was lost.
+            work: the function. It must detect whether its commit was made before the connection was lost.
 
         Raises:
-            StorageError: the server stays away; or it never was there.
+            StorageError: the server stays unreachable, or could never be reached.
         """
         give_up = time.monotonic() + _PATIENCE
         while True:
@@ -153,7 +150,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Run | None]:
-        """Give a consistent view of the database, as a function that runs statements; None if there is nothing in it yet."""
+        """Yield a function that runs statements on a consistent view of the database, or None if the database has no tables yet."""
         with self._errors():
             connection = self._connect(create=False)
             if connection is None:
@@ -170,8 +167,8 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Run]:
-        """Give a transaction, alone with the database: committed at the end of the block, rolled back if it raises."""
-        # Written out, not put together from smaller context managers: each would cost a tenth of a commit's own work.
+        """Yield a function that runs statements in a write transaction, committed at the end of the block or rolled back on an error."""
+        # Written out, because each nested context manager would take a tenth of a commit's time.
         try:
             connection = self._connect(create=True)
             assert connection is not None
@@ -192,21 +189,21 @@ class Database:
             raise storage_error(error, self.name) from error
 
     def data_version(self, run: Run) -> int | None:
-        """Return a number that stays the same as long as no other connection writes; None if the database has none.
+        """Return a number that changes when another connection writes, or None if the database has none.
 
         Args:
-            run: in the transaction that it is true for.
+            run: runs statements in the transaction for which the number holds.
         """
         if not self._is_sqlite:
             return None
         version: int = run("data_version").fetchone()[0]
-        return version + (self._replacements << 40)  # each file counts for itself
+        return version + (self._replacements << 40)  # a replaced file starts its own count
 
     def has_utc_columns(self, run: Run) -> bool:
-        """Return whether no event's time column is behind the event's own time, as local times can be.
+        """Return whether no time column is earlier than the event's own time, as a column in local time can be.
 
         Args:
-            run: in the transaction that it is true for.
+            run: runs statements in the transaction for which the result holds.
         """
         if self._tables.times_are_real:
             return True
@@ -219,7 +216,7 @@ class Database:
         return is_recorded and run("times").fetchone() is not None
 
     def close(self) -> None:
-        """Let go of the connection; the last one out of an SQLite file takes its WAL away."""
+        """Close the connection. The last connection to an SQLite file removes its write-ahead log."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(SQLAlchemyError):
@@ -241,20 +238,20 @@ class Database:
         return self._connection
 
     def _was_replaced(self, file: Path) -> bool:
-        """Return whether the name belongs to another file by now, such as a backup that was put in its place.
+        """Return whether another file now has this name, such as a restored backup.
 
-        What is written into a file without a name is lost when it is closed, and no error would say so.
+        Data written to an unlinked file is lost without an error when the file is closed.
 
         Raises:
-            StorageError: there is no file of that name any more.
+            StorageError: no file has this name any more.
         """
         try:
             found = file.stat()
         except FileNotFoundError:
             if self._identity is None:
-                return False  # SQLite makes it with the first statement
+                return False  # SQLite creates the file with the first statement
             raise StorageError(
-                f"{self.name} is not there any more: it was deleted or moved while it was open, and what is written now would be lost."
+                f"{self.name} does not exist any more: it was deleted or moved while it was open. Data written now would be lost."
             ) from None
         known, self._identity = self._identity, (found.st_dev, found.st_ino)
         return known is not None and known != self._identity
@@ -266,13 +263,13 @@ class Database:
         self._replacements += 1
 
     def _file_is_there(self, file: Path, *, create: bool) -> bool:
-        """Return whether to connect: SQLite creates a file that does not exist."""
+        """Return whether to connect. Connecting to a missing file would create it."""
         if file.is_dir():
             raise StorageError(f"{self.name} is a folder, not a database.")
         if not create or file.exists():
             return file.exists()
         if not file.absolute().parent.is_dir():
-            raise StorageError(f"{self.name} cannot be created: there is no folder {file.absolute().parent}.")
+            raise StorageError(f"{self.name} cannot be created: the folder {file.absolute().parent} does not exist.")
         return True
 
     @contextmanager
@@ -286,7 +283,7 @@ class Database:
             raise
 
     def _roll_back(self, driver: DriverConnection) -> None:
-        # SQLite has rolled back by itself after some errors, such as a full disk.
+        # SQLite rolls back by itself after some errors, such as a full disk.
         with suppress(self._driver_error):
             driver.execute("ROLLBACK")
 
@@ -320,10 +317,10 @@ class Database:
             record_events_of_others(run)
             self._seen_version = version
 
-    # What is there, and making it ours
+    # The layout, and our tables
 
     def _find_layout(self, connection: Connection) -> Layout | None:
-        """Return what the database is, None if it is empty; refuse another layout than this service's."""
+        """Return the layout, or None if the database is empty; raise StorageError if it is not this service's layout."""
         tables = sqlite_tables(_sqlite_driver(connection)) if self._is_sqlite else _server_tables(connection)
         if not tables:
             return None
@@ -335,7 +332,7 @@ class Database:
         if layout.kind != self._layout:
             raise StorageError(f"{self.name} {layout.format.other_service}")
         if self._layout == "v1" and version not in (None, SCHEMA_VERSION):
-            raise StorageError(f"{self.name} has layout version {version}, which this program does not know: it can only be read.")
+            raise StorageError(f"{self.name} has layout version {version}, which this program does not know. It can only be read.")
         return layout
 
     def _make_ready(self, connection: Connection) -> None:
@@ -343,13 +340,13 @@ class Database:
         if layout and not layout.ours and self.file and self._backs_up:
             back_up(_sqlite_driver(connection), self.file)
         if self._is_sqlite:
-            # Not possible while others read; then the file stays in its mode, as safe and slower.
+            # Fails while other connections read. Then the file keeps its journal mode, which is as safe but slower.
             with suppress(sqlite3.OperationalError):
                 _driver(connection).execute("PRAGMA journal_mode = WAL").fetchone()
         with self._transaction(_driver(connection)):
             if not self._is_sqlite:
                 _driver(connection).execute("SELECT pg_advisory_xact_lock(1229606720)")
-            # Another process may have been quicker.
+            # Another process may have created the tables meanwhile.
             layout = self._find_layout(connection)
             if layout is None or not layout.ours:
                 self._create_tables(connection, new=layout is None)

@@ -1,4 +1,4 @@
-"""Sessions in a database that google-adk can open too."""
+"""Sessions in a database that google-adk can also open."""
 
 from __future__ import annotations
 
@@ -38,17 +38,18 @@ T = TypeVar("T")
 
 
 class DatabaseSessionService(BaseSessionService):
-    """Keeps sessions in SQLite or PostgreSQL in google-adk's v1 layout (seed: session-state, "Persistencia").
+    """A session service that stores in SQLite or PostgreSQL, in google-adk's v1 layout.
 
-    All work is done by one thread of the service's own, a commit in one hop; the service can be used from several threads and event
-    loops at once. A database that is not ours gets a backup beside it before the first write; reading changes nothing.
+    The service's own thread does all the work. Several threads and event loops can use the service at once. The first write to another
+    program's database makes a backup beside it; reading changes nothing.
 
     Args:
-        db_url: an SQLAlchemy URL; google-adk's `sqlite+aiosqlite:` and `postgresql+asyncpg:` are served by the drivers we use.
-        **kwargs: for SQLAlchemy's `create_engine`; `connect_args={"timeout": seconds}` is how long a commit waits for other writers.
+        db_url: an SQLAlchemy URL. google-adk's `sqlite+aiosqlite:` and `postgresql+asyncpg:` also work; our own drivers are used.
+        **kwargs: keyword arguments for SQLAlchemy's `create_engine`. `connect_args={"timeout": seconds}` sets how long a commit waits for
+            other writers.
 
     Raises:
-        StorageError: it is not the URL of a supported database.
+        StorageError: the URL's database is not supported.
     """
 
     _layout: ClassVar[WrittenLayout] = "v1"
@@ -75,7 +76,7 @@ class DatabaseSessionService(BaseSessionService):
         return await self._run(lambda: self._get(key, config or GetSessionConfig()))
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
-        """See `BaseSessionService.session_for_run`; of the last few sessions, only what was stored since their last run is read."""
+        """See `BaseSessionService.session_for_run`. For the last few sessions, only events stored since their last run are read."""
         key = SessionKey(app_name, user_id, session_id)
         return await self._run(lambda: self._get_for_run(key))
 
@@ -95,18 +96,18 @@ class DatabaseSessionService(BaseSessionService):
         await self._run_commit(lambda again: self._store_copy(key, copy, copied_events(copy), again=again))
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
-        """See `BaseSessionService.temp_deltas`; of an object that is not a JSON value its `repr` was kept."""
+        """See `BaseSessionService.temp_deltas`. Objects that are not JSON values are returned as their `repr`."""
         return await self._run(lambda: self._temp_deltas(key))
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
-        """See `BaseSessionService.first_state`; google-adk records none, nor do sessions that were created anew by it."""
+        """See `BaseSessionService.first_state`. It is unknown for sessions that google-adk created."""
         return await self._run(lambda: self._first_state(key))
 
     async def prepare(self) -> None:
-        """Make the tables now that the first write would make.
+        """Create the tables now instead of at the first write.
 
         Raises:
-            StorageError: they cannot be written.
+            StorageError: the tables cannot be written.
         """
         await self._run(self._prepare)
 
@@ -119,7 +120,7 @@ class DatabaseSessionService(BaseSessionService):
         await self._run_commit(lambda again: self._writer.write(session, commit, again=again))
 
     async def _run_commit(self, job: Callable[[bool], None]) -> None:
-        """Run a job that commits. It is told when it runs again: the connection was lost, and the server may have committed it."""
+        """Run a job that commits. Its argument is True on a retry after a lost connection: the server may already have committed."""
         tried = False
 
         def attempt() -> None:
@@ -145,7 +146,7 @@ class DatabaseSessionService(BaseSessionService):
             row = find_row(run, key)
             if row is not None:
                 if read_time(row[0]) == now and row[2] is None and is_ours(run, self._database, key, None):
-                    # Made just now, but the connection broke before the server could say so.
+                    # Created by the previous attempt, whose connection was lost before the server could confirm it.
                     return self._new_session(key, parts["session"], *shared_states(run, key), now)
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             user, app = write_shared(run, self._database, key, parts["user"], parts["app"], at)
@@ -166,7 +167,7 @@ class DatabaseSessionService(BaseSessionService):
         with self._database.writing() as run:
             if find_row(run, key) is not None:
                 if again and is_ours(run, self._database, key, None):
-                    return  # the connection broke before the server could say that it is done
+                    return  # committed by the previous attempt, whose connection was lost before the server could confirm it
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             new = _new_shared(run, key, copy)
             now = write_shared(run, self._database, key, *new, self._database.time_value(created))
@@ -214,8 +215,8 @@ class DatabaseSessionService(BaseSessionService):
         return EventList(rows, self._decode)
 
     def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
-        """Return the rows of the events at or after a time, decoding none of them if it can be helped."""
-        # What the columns hold was moved to keep the order, never back; but old google-adk versions wrote some local time.
+        """Return the rows of the events at or after a time, without decoding them if possible."""
+        # Times in the columns may have been increased to keep the order, never decreased. But old google-adk versions wrote local time.
         earliest = since - (_ONE_MICROSECOND if self._database.has_utc_columns(run) else _ONE_DAY)
         if 0 < earliest < _YEAR_9999:
             rows = run("events_since", **key._asdict(), time=self._database.time_value(to_micros(earliest))).fetchall()
@@ -272,19 +273,19 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or row is None:
                 return None
             baseline = run("first_state", **key._asdict(), at=read_time(row[0])).fetchone()
-            # A fork's is null where nobody recorded its parent's.
+            # Null for a fork whose parent's first state was not recorded.
             return load_json_object(baseline[0]) if baseline and baseline[0] else None
 
 
 def _new_shared(run: Run, key: SessionKey, copy: SessionCopy) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the user's and the app's keys of a copy that do not exist here yet: those that do belong to other sessions, too."""
+    """Return the user and app keys of a copy that do not exist here yet; existing keys belong to other sessions as well."""
     parts = split_delta({**copy.user, **copy.app})
     user, app = shared_states(run, key)
     return {k: v for k, v in parts["user"].items() if k not in user}, {k: v for k, v in parts["app"].items() if k not in app}
 
 
 def _timed(session: Session, last_event_id: str | None) -> Session:
-    """Give a session the time of its last event: the column has whole microseconds, and may have been moved to keep the order."""
+    """Set a session's update time to its last event's time: the column is rounded and may have been increased to keep the order."""
     if session.events and session.events.last_id() == last_event_id:
         session.last_update_time = session.events[-1].timestamp
     return session

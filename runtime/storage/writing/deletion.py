@@ -1,7 +1,7 @@
-"""Deleting sessions of a database file, so that they can be put back.
+"""Deletion of a database file's sessions, and its undo.
 
-Before anything is deleted, all rows of the sessions are copied into a file of their own beside the database. Putting them back leaves alone
-what others have written to the database since.
+Before anything is deleted, all rows of the sessions are copied into a separate file beside the database. Restoring them keeps everything
+that was written to the database since.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _BUSY_SECONDS = 30
 async def delete_sessions(
     service: BaseSessionService, keys: Sequence[SessionKey], progress: Callable[[int], object] = lambda _: None
 ) -> int:
-    """Delete sessions, one after the other.
+    """Delete sessions, one at a time.
 
     Args:
-        service: of the database.
-        keys: which.
-        progress: called with how many are gone.
+        service: the database's session service.
+        keys: the sessions.
+        progress: called with the number of sessions deleted so far.
 
     Returns:
-        How many were deleted: all, or those before it was cancelled.
+        The number of deleted sessions.
     """
     done = 0
     for done, key in enumerate(keys, 1):
@@ -48,17 +48,17 @@ async def delete_sessions(
 
 
 def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
-    """Copy all there is of some sessions into a new file beside the database, such as `session.db.deleted-20261121-113000`.
+    """Copy all rows of some sessions into a new file beside the database, such as `session.db.deleted-20261121-113000`.
 
     Args:
         file: the database.
-        keys: which sessions.
+        keys: the sessions.
 
     Returns:
-        The copy, complete: an interrupted copy bears another name.
+        The complete copy. An interrupted copy never has this name.
 
     Raises:
-        StorageError: the database cannot be read, or the copy not written.
+        StorageError: the database cannot be read, or the copy cannot be written.
     """
     copy = free_name(file.with_name(file.name + time.strftime(".deleted-%Y%m%d-%H%M%S")))
     unfinished = copy.with_name(copy.name + ".unfinished")
@@ -80,7 +80,7 @@ def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
 def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: str, keys: Iterable[SessionKey]) -> None:
     names = database.read(lambda connection: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")])
     columns = ", ".join(quoted_name(name) for name in names)
-    written.execute(f"CREATE TABLE {table} ({columns})")  # without types, so that every value stays what it is
+    written.execute(f"CREATE TABLE {table} ({columns})")  # without types, so that SQLite converts no value
     query = f"SELECT {columns} FROM {table} WHERE app_name = ? AND user_id = ? AND {_ID_COLUMN[table]} = ? ORDER BY rowid"
     for key in keys:
         rows = database.read(lambda connection, key=key: connection.execute(query, parts(key)).fetchall())  # type: ignore[misc]
@@ -88,17 +88,17 @@ def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: st
 
 
 def put_back(file: Path, copy: Path) -> int:
-    """Put deleted sessions back, with all that belonged to them; those of the copy that were not deleted stay as they are.
+    """Restore deleted sessions with all their rows; sessions of the copy that still exist are not changed.
 
     Args:
         file: the database.
-        copy: as `keep_copy` wrote it.
+        copy: a file written by `keep_copy`.
 
     Returns:
-        How many sessions were put back.
+        The number of restored sessions.
 
     Raises:
-        StorageError: a session of one of their names was made anew, or the database cannot be written; nothing was put back.
+        StorageError: a session with one of their names was created again, or the database cannot be written. Nothing was restored.
     """
     if not copy.is_file():
         raise StorageError(f"There is no file {copy}.")
@@ -126,12 +126,12 @@ def _put_back(database: sqlite3.Connection, file: Path) -> int:
         " WHERE s.create_time IS NOT c.create_time"
     ).fetchone()
     if again:
-        raise StorageError(f"{file} has a session {again[0]} again: it would be overwritten. Nothing was put back.")
+        raise StorageError(f"Nothing was restored: {file} has a new session {again[0]}, which would be overwritten.")
     tables = [name for (name,) in database.execute("SELECT name FROM copy.sqlite_master WHERE type = 'table'")]
     count = 0
-    for table in sorted(tables, key=[COMMITS, "events", "sessions"].index):  # last the sessions: by those that are there, the rest is told
+    for table in sorted(tables, key=[COMMITS, "events", "sessions"].index):  # sessions last: the condition below needs them
         columns = ", ".join(quoted_name(row[1]) for row in database.execute(f"PRAGMA copy.table_info({table})"))
-        # What a deleted session wrote for others is still recorded, without its name: it gets it back.
+        # The record of a deleted session's shared writes was kept without its name; replacing it restores the name.
         insert = "INSERT OR REPLACE" if table == COMMITS else "INSERT"
         count = database.execute(
             f"{insert} INTO main.{table} ({columns}) SELECT {columns} FROM copy.{table}"

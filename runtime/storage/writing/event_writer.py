@@ -1,4 +1,4 @@
-"""Committing events to a database, one transaction for each."""
+"""Commits of events to a database, one transaction for each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _REMEMBERED_SESSIONS = 256
 
 
 class Commit(NamedTuple):
-    """An event, ready to be written.
+    """An event ready to be written.
 
     Attributes:
-        event_id, invocation_id, timestamp: the event's.
+        event_id, invocation_id, timestamp: the event's fields.
         data: its JSON.
         own, user, app: its delta by scope, keys without prefix.
-        shared: the user's and the app's part as JSON, if there is any.
-        temp: a readable trace of the `temp:` keys it set, if it set any.
+        shared: the user and app part of the delta as JSON, or None if it is empty.
+        temp: a readable trace of its `temp:` keys, or None if it has none.
     """
 
     event_id: str
@@ -45,11 +45,11 @@ class Commit(NamedTuple):
 
 
 def commit_of(event: Event, temp: dict[str, Any]) -> Commit:
-    """Return what is written of an event.
+    """Return an event in the form to be written.
 
     Args:
-        event: checked, and without `temp:` keys.
-        temp: those it set.
+        event: a checked event without `temp:` keys.
+        temp: the `temp:` keys that it set.
     """
     delta = event.actions.state_delta
     parts = split_delta(delta)
@@ -67,9 +67,9 @@ def commit_of(event: Event, temp: dict[str, Any]) -> Commit:
 
 
 class _Known(NamedTuple):
-    """What we remember of a session between two commits, true as long as its revision is the stored one.
+    """Data about a session cached between two commits, valid as long as its revision is the stored one.
 
-    Nobody has to look whether it is if nobody else wrote to the database: `seen` is its number of foreign writes then.
+    If `seen` equals the database's `foreign_writes`, no other connection has written, so the revision need not be checked.
     """
 
     revision: Revision
@@ -79,10 +79,10 @@ class _Known(NamedTuple):
 
 
 class EventWriter:
-    """Writes events into a database, and remembers of each session what the next commit needs. Used in the database's thread.
+    """A writer of events that caches, for each session, the data that the next commit needs. Used in the database's thread.
 
     Args:
-        database: to write to.
+        database: the database to write to.
     """
 
     def __init__(self, database: Database) -> None:
@@ -90,21 +90,21 @@ class EventWriter:
         self._known: dict[SessionKey, _Known] = {}
 
     def forget(self, key: SessionKey) -> None:
-        """Drop what is remembered of a session: it is gone."""
+        """Remove a deleted session from the cache."""
         self._known.pop(key, None)
 
     def write(self, session: Session, commit: Commit, *, again: bool) -> None:
         """Commit an event.
 
         Args:
-            session: as the caller holds it; it gets the new revision.
+            session: the caller's session. Its revision is updated.
             commit: the event.
-            again: the connection was lost when it was written before; the server may have committed it.
+            again: whether this is a retry after a lost connection: the server may already have committed the event.
 
         Raises:
-            SessionNotFoundError: the session is gone.
-            StaleSessionError: somebody wrote to it since the caller loaded it.
-            StorageError: the database refused.
+            SessionNotFoundError: the session was deleted.
+            StaleSessionError: another writer changed the session since the caller loaded it, or it already has this event.
+            StorageError: the database reported an error.
         """
         key = session.key
         try:
@@ -130,11 +130,11 @@ class EventWriter:
         return True
 
     def _write_rows(self, run: Run, session: Session, commit: Commit) -> _Known:
-        """Write an event, its deltas and our record of it; return what is known of the session then."""
+        """Write an event, its deltas and our record of it, and return the new cache entry."""
         database, key = self._database, session.key
         database.check_text(commit.data, f"event {commit.event_id}")
         known = self._known_session(run, session)
-        # The column rises with every event, so that google-adk, which sorts by it, keeps the order; the event keeps its time.
+        # google-adk sorts by this column, so it increases with every event. The event keeps its own time.
         latest = max(to_micros(commit.timestamp), known.latest_time + 1)
         state = {**known.state, **commit.own} if commit.own else known.state
         values = {
@@ -161,7 +161,7 @@ class EventWriter:
         return _Known(revision, known.seen, latest, state)
 
     def _known_session(self, run: Run, session: Session) -> _Known:
-        """Return what is known of a session that is about to be written to."""
+        """Return the valid cache entry of a session, reading it if needed."""
         key = session.key
         known = self._known.get(key)
         if known and known.seen == self._database.foreign_writes and known.revision == session._revision:
@@ -179,13 +179,13 @@ class EventWriter:
             run("insert_event", **values)
         except self._database.integrity_error as error:
             if not is_repeated_row(error):
-                raise  # a newer google-adk's table may ask for more than we know
+                raise  # a newer google-adk's table may have constraints that we do not know
             raise StaleSessionError(f"Event {values['event_id']} is already part of session {session.id}.") from error
 
     def _check_fresh(self, run: Run, session: Session, row: Row) -> None:
         held = session._revision
         if held is None:
-            # Not from get_session: all that can be compared is its time.
+            # The session does not come from this service, so only its time can be compared.
             if read_time(row[1]) <= to_micros(session.last_update_time):
                 return
         elif held == revision_of(self._database, row):
@@ -202,7 +202,7 @@ class EventWriter:
         latest = run("latest_time", **key._asdict()).fetchone()[0]
         if self._database.has_locks:
             record_events_of_others(run, key)
-        # Others' sessions may lack the rows that google-adk needs to append.
+        # Sessions of other programs may lack the state rows that google-adk needs to append.
         write_shared(run, self._database, key, {}, {}, row[1])
         return _Known(
             revision_of(self._database, row),

@@ -1,4 +1,4 @@
-"""The events of the sessions that a database service ran last."""
+"""A cache of the events of the sessions that a database service ran last."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
 from runtime.storage.layouts.commit_record import Run
 
-_SESSIONS, _EVENTS = 8, 50_000
-"""How many sessions' events stay in memory at most, and how many events altogether; the last session's always do."""
+_SESSIONS, _EVENTS = 8, 50_000  # sessions and events kept in memory at most; the last session is always kept
 
 
 @dataclass(frozen=True, slots=True)
 class _Lent:
-    """A run's events, and what the database looked like when it began."""
+    """A run's events, and the database's version when the run began."""
 
     events: RunEvents
     created: Any
@@ -27,10 +26,10 @@ class _Lent:
 
 
 class RecentRuns:
-    """Gives a run the decoded events of the session's last run, and decodes only what is new. Used in the service's thread.
+    """A cache that reuses the decoded events of a session's last run and decodes only new ones. Used in the service's thread.
 
     Args:
-        read: makes an event of a row.
+        read: decodes a row into an event.
     """
 
     def __init__(self, read: Callable[[StoredRow], Event]) -> None:
@@ -38,14 +37,14 @@ class RecentRuns:
         self._lent: OrderedDict[SessionKey, _Lent] = OrderedDict()
 
     def lend(self, session: Session, run: Run, columns: dict[str, str], created: Any, data_version: int | None) -> None:
-        """Give a session its events: those of its last run and what was stored since, or all of them anew.
+        """Set a session's events: those of its last run and the events stored since, or all events read again.
 
         Args:
-            session: just loaded.
-            run: in the transaction that loaded it.
-            columns: what names the session in the database.
-            created: tells it from another session that had its name.
-            data_version: as long as it is the same nobody else wrote to the database; None if that cannot be known.
+            session: a session just loaded.
+            run: runs statements in the transaction that loaded it.
+            columns: the session's key columns.
+            created: its creation time, to distinguish it from an earlier session of the same name.
+            data_version: a number that changes when another connection writes, or None if the database has none.
         """
         lent = self._lent.pop(session.key, None)
         events = None
@@ -57,17 +56,17 @@ class RecentRuns:
             self._lent.popitem(last=False)
 
     def forget(self, key: SessionKey) -> None:
-        """Let go of a session's events."""
+        """Remove a session's events from the cache."""
         self._lent.pop(key, None)
 
 
 def _extended(last: RunEvents, run: Run, columns: dict[str, str], *, count: bool) -> EventList | None:
-    """Return a run's events with those stored since; None if they are not the beginning of what is stored.
+    """Return a run's events extended by those stored since, or None if they are not the first stored events.
 
     Args:
-        last: the run's.
-        run, columns: as for `RecentRuns.lend`.
-        count: somebody else may have removed some.
+        last: the run's events.
+        run, columns: see `RecentRuns.lend`.
+        count: compare the number of events, because another connection may have deleted some.
     """
     events = last.events_if_unedited()
     if not events:

@@ -1,4 +1,4 @@
-"""A session's own row in a database, and what tells whether it changed since somebody read it."""
+"""A session's row in a database, and the revision that shows whether the session changed since it was read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Row = tuple[Any, ...]
 
 
 class Revision(NamedTuple):
-    """What a copy of a session is a copy of: any append changes the last event, deleting and creating it again the first time.
+    """The version of a session. Every append changes the last event; deleting and recreating the session changes its creation time.
 
     Attributes:
-        create_time: as its column has it.
-        last_event_id: None: it has no events.
-        update_time: on a server only, where somebody else's newest event may not be the one with the latest time.
+        create_time: the column's value.
+        last_event_id: None if the session has no events.
+        update_time: the column's value, on a server only: there, another program's newest event may not have the latest time.
     """
 
     create_time: Any
@@ -26,13 +26,13 @@ class Revision(NamedTuple):
 
 
 def find_row(run: Run, key: SessionKey) -> Row | None:
-    """Return a session's `create_time`, `update_time` and the id of its last event; None if there is no such session."""
+    """Return a session's `create_time`, `update_time` and the id of its last event, or None if the session does not exist."""
     row: Row | None = run("find_session", **key._asdict()).fetchone()
     return row
 
 
 def revision_of(database: Database, row: Row) -> Revision:
-    """Return the revision that a row is, as `find_row` returns it."""
+    """Return the revision of a row that `find_row` returned."""
     return Revision(row[0], row[2], row[1] if database.has_locks else None)
 
 
@@ -40,10 +40,10 @@ def is_ours(run: Run, database: Database, key: SessionKey, event_id: str | None)
     """Return whether this process made a commit.
 
     Args:
-        run: in a transaction.
-        database: that may have it.
+        run: runs statements in the current transaction.
+        database: the database.
         key: the session.
-        event_id: the event that was committed; None: the session's creation.
+        event_id: the committed event, or None for the session's creation.
     """
     columns = key._asdict()
     row = run("last_commit", **columns, event_id=event_id).fetchone() if event_id else run("creation", **columns).fetchone()

@@ -1,4 +1,4 @@
-"""The rows of a database that sessions share: the state of each user, and of each app."""
+"""Rows that sessions share: the state of each user and of each app."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def shared_states(run: Run, key: SessionKey) -> tuple[dict[str, Any], dict[str, 
     """Return the state of a session's user and of its app, keys without prefix.
 
     Args:
-        run: in a transaction.
+        run: runs statements in the current transaction.
         key: the session.
     """
     columns = key._asdict()
@@ -23,24 +23,24 @@ def shared_states(run: Run, key: SessionKey) -> tuple[dict[str, Any], dict[str, 
 
 
 def state_in(row: Row | None) -> dict[str, Any]:
-    """Return the state in a row; nothing where there is no row."""
+    """Return the state in a row; empty if there is no row."""
     return read_state(row[0]) if row else {}
 
 
 def write_shared(
     run: Run, database: Database, key: SessionKey, user_delta: dict[str, Any], app_delta: dict[str, Any], at: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write the user's and the app's part of a delta, the rows too where they are missing.
+    """Write the user and app part of a delta, and create missing rows.
 
     Args:
-        run: in a transaction that writes.
-        database: it writes to.
+        run: runs statements in a write transaction.
+        database: the database.
         key: the session that wrote.
         user_delta, app_delta: keys without prefix.
-        at: the time, as the columns hold it.
+        at: the time, as a value of the time columns.
 
     Returns:
-        The user's and the app's state now.
+        The user's and the app's new state.
     """
     app = _write_one(run, database, "app_state", {"app_name": key.app_name}, app_delta, at)
     user = _write_one(run, database, "user_state", {"app_name": key.app_name, "user_id": key.user_id}, user_delta, at)
@@ -63,7 +63,7 @@ def _write_one(run: Run, database: Database, table: str, owner: dict[str, str], 
 
 
 def _lock(run: Run, database: Database, table: str, owner: dict[str, str], at: Any) -> Row:
-    """Return a scope's row, which nobody else can change now; made if it is missing."""
+    """Lock a scope's row against other writers and return it; create it if it is missing."""
     row: Row | None = run("lock_" + table, **owner).fetchone()
     if row is None:
         if run("insert_" + table, **owner, state="{}", time=at).rowcount:

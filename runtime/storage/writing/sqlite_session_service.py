@@ -10,11 +10,11 @@ from runtime.storage.writing.database_session_service import DatabaseSessionServ
 
 
 class SqliteSessionService(DatabaseSessionService):
-    """Keeps sessions in the layout of google-adk's SqliteSessionService, so that `adk web` goes on with them in place.
+    """A session service that uses the layout of google-adk's SqliteSessionService, so that `adk web` can continue its sessions.
 
     Args:
         db_path: a file, or an `sqlite:` or `sqlite+aiosqlite:` URL.
-        **kwargs: as for `DatabaseSessionService`.
+        **kwargs: see `DatabaseSessionService`.
     """
 
     _layout: ClassVar[WrittenLayout] = "sqlite"

@@ -153,7 +153,7 @@ async def test_another_programs_database_is_written_only_when_it_is_named(tmp_pa
         assert stored.events(key) == events
         assert [stored.history(key).state_at(index) for index in range(len(events))] == before
     old = copy_of("open/adk1.16.0-v0-chat_tools.db", tmp_path)
-    with pytest.raises(StorageError, match="only read"):
+    with pytest.raises(StorageError, match="read-only"):
         await fork_session(str(old), key, into=str(old))
 
 

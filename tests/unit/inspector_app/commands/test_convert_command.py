@@ -23,5 +23,5 @@ def test_the_command_never_replaces_a_file(tmp_path: Path, capsys: pytest.Captur
     new.write_text("mine")
     assert main(["convert", str(old), str(new)]) == 1
     said = capsys.readouterr()
-    assert (said.out, "exists already" in said.err) == ("", True)
+    assert (said.out, "already exists" in said.err) == ("", True)
     assert new.read_text() == "mine"

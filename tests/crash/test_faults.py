@@ -41,11 +41,11 @@ def event(number: int, size: int = 10) -> Event:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of a megabyte; where none can be mounted the test is skipped (a size limit stands in for it elsewhere)."""
     if os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("mounting a small disk needs root; test_a_full_disk in test_database_session_service has a size limit instead")
+        pytest.skip("mounting a small disk needs root; test_database_session_service.py tests a size limit instead")
     folder = tmp_path / "disk"
     folder.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here; test_a_full_disk in test_database_session_service has a size limit instead")
+        pytest.skip("no disk can be mounted here; test_database_session_service.py tests a size limit instead")
     try:
         yield folder
     finally:

@@ -66,7 +66,7 @@ POINTS: dict[int, list[str]] = {
         f"{SERVICES}/create_session.py::refuses_an_id_that_is_taken",
         f"{SERVICES}/list_sessions.py::lists_a_users_or_all_users_sessions",
         f"{SERVICES}/append_event.py::event_and_deltas_are_kept_and_the_session_follows",
-        "unit/storage/writing/test_database_session_service.py::test_every_spelling_of_a_file",
+        "unit/storage/writing/test_database_session_service.py::test_every_form_of_a_file_url_is_accepted",
     ],
     9: ["unit/events/test_event.py::test_all_fields_are_stored", "seeds/events/test_common_examples.py::test_is_final_response"],
     10: [
@@ -109,7 +109,7 @@ VERSIONS: dict[str, list[str]] = {
         f"{RESUME}/test_resuming.py::test_any_unfinished_invocation_can_be_resumed_not_only_the_latest"
     ],
     "a stale append on the database service": [
-        "unit/storage/writing/test_database_session_service.py::test_a_stale_session_is_told_who_wrote_and_when"
+        "unit/storage/writing/test_database_session_service.py::test_a_stale_session_error_says_who_wrote_and_when"
     ],
 }
 """What api-surface.md's last paragraph says of versions → the tests."""

@@ -57,7 +57,7 @@ DECISIONS: dict[str, list[str]] = {
     "An exception while an event is committed": [
         f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_nothing",
         f"{LOOP}/test_error_handling.py::test_workflow_agents_forward_it_to_the_child_that_yielded",
-        "unit/storage/writing/test_database_session_service.py::test_locked_for_less_than_the_timeout",
+        "unit/storage/writing/test_database_session_service.py::test_a_commit_waits_for_a_short_lock",
         f"{RUNTIME}/test_components.py::test_a_failing_service_raises_into_the_tool_and_the_run_can_be_resumed",
     ],
     "Local writes that no event has carried": [

@@ -56,7 +56,7 @@ def restore(file: Path) -> None:
 
 @pytest.mark.parametrize("state", ["cold", "cold wal", "hot wal", "live", "live wal"])
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])
-async def test_it_is_as_it_was(layout: str, state: str, tmp_path: Path) -> None:
+async def test_a_restored_backup_equals_the_original(layout: str, state: str, tmp_path: Path) -> None:
     folder = tmp_path / "theirs"
     folder.mkdir()
     file = copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", folder)
@@ -81,7 +81,7 @@ async def test_it_is_as_it_was(layout: str, state: str, tmp_path: Path) -> None:
         assert len(database.events(KEY)) == 11, "it can be taken over again"
 
 
-def test_two_backups_of_one_second_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backups_made_in_the_same_second_get_distinct_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.storage.connections.backup.time.strftime", lambda _: ".backup-now")
     file = tmp_path / "a.db"
     connection = sqlite3.connect(file)

@@ -15,12 +15,12 @@ from runtime.storage.connections.database_url import database_url, keep_password
         ("postgresql://host/x?user=ana&password=s3cret", "postgresql://host/x?user=ana"),
     ],
 )
-def test_what_names_a_database_has_no_password(target: str, kept: str) -> None:
+def test_keep_password_returns_a_url_without_the_password(target: str, kept: str) -> None:
     assert keep_password(target) == kept
     assert database_url(kept) == database_url(target), "this process still knows it"
 
 
-def test_a_password_on_its_own() -> None:
+def test_a_separate_password_is_remembered() -> None:
     assert keep_password("postgresql://eva@host/x", "s3cret") == "postgresql://eva@host/x"
     assert database_url("postgresql://eva@host/x").password == "s3cret"
 
@@ -33,5 +33,5 @@ def test_a_password_on_its_own() -> None:
         ("postgresql://ana:s3/c@ret@host:port/x?sslpassword=s3cret&a=b", "postgresql://ana@host:port/x?sslpassword=&a=b"),
     ],
 )
-def test_what_was_typed_stays_but_for_a_password(written: str, kept: str) -> None:
+def test_typed_text_is_unchanged_except_for_passwords(written: str, kept: str) -> None:
     assert without_written_password(written) == kept

@@ -31,7 +31,7 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("said", list(CONTENTS))
-def test_what_it_is(tmp_path: Path, said: str) -> None:
+def test_the_error_says_what_the_file_is(tmp_path: Path, said: str) -> None:
     file = tmp_path / "some.db"
     file.write_bytes(CONTENTS[said])
     with pytest.raises(NotASessionDatabaseError, match=said) as raised:
@@ -39,7 +39,7 @@ def test_what_it_is(tmp_path: Path, said: str) -> None:
     assert str(file) in str(raised.value)
 
 
-def test_another_sqlite_database_is_named_with_its_tables(tmp_path: Path) -> None:
+def test_the_error_lists_the_tables_of_another_sqlite_database(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
     connection = sqlite3.connect(file)
     connection.executescript("CREATE TABLE customers (id); CREATE TABLE orders (id);")

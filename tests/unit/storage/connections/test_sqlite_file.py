@@ -67,7 +67,7 @@ class Writer:
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_a_quiet_file(tmp_path: Path, mode: str) -> None:
+def test_reading_an_unused_file_leaves_the_folder_unchanged(tmp_path: Path, mode: str) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o644)
     connection = sqlite3.connect(file)
@@ -78,7 +78,7 @@ def test_a_quiet_file(tmp_path: Path, mode: str) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_a_file_in_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_file_in_a_read_only_folder_can_be_read(tmp_path: Path) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o444)
     tmp_path.chmod(0o555)
@@ -89,7 +89,7 @@ def test_a_file_in_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_while_another_process_writes(tmp_path: Path, mode: str) -> None:
+def test_reading_while_another_process_writes_leaves_the_folder_unchanged(tmp_path: Path, mode: str) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o644)
     writer = Writer(file, mode, "commit")
@@ -106,7 +106,7 @@ def test_while_another_process_writes(tmp_path: Path, mode: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it cannot be seen whether the writer still lives")
 @pytest.mark.parametrize(("mode", "what"), [("wal", "commit"), ("wal", "spill"), ("delete", "spill")])
-def test_what_a_dead_writer_left_behind(tmp_path: Path, mode: str, what: str) -> None:
+def test_files_left_by_a_killed_writer_are_read_and_not_changed(tmp_path: Path, mode: str, what: str) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o644)
     writer = Writer(file, mode, what)
@@ -119,7 +119,7 @@ def test_what_a_dead_writer_left_behind(tmp_path: Path, mode: str, what: str) ->
     assert snapshot(tmp_path) == before
 
 
-def test_a_file_that_changes_between_two_reads(tmp_path: Path) -> None:
+def test_a_change_between_two_reads_is_seen(tmp_path: Path) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o644)
     with StoredDatabase.open(str(file)) as database:
@@ -131,7 +131,7 @@ def test_a_file_that_changes_between_two_reads(tmp_path: Path) -> None:
         assert database.state(KEY)["later"] == 1
 
 
-def test_a_file_that_is_replaced_by_another(tmp_path: Path) -> None:
+def test_a_replaced_file_is_opened_again(tmp_path: Path) -> None:
     file = copy_of(NAME, tmp_path)
     with StoredDatabase.open(str(file)) as database:
         database.sessions()
@@ -141,7 +141,7 @@ def test_a_file_that_is_replaced_by_another(tmp_path: Path) -> None:
         assert KEY not in {summary.key for summary in database.sessions()}
 
 
-async def test_beside_our_own_service(tmp_path: Path) -> None:
+async def test_reading_does_not_drop_the_locks_of_our_own_service(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await service.create_session(app_name="a", user_id="u", session_id="s")
@@ -169,7 +169,7 @@ async def test_beside_our_own_service(tmp_path: Path) -> None:
         " SELECT x AS app_name, x AS user_id, x AS id, '{}' AS state, 0 AS create_time, 0 AS update_time FROM r",
     ],
 )
-def test_views_in_the_place_of_tables_are_refused(tmp_path: Path, trap: str) -> None:
+def test_views_instead_of_tables_are_refused(tmp_path: Path, trap: str) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o644)
     connection = sqlite3.connect(file)
@@ -181,7 +181,7 @@ def test_views_in_the_place_of_tables_are_refused(tmp_path: Path, trap: str) -> 
         StoredDatabase.open(str(file))
 
 
-def test_a_long_read_is_broken_off_from_another_thread(tmp_path: Path) -> None:
+def test_a_long_read_is_interrupted_from_another_thread(tmp_path: Path) -> None:
     file = copy_of(NAME, tmp_path)
     with StoredDatabase.open(str(file)) as database, ThreadPoolExecutor() as threads:
         endless = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT count(*) FROM r, events"

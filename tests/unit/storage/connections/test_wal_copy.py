@@ -54,7 +54,7 @@ def names(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["wal", "delete", "truncate", "persist"])
-def test_a_writer_that_closes_while_we_read(file: Path, reader: SqliteFile, mode: str) -> None:
+def test_a_writer_that_closes_during_a_read_leaves_no_log(file: Path, reader: SqliteFile, mode: str) -> None:
     writer = new_writer(file, mode)
     writer.add_event("s", "e0")
     closing = [writer.close]
@@ -71,7 +71,9 @@ def test_a_writer_that_closes_while_we_read(file: Path, reader: SqliteFile, mode
 
 
 @pytest.mark.parametrize("step", ["bring_up_to_date", "_copy", "_log_header"])
-def test_a_writer_that_closes_before_we_read(file: Path, reader: SqliteFile, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_closes_during_the_copy_leaves_no_log(
+    file: Path, reader: SqliteFile, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer = new_writer(file)
     writer.add_event("s", "e0")
     closing = [writer.close]
@@ -87,7 +89,7 @@ def test_a_writer_that_closes_before_we_read(file: Path, reader: SqliteFile, ste
     assert names(file) == ["live.db"]
 
 
-def test_whatever_a_writer_does_what_is_read_is_whole(file: Path, reader: SqliteFile) -> None:
+def test_random_writes_checkpoints_and_kills_never_show_a_partial_transaction(file: Path, reader: SqliteFile) -> None:
     chance = random.Random(1)
     writer = new_writer(file)
     committed = 0
@@ -120,7 +122,7 @@ def test_whatever_a_writer_does_what_is_read_is_whole(file: Path, reader: Sqlite
     assert names(file) == ["live.db"]
 
 
-def test_a_busy_writer(file: Path, reader: SqliteFile) -> None:
+def test_concurrent_transactions_are_seen_whole_and_in_order(file: Path, reader: SqliteFile) -> None:
     writer = new_writer(file)
     writer.run("PRAGMA wal_autocheckpoint = 20")
     done = threading.Event()
@@ -155,7 +157,7 @@ def test_a_large_database_is_read_in_place(file: Path, reader: SqliteFile, monke
     assert names(file) == ["live.db"]
 
 
-def test_the_copy_goes_with_the_reader(file: Path, reader: SqliteFile) -> None:
+def test_closing_the_reader_deletes_the_copy(file: Path, reader: SqliteFile) -> None:
     writer = new_writer(file)
     assert count(reader) == 0
     assert reader._wal_copy._folder is not None
@@ -166,7 +168,7 @@ def test_the_copy_goes_with_the_reader(file: Path, reader: SqliteFile) -> None:
     writer.close()
 
 
-def test_no_room_for_a_copy_is_a_sentence(file: Path, reader: SqliteFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_during_the_copy_is_reported(file: Path, reader: SqliteFile, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = new_writer(file)
 
     def full(*_: object) -> None:
@@ -180,7 +182,7 @@ def test_no_room_for_a_copy_is_a_sentence(file: Path, reader: SqliteFile, monkey
     writer.close()
 
 
-def test_scripts_that_commit_and_end(file: Path) -> None:
+def test_polling_beside_short_scripts_leaves_no_files(file: Path) -> None:
     tail, ended = FileTail(file), threading.Event()
 
     def look() -> None:

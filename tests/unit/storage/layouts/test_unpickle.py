@@ -43,12 +43,12 @@ class Attack:
 
 
 @given(value=VALUES, protocol=st.integers(3, pickle.HIGHEST_PROTOCOL))
-def test_plain_data_comes_out_as_it_was(value: Any, protocol: int) -> None:
+def test_plain_data_survives_a_round_trip(value: Any, protocol: int) -> None:
     assert unpickle(pickle.dumps(value, protocol)) == value
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_shared_and_recursive_values(protocol: int) -> None:
+def test_shared_and_recursive_values_are_read(protocol: int) -> None:
     shared = [1]
     loop: list[Any] = [shared, shared]
     loop.append(loop)
@@ -79,7 +79,7 @@ def test_objects_become_records(thing: Any, name: str, protocol: int, tmp_path: 
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_what_a_tool_had_put_under_temp_is_readable(protocol: int) -> None:
+def test_objects_under_temp_keys_are_shown_as_readable_text(protocol: int) -> None:
     delta = {
         "temp:when": datetime.datetime(2026, 11, 21, 12, 30, 5, 250),
         "temp:price": decimal.Decimal("1.5"),
@@ -131,7 +131,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
-def test_a_bomb_is_refused_or_harmless(bomb: bytes) -> None:
+def test_a_pickle_bomb_is_refused_or_harmless(bomb: bytes) -> None:
     begun = time.monotonic()
     try:
         read_actions(bomb)
@@ -140,14 +140,14 @@ def test_a_bomb_is_refused_or_harmless(bomb: bytes) -> None:
     assert time.monotonic() - begun < 5
 
 
-def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_stops_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS", 0.05)
     with pytest.raises(UnpickleError, match="too long"):
         unpickle(b"\x80\x04" + b"K\x010" * 2_000_000 + b"N.")
 
 
 @pytest.mark.sweep
-def test_nothing_is_imported_or_called_whatever_the_bytes_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_bytes_cause_an_import_or_a_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pickles that google-adk wrote, and everything that bytes changed at random make of them."""
     pickles = []
     for entry in manifest():
@@ -191,6 +191,6 @@ def test_nothing_is_imported_or_called_whatever_the_bytes_are(monkeypatch: pytes
 @pytest.mark.sweep
 @settings(max_examples=count(quick=300, full=50_000))
 @given(st.lists(st.sampled_from([bytes([n]) for n in module._OPCODES] + [b"\x01", b"a\n", b"1\n", b"\x00\x00\x00"]), max_size=60))
-def test_any_opcodes_in_any_order(opcodes: list[bytes]) -> None:
+def test_random_opcodes_raise_only_unpickle_error(opcodes: list[bytes]) -> None:
     with contextlib.suppress(UnpickleError):
         read_actions(b"".join(opcodes) + b".")

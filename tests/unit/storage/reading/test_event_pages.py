@@ -40,7 +40,7 @@ def pages_of(file: Path, count: int | None = None) -> EventPages:
     return StoredDatabase.open(str(file)).pages(KEY, count)
 
 
-def test_any_piece_is_read_by_its_place(written: Path) -> None:
+def test_any_range_is_read_by_index(written: Path) -> None:
     for count in (None, COUNT, 3):
         pages = pages_of(written, count)
         assert len(pages) == COUNT
@@ -49,7 +49,7 @@ def test_any_piece_is_read_by_its_place(written: Path) -> None:
         assert pages.rows(COUNT, COUNT + 1) == []
 
 
-def test_pieces_of_a_session_between_others(scattered: Path) -> None:
+def test_ranges_of_a_session_mixed_with_others_are_read(scattered: Path) -> None:
     pages = pages_of(scattered)
     own = [number for number in range(COUNT) if (number + 1) % 3]
     assert len(pages) == len(own)
@@ -59,7 +59,7 @@ def test_pieces_of_a_session_between_others(scattered: Path) -> None:
     assert pages.index_of("no such id") is None
 
 
-def test_where_invocations_begin(written: Path) -> None:
+def test_invocations_returns_the_first_event_of_each_invocation(written: Path) -> None:
     starts = pages_of(written).invocations(5, 25)
     assert [place for place, _ in starts] == [5, 10, 20]
     assert starts[1][1] == event_data(10)["invocation_id"]
@@ -84,7 +84,7 @@ def save(connection: sqlite3.Connection, place: int, versions: dict[str, int]) -
     connection.execute(sql, (json.dumps(versions), place + 1))
 
 
-def test_which_events_name_files(scattered: Path, tmp_path: Path) -> None:
+def test_files_returns_the_events_that_saved_files(scattered: Path, tmp_path: Path) -> None:
     file = Path(shutil.copy(scattered, tmp_path))
     connection = sqlite3.connect(file)
     for rowid, versions in ((1, {"a": 0}), (3, {"other's": 0}), (4, {"a": 1, "b": 0}), (COUNT, {"late": 7})):
@@ -97,7 +97,7 @@ def test_which_events_name_files(scattered: Path, tmp_path: Path) -> None:
     assert [entry.place for entry in pages.files(0, len(pages))] == [0, 2, len(pages) - 1]
 
 
-def test_text_that_is_no_json_spoils_no_piece(tmp_path: Path) -> None:
+def test_damaged_json_does_not_prevent_reading_a_range(tmp_path: Path) -> None:
     file = tmp_path / "spoilt.db"
     write_database(file, 20)
     connection = sqlite3.connect(file)
@@ -110,7 +110,7 @@ def test_text_that_is_no_json_spoils_no_piece(tmp_path: Path) -> None:
     assert [step.delta.get("step") for step in steps] == [None if number == 4 else number for number in range(20)]
 
 
-def test_events_that_somebody_deletes_are_said(tmp_path: Path) -> None:
+def test_deleted_events_are_reported(tmp_path: Path) -> None:
     file = tmp_path / "cut.db"
     write_database(file, 20)
     pages = pages_of(file)
@@ -122,7 +122,7 @@ def test_events_that_somebody_deletes_are_said(tmp_path: Path) -> None:
         pages.rows(0, 10)
 
 
-def test_all_rows_may_be_taken_for_the_only_session_s_until_somebody_counts(written: Path, tmp_path: Path) -> None:
+def test_assume_takes_all_rows_for_the_only_session(written: Path, tmp_path: Path) -> None:
     assumed = StoredDatabase.open(str(written)).pages(KEY, assume=True)
     assert assumed.is_assumed
     assert len(assumed) == COUNT
@@ -139,7 +139,7 @@ def test_all_rows_may_be_taken_for_the_only_session_s_until_somebody_counts(writ
     assert not pages_of(file).begins_with(assumed)
 
 
-def test_with_other_sessions_they_are_counted(scattered: Path) -> None:
+def test_assume_is_ignored_if_there_are_other_sessions(scattered: Path) -> None:
     connection = sqlite3.connect(scattered)
     connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'other', state, create_time, update_time FROM sessions")
     connection.commit()
@@ -159,7 +159,7 @@ def test_a_long_database_is_listed_without_counts(written: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("which", ["written", "scattered"])
-def test_what_is_added_is_part_of_it_once_it_is_told(which: str, request: pytest.FixtureRequest) -> None:
+def test_grow_adds_the_events_of_following(which: str, request: pytest.FixtureRequest) -> None:
     file = request.getfixturevalue(which)
     pages, whole, beside = pages_of(file), pages_of(file), pages_of(file)
     pages.clear()

@@ -44,7 +44,7 @@ def test_the_state_after_each_event_leads_to_the_stored_state(database: StoredDa
     assert history.state_at(9).merged() == database.state(session.key)
 
 
-def test_a_database_of_ours_knows_every_value_and_ends_with_its_open_call() -> None:
+def test_our_database_has_every_value_and_ends_with_an_open_call() -> None:
     with StoredDatabase.open(str(DATA / "ours.db")) as database:
         assert database.layout.ours
         (session,) = database.sessions()
@@ -55,7 +55,7 @@ def test_a_database_of_ours_knows_every_value_and_ends_with_its_open_call() -> N
 
 
 @pytest.mark.parametrize("name", ["v0", "v1", "sqlite", "ours"])
-def test_reading_changes_no_byte_and_leaves_no_file(name: str) -> None:
+def test_reading_does_not_change_the_file_or_leave_others(name: str) -> None:
     file = DATA / f"{name}.db"
     before, names = hashlib.sha256(file.read_bytes()).hexdigest(), sorted(DATA.iterdir())
     with StoredDatabase.open(str(file)) as database:

@@ -34,7 +34,7 @@ DIFFERENCES = {
 
 
 @pytest.mark.parametrize("entry", DATABASES, ids=lambda entry: entry["name"])
-def test_reads_as_google_adk_read_it(entry: dict[str, Any]) -> None:
+def test_a_fixture_reads_as_google_adk_read_it(entry: dict[str, Any]) -> None:
     name = entry["name"]
     expected = json.loads((fixtures_dir() / "open" / entry["expected"]).read_text("utf-8"))["sessions"]
     differs = dict.fromkeys(DIFFERENCES, False)
@@ -67,7 +67,7 @@ def test_reads_as_google_adk_read_it(entry: dict[str, Any]) -> None:
     assert differs == {kind: allowed(databases, name) for kind, databases in DIFFERENCES.items()}
 
 
-def test_the_state_after_the_last_event_is_the_stored_one_where_it_is_known() -> None:
+def test_the_known_state_after_the_last_event_equals_the_stored_state() -> None:
     for entry in DATABASES:
         with StoredDatabase.open(str(fixtures_dir() / "open" / entry["file"])) as database:
             for summary in database.sessions():
@@ -79,7 +79,7 @@ def test_the_state_after_the_last_event_is_the_stored_one_where_it_is_known() ->
                 assert {k: v for k, v in scoped.merged().items() if k not in later} == {k: v for k, v in known.items() if k not in later}
 
 
-def test_events_are_paged_alike_in_every_layout() -> None:
+def test_paging_returns_the_same_events_in_every_layout() -> None:
     for entry in DATABASES[::5]:
         with StoredDatabase.open(str(fixtures_dir() / "open" / entry["file"])) as database:
             for summary in database.sessions():

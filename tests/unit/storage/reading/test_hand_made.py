@@ -49,13 +49,13 @@ def backups(folder: Path) -> list[Path]:
     return list(folder.glob("*.backup-*"))
 
 
-def test_every_file_is_looked_at() -> None:
+def test_every_hand_made_file_is_covered() -> None:
     files = {path.name for path in (fixtures_dir() / "hand").glob("*.db")}
     assert files == {*READABLE, "v0_hostile_pickle.db"}
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_odd_files_read_alike(name: str) -> None:
+def test_unusual_files_read_like_normal_ones(name: str) -> None:
     with StoredDatabase.open(str(fixtures_dir() / "hand" / name)) as database:
         assert database.layout.kind == name.split("_")[0]
         shared = {} if name in LACKS_STATE_ROWS else {"app:a": 1, "user:b": 2}
@@ -72,7 +72,7 @@ def test_odd_files_read_alike(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READABLE)
-async def test_odd_files_are_continued_in_their_layout(name: str, tmp_path: Path) -> None:
+async def test_unusual_files_are_continued_in_their_layout(name: str, tmp_path: Path) -> None:
     file = copy_of(f"hand/{name}", tmp_path)
     file.chmod(0o644)
     async with open_session_service(str(file)) as service:
@@ -90,7 +90,7 @@ async def test_odd_files_are_continued_in_their_layout(name: str, tmp_path: Path
     assert len(backups(tmp_path)) == 1
 
 
-def test_a_hostile_pickle_is_only_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hostile_pickle_is_shown_and_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with StoredDatabase.open(str(fixtures_dir() / "hand" / "v0_hostile_pickle.db")) as database:
         assert database.layout.kind == "v0"
@@ -107,7 +107,7 @@ def test_a_hostile_pickle_is_only_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert history.state_at(0).unknown == ["a"]
 
 
-def test_unknown_fields_are_kept_where_they_stood() -> None:
+def test_unknown_fields_keep_their_place() -> None:
     with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_unknown_key_in_actions.db")) as database:
         assert json.loads(database.events(KEY)[1].model_dump_json())["actions"]["our_own_field"] == 1
     with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_unknown_key_in_event.db")) as database:
@@ -122,7 +122,7 @@ def test_unknown_fields_are_kept_where_they_stood() -> None:
         (b"SQLite format 3\x00" + b"\x00" * 100, "x.db"),
     ],
 )
-def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+def test_files_that_are_not_databases_are_refused(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "x.db"
     file.write_bytes(content)
     with pytest.raises(StorageError, match=words):
@@ -130,7 +130,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes, words: s
     assert file.read_bytes() == content
 
 
-def test_other_peoples_tables_are_refused_by_name(tmp_path: Path) -> None:
+def test_a_foreign_database_is_refused_with_its_table_names(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     connection = sqlite3.connect(file)
     connection.execute("CREATE TABLE recipes(name)")
@@ -142,7 +142,7 @@ def test_other_peoples_tables_are_refused_by_name(tmp_path: Path) -> None:
         open_session_service(str(file))
 
 
-def test_what_is_not_there_is_not_created(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="no file"):
         StoredDatabase.open(str(tmp_path / "x.db"))
     with pytest.raises(NotASessionDatabaseError, match="folder"):
@@ -150,7 +150,7 @@ def test_what_is_not_there_is_not_created(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cut_off_file_is_said_to_be_damaged(tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported_as_damaged(tmp_path: Path) -> None:
     file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:30_000])
@@ -159,7 +159,7 @@ def test_a_cut_off_file_is_said_to_be_damaged(tmp_path: Path) -> None:
             database.events(summary.key)
 
 
-def test_what_a_database_does_not_hold_is_a_clear_error() -> None:
+def test_a_missing_session_or_event_is_reported() -> None:
     with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_by_hand.db")) as database:
         with pytest.raises(SessionNotFoundError, match="no session x of user u in app app"):
             database.events(SessionKey("app", "u", "x"))
@@ -167,7 +167,7 @@ def test_what_a_database_does_not_hold_is_a_clear_error() -> None:
             database.events(KEY, after="x")
 
 
-def test_a_page_of_events() -> None:
+def test_events_returns_the_requested_page() -> None:
     with StoredDatabase.open(str(fixtures_dir() / "hand" / "v1_by_hand.db")) as database:
         events = database.events(KEY)
         assert database.events(KEY, after="hand-0", limit=2) == events[1:3]

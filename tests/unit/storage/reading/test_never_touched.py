@@ -102,7 +102,7 @@ def once(work: Callable[[], object]) -> Callable[[], None]:
 
 
 @pytest.mark.sweep
-def test_no_byte_is_changed_and_no_file_left_behind(tmp_path: Path) -> None:
+def test_browsing_changes_no_file_and_leaves_none_behind(tmp_path: Path) -> None:
     chance = random.Random(1)
     names = [entry["file"] for entry in manifest() if entry["layout"] != "v0"]
     for number in range(count(20, 100)):

@@ -44,7 +44,7 @@ def check(file: Path) -> int:
         return sum(map(len, expected.values()))
 
 
-def test_in_every_database_of_the_fixtures() -> None:
+def test_every_fixture_has_the_same_pending_items_both_ways() -> None:
     found = [check(fixtures_dir() / name) for name in DATABASES]
     assert sum(found) > 50
     sys.stderr.write(f"{len(DATABASES)} databases: {sum(found)} items wait, in {sum(map(bool, found))} of them\n")
@@ -98,7 +98,7 @@ CASES: dict[str, tuple[int, list[Event]]] = {
 
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])
 @pytest.mark.parametrize("name", CASES)
-async def test_in_one_session(name: str, layout: str, tmp_path: Path) -> None:
+async def test_a_session_has_the_expected_pending_items(name: str, layout: str, tmp_path: Path) -> None:
     expected, events = CASES[name]
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") if layout == "v1" else SqliteSessionService(file) as service:
@@ -109,7 +109,7 @@ async def test_in_one_session(name: str, layout: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
-def test_whatever_was_the_last_event(tmp_path: Path) -> None:
+def test_every_prefix_of_a_fixture_has_the_same_pending_items_both_ways(tmp_path: Path) -> None:
     chance, tried, items = random.Random(5), 0, 0
     names = chance.sample(WITH_JSON, count(quick=5, full=len(WITH_JSON)))
     for name in names:
@@ -137,7 +137,7 @@ STEPS: list[tuple[list[types.Part], dict[str, Any]]] = [
 
 
 @pytest.mark.sweep
-async def test_whatever_the_order_of_several_invocations(tmp_path: Path) -> None:
+async def test_interleaved_invocations_have_the_same_pending_items_both_ways(tmp_path: Path) -> None:
     chance, cases, items = random.Random(3), count(quick=60, full=3_000), 0
     for number in range(cases):
         file = tmp_path / f"{number}.db"
@@ -174,7 +174,7 @@ def _holders(value: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.sweep
 @pytest.mark.timeout(7200)
-def test_whatever_the_rows_say(tmp_path: Path) -> None:
+def test_randomly_changed_rows_have_the_same_pending_items_both_ways(tmp_path: Path) -> None:
     chance, cases, items = random.Random(9), count(quick=80, full=5_000), 0
     names = [name for name in WITH_JSON if any(word in name for word in ("confirm", "lro", "auth", "loop", "rewind", "chat", "nested"))]
     for _ in range(cases):
@@ -194,7 +194,7 @@ def test_whatever_the_rows_say(tmp_path: Path) -> None:
     sys.stderr.write(f"{cases} databases with rows changed at random: {items} items wait\n")
 
 
-def test_an_event_of_a_finished_invocation_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_of_finished_invocations_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "long.db"
     write_database(file, 3_000)
     made: list[object] = []

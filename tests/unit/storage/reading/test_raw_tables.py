@@ -38,7 +38,7 @@ def numbers(raw: RawTables, table: RawTable, direction: str, place: int | None =
 
 
 @pytest.mark.parametrize("kind", ["", " WITHOUT ROWID"])
-def test_pages_go_forward_and_back(raw: RawTables, connection: sqlite3.Connection, kind: str) -> None:
+def test_pages_are_read_forwards_and_backwards(raw: RawTables, connection: sqlite3.Connection, kind: str) -> None:
     connection.execute(f"CREATE TABLE t (n INTEGER PRIMARY KEY, x){kind}")
     connection.executemany("INSERT INTO t VALUES (?, 'x')", [(number * 3,) for number in range(250)])
     table = only(raw)
@@ -63,7 +63,7 @@ def test_pages_go_forward_and_back(raw: RawTables, connection: sqlite3.Connectio
     assert back == everything
 
 
-def test_values_are_cut_and_come_whole_on_request(raw: RawTables, connection: sqlite3.Connection) -> None:
+def test_values_are_cut_and_returned_whole_on_request(raw: RawTables, connection: sqlite3.Connection) -> None:
     connection.execute('CREATE TABLE "odd ""name" (a, "b""c", d, e, f)')
     long, blob = "x" * 5_000 + "é", pickle.dumps({"never": "decoded"})
     connection.execute('INSERT INTO "odd ""name" VALUES (?, ?, ?, ?, ?)', (None, 7, 2.5, long, blob))
@@ -81,7 +81,7 @@ def test_values_are_cut_and_come_whole_on_request(raw: RawTables, connection: sq
         raw.value(table, page.places[0], "e")
 
 
-def test_what_would_run_something_is_left_out(raw: RawTables, connection: sqlite3.Connection) -> None:
+def test_views_virtual_tables_and_computed_columns_are_left_out(raw: RawTables, connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE plain (a, b AS (abs(a)), c AS (hex(a)) STORED)")
     connection.execute("INSERT INTO plain (a) VALUES (-1)")
     connection.execute("CREATE VIEW seen AS SELECT randomblob(1000000000)")
@@ -95,7 +95,7 @@ def test_what_would_run_something_is_left_out(raw: RawTables, connection: sqlite
             raw.page(RawTable(name, [("text", "")], 0, 1, None), "first")
 
 
-def test_odd_tables(raw: RawTables, connection: sqlite3.Connection) -> None:
+def test_unusual_tables_are_read(raw: RawTables, connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE taken (rowid, _rowid_, OID)")
     connection.execute("INSERT INTO taken VALUES (1, 2, 3)")
     connection.execute(f"CREATE TABLE wide ({', '.join(f'c{number}' for number in range(1_500))})")
@@ -110,13 +110,13 @@ def test_odd_tables(raw: RawTables, connection: sqlite3.Connection) -> None:
     assert not (empty.rows or empty.before or empty.after)
 
 
-def test_large_tables_are_counted_up_to_a_bound(raw: RawTables, connection: sqlite3.Connection) -> None:
+def test_rows_are_counted_up_to_a_limit(raw: RawTables, connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE large (a)")
     connection.execute("WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 10050) INSERT INTO large SELECT x FROM r")
     assert only(raw).row_count == MOST_COUNTED + 1
 
 
-def test_a_damaged_file_gets_a_sentence(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     file.chmod(0o644)
     content = bytearray(file.read_bytes())

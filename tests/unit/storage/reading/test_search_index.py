@@ -45,7 +45,7 @@ def add(file: Path, event_id: str, text: str) -> None:
     connection.close()
 
 
-def test_words_are_found_wherever_they_stand(index: SearchIndex) -> None:
+def test_words_are_found_in_every_part_of_an_event(index: SearchIndex) -> None:
     (hit,) = index.search("ORDER 123", 50)
     assert (hit.event_id, hit.key.session_id, hit.author) == ("0000012-003", "s-0000012", "order_desk")
     assert "order 123 " in hit.excerpt
@@ -54,7 +54,7 @@ def test_words_are_found_wherever_they_stand(index: SearchIndex) -> None:
     assert index.search('" - "" *', 5) == []
 
 
-def test_what_is_shown_begins_near_the_word_and_is_one_text_of_the_event(file: Path, tmp_path: Path) -> None:
+def test_the_excerpt_begins_near_the_word_in_one_text_of_the_event(file: Path, tmp_path: Path) -> None:
     add(file, "long", "Nobody on the island gave much thought to the keeper of the north light until the winter the ferry stopped.")
     with closing(SearchIndex(str(file), tmp_path / "cache")) as index:
         index.update(everything)
@@ -74,12 +74,12 @@ LIGHT = json.dumps(
 )
 
 
-def test_the_database_stays_as_it_is(index: SearchIndex, file: Path, tmp_path: Path) -> None:
+def test_indexing_does_not_change_the_database(index: SearchIndex, file: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "many.db"]
     assert index.path.stat().st_mode & 0o077 == 0
 
 
-def test_it_goes_on_where_it_ended(file: Path, tmp_path: Path) -> None:
+def test_an_update_continues_where_the_last_one_stopped(file: Path, tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
 
     def one_step(done: int, of: int) -> bool:
@@ -99,7 +99,7 @@ def test_it_goes_on_where_it_ended(file: Path, tmp_path: Path) -> None:
         assert [hit.event_id for hit in index.search("gruße cesme", 5)] == ["later"]
 
 
-def test_it_is_made_anew_when_the_file_is_another_one(index: SearchIndex, file: Path) -> None:
+def test_the_index_is_rebuilt_if_the_file_changed(index: SearchIndex, file: Path) -> None:
     connection = sqlite3.connect(file)
     connection.execute("DELETE FROM events WHERE rowid > 100")
     connection.commit()
@@ -121,14 +121,14 @@ def test_a_damaged_index_is_replaced(file: Path, tmp_path: Path) -> None:
         assert len(index.search("order 123", 5)) == 1
 
 
-def test_it_is_bounded(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_has_a_maximum_size(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_index, "MOST_BYTES", 1)
     with closing(SearchIndex(str(file), tmp_path / "cache")) as index:
         index.update(everything)
         assert index.is_full
 
 
-def test_indexes_of_databases_that_are_gone_are_removed(index: SearchIndex, file: Path) -> None:
+def test_indexes_of_deleted_databases_are_removed(index: SearchIndex, file: Path) -> None:
     remove_stale(index.path.parent)
     assert index.path.exists()
     file.unlink()
@@ -137,7 +137,7 @@ def test_indexes_of_databases_that_are_gone_are_removed(index: SearchIndex, file
 
 
 @pytest.mark.parametrize("layout", ["v0", "v1", "sqlite"])
-def test_in_every_layout(tmp_path: Path, layout: str) -> None:
+def test_every_layout_can_be_searched(tmp_path: Path, layout: str) -> None:
     name = next(entry["file"] for entry in manifest() if entry["layout"] == layout and "chat_tools" in entry["file"])
     file = copy_of(f"open/{name}", tmp_path)
     with closing(SearchIndex(str(file), tmp_path / "cache")) as index:
@@ -145,6 +145,6 @@ def test_in_every_layout(tmp_path: Path, layout: str) -> None:
         assert index.search("u", 100)
 
 
-def test_a_database_on_a_server_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_database_on_a_server_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="in files"):
         SearchIndex("postgresql://host/x", tmp_path)

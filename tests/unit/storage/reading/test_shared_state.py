@@ -27,7 +27,7 @@ async def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return file
 
 
-async def test_each_app_and_user_that_has_any(file: Path) -> None:
+async def test_every_app_and_user_with_state_is_listed(file: Path) -> None:
     with StoredDatabase.open(str(file)) as database:
         scopes = database.shared_scopes()
         assert scopes == [SharedScope("shop"), SharedScope("shop", "maria"), SharedScope("shop", "zoe")]
@@ -39,7 +39,7 @@ async def test_each_app_and_user_that_has_any(file: Path) -> None:
         assert database.shared_state(SharedScope("other", "maria")) == SharedState({}, None)
 
 
-async def test_damaged_state_gets_a_sentence(file: Path) -> None:
+async def test_damaged_state_is_reported(file: Path) -> None:
     writer = SqlWriter(file)
     writer.run("UPDATE user_states SET state = '{\"cut off' WHERE user_id = 'maria'")
     writer.close()

@@ -88,7 +88,7 @@ def new_database(file: Path) -> Path:
     return file
 
 
-def test_each_commit_is_told_once(watched: Watched, writer: SqlWriter) -> None:
+def test_each_commit_is_reported_once(watched: Watched, writer: SqlWriter) -> None:
     for number in range(20):
         writer.add_event("s", f"e{number}")
         if number % 3 == 0:
@@ -101,7 +101,7 @@ def test_each_commit_is_told_once(watched: Watched, writer: SqlWriter) -> None:
     assert watched.rereads == 0
 
 
-def test_new_sessions_and_those_that_are_gone(watched: Watched, writer: SqlWriter) -> None:
+def test_new_and_deleted_sessions_are_reported(watched: Watched, writer: SqlWriter) -> None:
     watched.look()
     writer.add_session("other")
     watched.look()
@@ -118,7 +118,7 @@ def test_new_sessions_and_those_that_are_gone(watched: Watched, writer: SqlWrite
     assert watched.rereads == 0
 
 
-def test_one_session_goes_while_another_comes(watched: Watched, writer: SqlWriter) -> None:
+def test_a_deletion_and_a_creation_in_one_poll_are_reported(watched: Watched, writer: SqlWriter) -> None:
     writer.add_session("x")
     writer.add_session("other")
     watched.look()
@@ -128,7 +128,7 @@ def test_one_session_goes_while_another_comes(watched: Watched, writer: SqlWrite
     assert {key.session_id for key in watched.sessions} == {"s", "other", "y"}
 
 
-def test_a_session_that_is_made_anew(watched: Watched, writer: SqlWriter) -> None:
+def test_a_recreated_session_is_read_again(watched: Watched, writer: SqlWriter) -> None:
     writer.add_event("s", "e1")
     watched.look()
     for sql in ("DELETE FROM events", "DELETE FROM sessions"):
@@ -140,7 +140,7 @@ def test_a_session_that_is_made_anew(watched: Watched, writer: SqlWriter) -> Non
     assert watched.sessions == {KEY: 1}
 
 
-def test_a_session_that_comes_back_to_its_events(watched: Watched, writer: SqlWriter) -> None:
+def test_a_session_restored_to_its_orphaned_events_is_reported(watched: Watched, writer: SqlWriter) -> None:
     writer.add_event("s", "e1")
     watched.look()
     writer.run("DELETE FROM sessions")
@@ -156,7 +156,7 @@ def test_a_session_that_comes_back_to_its_events(watched: Watched, writer: SqlWr
     assert watched.ids == ["e1", "e2"]
 
 
-def test_events_that_are_deleted_and_their_numbers_used_again(watched: Watched, writer: SqlWriter) -> None:
+def test_reused_row_numbers_of_deleted_events_are_noticed(watched: Watched, writer: SqlWriter) -> None:
     for number in range(5):
         writer.add_event("s", f"e{number}")
     watched.look()
@@ -168,7 +168,7 @@ def test_events_that_are_deleted_and_their_numbers_used_again(watched: Watched, 
     assert watched.sessions == {KEY: 5}
 
 
-def test_events_missing_in_the_middle_are_found_when_it_is_calm(
+def test_events_deleted_in_the_middle_are_noticed_after_a_quiet_period(
     watched: Watched, writer: SqlWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
@@ -183,7 +183,7 @@ def test_events_missing_in_the_middle_are_found_when_it_is_calm(
 
 
 @pytest.mark.parametrize("deleted", ["e1", "e0", ""])
-def test_a_vacuum(watched: Watched, writer: SqlWriter, deleted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vacuum_loses_and_repeats_no_event(watched: Watched, writer: SqlWriter, deleted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     writer.add_session("other")
     writer.add_event("other", "e0")
     for number in range(1, 5):
@@ -199,7 +199,7 @@ def test_a_vacuum(watched: Watched, writer: SqlWriter, deleted: str, monkeypatch
     assert sum(watched.sessions.values()) == (5 if deleted else 6)
 
 
-def test_rows_that_are_numbered_anew(watched: Watched, writer: SqlWriter) -> None:
+def test_renumbered_rows_are_noticed(watched: Watched, writer: SqlWriter) -> None:
     for number in range(5):
         writer.add_event("s", f"e{number}")
     watched.look()
@@ -210,7 +210,7 @@ def test_rows_that_are_numbered_anew(watched: Watched, writer: SqlWriter) -> Non
     assert watched.ids == ["e0", "e2", "e3", "e4", "e5"]
 
 
-def test_a_checkpoint(file: Path, watch: Callable[[], Watched]) -> None:
+def test_a_checkpoint_loses_and_repeats_no_event(file: Path, watch: Callable[[], Watched]) -> None:
     writer = SqlWriter(file, "wal")
     writer.add_session("s")
     watched = watch()
@@ -226,7 +226,7 @@ def test_a_checkpoint(file: Path, watch: Callable[[], Watched]) -> None:
     assert {path.name for path in file.parent.iterdir()} == {file.name}
 
 
-def test_a_writer_that_is_killed_and_the_next_one(file: Path, mode: str, watch: Callable[[], Watched]) -> None:
+def test_commits_before_and_after_a_killed_writer_are_reported(file: Path, mode: str, watch: Callable[[], Watched]) -> None:
     writer = SqlWriter(file, mode)
     writer.add_session("s")
     writer.add_event("s", "e1")
@@ -252,7 +252,7 @@ def test_a_writer_that_is_killed_and_the_next_one(file: Path, mode: str, watch: 
 
 
 @pytest.mark.parametrize("how", ["rename", "copy", "delete and make"])
-def test_the_file_is_replaced(file: Path, tmp_path: Path, how: str, watch: Callable[[], Watched]) -> None:
+def test_a_replaced_file_is_read_again(file: Path, tmp_path: Path, how: str, watch: Callable[[], Watched]) -> None:
     writer = SqlWriter(file)
     writer.add_session("s")
     writer.add_event("s", "e1")
@@ -287,7 +287,7 @@ def test_the_file_is_replaced(file: Path, tmp_path: Path, how: str, watch: Calla
     assert watched.ids == ["n1", "n2", "n3"]
 
 
-def test_a_file_that_becomes_something_else(file: Path, watch: Callable[[], Watched]) -> None:
+def test_a_file_that_stops_being_a_database_is_reported(file: Path, watch: Callable[[], Watched]) -> None:
     watched = watch()
     watched.look()
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 5_000)
@@ -295,7 +295,7 @@ def test_a_file_that_becomes_something_else(file: Path, watch: Callable[[], Watc
     assert "is not an SQLite database" in str(watched.tail.problem)
 
 
-def test_nothing_is_read_while_nothing_changes(watched: Watched, writer: SqlWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_file_is_not_read(watched: Watched, writer: SqlWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     writer.add_event("s", "e1")
     reads: list[str] = []
     read = FileTail._read
@@ -311,7 +311,7 @@ def test_nothing_is_read_while_nothing_changes(watched: Watched, writer: SqlWrit
     assert len(reads) == 1
 
 
-def test_a_commit_within_the_same_tick_of_the_clock(watched: Watched, writer: SqlWriter, file: Path) -> None:
+def test_a_commit_within_the_same_clock_tick_is_reported(watched: Watched, writer: SqlWriter, file: Path) -> None:
     writer.add_event("s", "e1")
     watched.look()
     stamps = [(path, path.stat()) for path in file.parent.iterdir() if not path.name.endswith("-shm")]
@@ -322,7 +322,7 @@ def test_a_commit_within_the_same_tick_of_the_clock(watched: Watched, writer: Sq
     assert watched.ids == ["e1", "e2"]
 
 
-def test_following_another_session(watched: Watched, writer: SqlWriter) -> None:
+def test_following_another_session_returns_its_events(watched: Watched, writer: SqlWriter) -> None:
     writer.add_session("other")
     writer.add_event("other", "o1")
     watched.look()
@@ -338,7 +338,7 @@ def test_following_another_session(watched: Watched, writer: SqlWriter) -> None:
     assert watched.sessions == {KEY: 1, OTHER: 3}
 
 
-def test_what_came_between_reading_and_following(watched: Watched, writer: SqlWriter) -> None:
+def test_events_committed_before_following_are_returned(watched: Watched, writer: SqlWriter) -> None:
     writer.add_event("s", "e1")
     writer.add_event("s", "e2")
     watched.look()
@@ -357,7 +357,7 @@ def fill(writer: SqlWriter) -> Callable[[int], None]:
     return add
 
 
-def test_a_long_session_is_known_by_its_last_events(watched: Watched, writer: SqlWriter, fill: Callable[[int], None]) -> None:
+def test_a_long_session_can_be_followed_with_its_last_ids(watched: Watched, writer: SqlWriter, fill: Callable[[int], None]) -> None:
     fill(10)
     watched.tail.follow(KEY, ["e8", "e9"], 10)
     writer.add_event("s", "e10")
@@ -367,7 +367,7 @@ def test_a_long_session_is_known_by_its_last_events(watched: Watched, writer: Sq
 
 
 @pytest.mark.parametrize("mode", ["delete"], indirect=True)
-def test_ids_are_not_kept_for_good(
+def test_only_the_latest_ids_are_kept(
     watched: Watched, writer: SqlWriter, fill: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runtime.storage.tail.tail.MOST_IDS", 4)
@@ -382,7 +382,7 @@ def test_ids_are_not_kept_for_good(
     assert watched.rereads == 0
 
 
-def test_a_writer_that_is_far_ahead_is_told_piece_by_piece(
+def test_many_new_events_are_returned_in_several_polls(
     watched: Watched, writer: SqlWriter, fill: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runtime.storage.tail.file_tail._MOST_AT_ONCE", 4)

@@ -46,7 +46,7 @@ def ids(changes: Changes) -> list[str]:
     return [event.id for event in changes.events]
 
 
-async def test_each_commit_is_told_once(tail: Tail, service: DatabaseSessionService, session: Session) -> None:
+async def test_each_commit_is_reported_once(tail: Tail, service: DatabaseSessionService, session: Session) -> None:
     told: list[str] = []
     for number in range(10):
         await service.append_event(session, Event(id=f"e{number}", author="me"))
@@ -61,7 +61,7 @@ async def test_each_commit_is_told_once(tail: Tail, service: DatabaseSessionServ
     assert [key.session_id for key in tail.poll().removed] == ["other"]
 
 
-async def test_a_transaction_that_ends_after_a_later_one(tail: Tail, service: DatabaseSessionService, session: Session, url: str) -> None:
+async def test_a_late_commit_is_reported(tail: Tail, service: DatabaseSessionService, session: Session, url: str) -> None:
     await service.append_event(session, Event(id="e1", author="me"))
     tail.poll()
     with psycopg.connect(url) as slow:
@@ -76,7 +76,7 @@ async def test_a_transaction_that_ends_after_a_later_one(tail: Tail, service: Da
     assert not tail.poll()
 
 
-async def test_events_that_are_deleted(tail: Tail, service: DatabaseSessionService, session: Session, url: str) -> None:
+async def test_deleted_events_cause_a_reread(tail: Tail, service: DatabaseSessionService, session: Session, url: str) -> None:
     for number in range(4):
         await service.append_event(session, Event(id=f"e{number}", author="me"))
     tail.poll()
@@ -91,14 +91,14 @@ async def test_events_that_are_deleted(tail: Tail, service: DatabaseSessionServi
     assert ids(tail.poll()) == ["e4"]
 
 
-async def test_what_came_between_reading_and_following(tail: Tail, service: DatabaseSessionService, session: Session) -> None:
+async def test_events_committed_before_following_are_returned(tail: Tail, service: DatabaseSessionService, session: Session) -> None:
     for number in range(3):
         await service.append_event(session, Event(id=f"e{number}", author="me"))
     tail.follow(KEY, ["e0"])
     assert ids(tail.poll()) == ["e1", "e2"]
 
 
-async def test_a_server_that_goes_away(tail: Tail, session: Session, url: str) -> None:
+async def test_a_stopped_server_is_reported_and_followed_again(tail: Tail, session: Session, url: str) -> None:
     tail.poll()
     running = server()
     running.stop(gently=True)
@@ -116,7 +116,7 @@ async def test_a_server_that_goes_away(tail: Tail, session: Session, url: str) -
     assert tail.problem is None
 
 
-async def test_a_connection_that_is_dropped_while_nobody_writes(tail: Tail, session: Session, url: str) -> None:
+async def test_a_dropped_connection_is_reopened(tail: Tail, session: Session, url: str) -> None:
     tail.poll()
     assert not tail.poll()
     server().run(

@@ -52,7 +52,7 @@ def digest(file: Path) -> str:
 
 
 @pytest.mark.parametrize("name", DATABASES)
-def test_nothing_is_lost(name: str, tmp_path: Path) -> None:
+def test_conversion_loses_nothing(name: str, tmp_path: Path) -> None:
     old, new = fixtures_dir() / name, tmp_path / "new.db"
     before = digest(old)
     done = convert(str(old), str(new))
@@ -86,7 +86,7 @@ async def test_the_new_file_can_be_continued(name: str, tmp_path: Path) -> None:
     assert backups(tmp_path) == []
 
 
-async def test_our_own_record_goes_along(tmp_path: Path) -> None:
+async def test_our_record_of_commits_is_converted(tmp_path: Path) -> None:
     old, new, key = tmp_path / "old.db", tmp_path / "new.db", SessionKey("a", "u", "s")
     async with SqliteSessionService(old) as service:
         session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"first": 1, "app:first": [2]})
@@ -100,15 +100,15 @@ async def test_our_own_record_goes_along(tmp_path: Path) -> None:
             assert other.history(key).state_at(index).unknown == []
 
 
-def test_what_stands_in_the_way(tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     old = copy_of("open/adk1.18.0-v0-chat_tools.db", tmp_path)
     new = tmp_path / "new.db"
     new.write_text("mine")
     for taken in (new, old):
-        with pytest.raises(StorageError, match="exists already"):
+        with pytest.raises(StorageError, match="already exists"):
             convert(str(old), str(taken))
     assert new.read_text() == "mine"
-    with pytest.raises(StorageError, match="no folder"):
+    with pytest.raises(StorageError, match="cannot be created: the folder"):
         convert(str(old), str(tmp_path / "nowhere" / "new.db"))
     with pytest.raises(StorageError, match="no file"):
         convert(str(tmp_path / "nothing.db"), str(tmp_path / "x.db"))
@@ -117,7 +117,7 @@ def test_what_stands_in_the_way(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [old.name, "new.db"]
 
 
-def test_a_damaged_state_is_not_dropped(tmp_path: Path) -> None:
+def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     old = copy_of("open/adk1.18.0-v0-chat_tools.db", tmp_path)
     old.chmod(0o644)
     connection = sqlite3.connect(old)
@@ -132,7 +132,7 @@ def test_a_damaged_state_is_not_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", ["UPDATE adk_internal_metadata SET value = '7'", "ALTER TABLE events ADD COLUMN mood TEXT"], ids=["version", "column"]
 )
-def test_a_newer_layout_is_read_and_said_to_be_newer_but_not_converted(change: str, tmp_path: Path) -> None:
+def test_a_newer_layout_is_read_but_not_converted(change: str, tmp_path: Path) -> None:
     old = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     old.chmod(0o644)
     connection = sqlite3.connect(old)

@@ -18,7 +18,7 @@ def _names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("layout", ["v0", "v1", "sqlite"])
-async def test_the_copy_holds_the_same_and_is_ours(layout: str, tmp_path: Path) -> None:
+async def test_the_copy_has_the_same_content_and_our_tables(layout: str, tmp_path: Path) -> None:
     entry = next(entry for entry in manifest() if entry["layout"] == layout and entry["scenario"] == "chat_tools")
     original = copy_of(f"open/{entry['file']}", tmp_path)
     before = original.read_bytes()
@@ -40,10 +40,10 @@ async def test_the_copy_holds_the_same_and_is_ours(layout: str, tmp_path: Path) 
     assert not any("backup" in name for name in _names(tmp_path)), "a copy that was made to be written needs no backup"
 
 
-def test_a_file_that_is_there_is_not_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_replaced(tmp_path: Path) -> None:
     original = copy_of(f"open/{manifest()[0]['file']}", tmp_path)
     taken = tmp_path / "taken.db"
     taken.write_text("mine")
-    with pytest.raises(StorageError, match="exists already"):
+    with pytest.raises(StorageError, match="already exists"):
         copy_database(str(original), taken)
     assert taken.read_text() == "mine"

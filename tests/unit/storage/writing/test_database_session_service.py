@@ -54,14 +54,14 @@ def append_by_hand(file: Path, event_id: str, when: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["sqlite:///{}", "sqlite+aiosqlite:///{}", "{}"])
-async def test_every_spelling_of_a_file(tmp_path: Path, url: str) -> None:
+async def test_every_form_of_a_file_url_is_accepted(tmp_path: Path, url: str) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(url.format(file)) as service:
         await new_session(service)
     assert rows(file, "SELECT value FROM adk_internal_metadata") == [("1",)]
 
 
-async def test_a_database_in_memory() -> None:
+async def test_a_database_in_memory_keeps_sessions() -> None:
     async with DatabaseSessionService("sqlite://") as service:
         session = await new_session(service)
         await service.append_event(session, delta(k=1))
@@ -71,7 +71,7 @@ async def test_a_database_in_memory() -> None:
 @pytest.mark.parametrize(
     ("url", "words"), [("mysql://h/d", "Databases of mysql:// are not supported"), ("x://", "not supported|no database URL")]
 )
-def test_databases_that_are_not_served(url: str, words: str) -> None:
+def test_unsupported_databases_are_refused(url: str, words: str) -> None:
     with pytest.raises(StorageError, match=words):
         DatabaseSessionService(url)
 
@@ -84,13 +84,13 @@ async def test_reading_creates_nothing(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-async def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+async def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'no' / 'x.db'}") as service:
-        with pytest.raises(StorageError, match="there is no folder"):
+        with pytest.raises(StorageError, match="cannot be created: the folder"):
             await new_session(service)
 
 
-async def test_a_closed_service_says_so(tmp_path: Path) -> None:
+async def test_a_closed_service_raises_an_error(tmp_path: Path) -> None:
     service = DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}")
     await new_session(service)
     await service.close()
@@ -100,7 +100,7 @@ async def test_a_closed_service_says_so(tmp_path: Path) -> None:
     assert files(tmp_path) == ["x.db"]
 
 
-async def test_times_are_utc_text_and_rise_with_every_event(tmp_path: Path) -> None:
+async def test_times_are_utc_text_and_increase_with_every_event(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -116,7 +116,7 @@ async def test_times_are_utc_text_and_rise_with_every_event(tmp_path: Path) -> N
     assert rows(file, "SELECT count(*) FROM app_states") == rows(file, "SELECT count(*) FROM user_states") == [(1,)]
 
 
-async def test_a_stale_session_is_told_who_wrote_and_when(tmp_path: Path) -> None:
+async def test_a_stale_session_error_says_who_wrote_and_when(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     async with DatabaseSessionService(url) as one, DatabaseSessionService(url) as other:
         session = await new_session(one)
@@ -128,7 +128,7 @@ async def test_a_stale_session_is_told_who_wrote_and_when(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("when", ["2100-01-01 00:00:00.000000", "1999-01-01 00:00:00.000000", None])
-async def test_other_programs_appends_are_noticed_recorded_and_read(tmp_path: Path, when: str | None) -> None:
+async def test_appends_of_other_programs_are_noticed_recorded_and_read(tmp_path: Path, when: str | None) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -151,7 +151,7 @@ async def test_other_programs_appends_are_noticed_recorded_and_read(tmp_path: Pa
         assert rows(file, "SELECT id FROM events ORDER BY timestamp DESC, id DESC LIMIT 1") == [(again.events[2].id,)]
 
 
-async def test_a_session_made_by_hand_is_compared_by_its_time(tmp_path: Path) -> None:
+async def test_a_session_not_loaded_from_the_service_is_compared_by_its_time(tmp_path: Path) -> None:
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
         session = await new_session(service)
         await service.append_event(session, delta(k=1))
@@ -172,7 +172,7 @@ def locked(file: Path) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-async def test_locked_for_longer_than_the_timeout(tmp_path: Path) -> None:
+async def test_a_lock_held_longer_than_the_timeout_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}", connect_args={"timeout": 0.1}) as service:
         session = await new_session(service)
@@ -185,7 +185,7 @@ async def test_locked_for_longer_than_the_timeout(tmp_path: Path) -> None:
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
 
 
-async def test_locked_for_less_than_the_timeout(tmp_path: Path) -> None:
+async def test_a_commit_waits_for_a_short_lock(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -197,7 +197,7 @@ async def test_locked_for_less_than_the_timeout(tmp_path: Path) -> None:
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
 
 
-async def test_a_full_disk(tmp_path: Path) -> None:
+async def test_a_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -222,7 +222,7 @@ def _limit_pages(service: DatabaseSessionService) -> None:
     connection.exec_driver_sql("PRAGMA max_page_count = 30")
 
 
-async def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
+async def test_a_read_only_file_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         await new_session(service)
@@ -234,7 +234,7 @@ async def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
         assert session.events == []
 
 
-async def test_a_stored_state_that_is_damaged(tmp_path: Path) -> None:
+async def test_a_damaged_stored_state_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         await new_session(service)
@@ -245,7 +245,7 @@ async def test_a_stored_state_that_is_damaged(tmp_path: Path) -> None:
             await service.get_session(app_name="a", user_id="u", session_id="s")
 
 
-async def test_half_a_character_is_refused(tmp_path: Path) -> None:
+async def test_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
         session = await new_session(service)
         for event in (delta(k="\ud83d"), Event(author="me", error_message="\ud83d")):
@@ -256,7 +256,7 @@ async def test_half_a_character_is_refused(tmp_path: Path) -> None:
         assert (await service.list_sessions(app_name="a")).sessions[0].state == {"k": 0}
 
 
-async def test_a_task_cancelled_while_it_commits_is_cancelled_after_it(tmp_path: Path) -> None:
+async def test_a_task_cancelled_during_a_commit_is_cancelled_after_it(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -343,7 +343,7 @@ async def test_another_layout_is_refused(tmp_path: Path, name: str, words: str) 
     assert file.read_bytes() == original
 
 
-async def test_a_recent_page_does_not_read_the_rest(tmp_path: Path) -> None:
+async def test_recent_events_are_read_by_index(tmp_path: Path) -> None:
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
         session = await new_session(service)
         for number in range(300):
@@ -367,7 +367,7 @@ def _plan(service: DatabaseSessionService) -> str:
     return " ".join(str(row[-1]) for row in driver.execute("EXPLAIN QUERY PLAN " + sql, values))
 
 
-async def test_an_event_in_the_past_does_not_move_the_clock_back(tmp_path: Path) -> None:
+async def test_an_event_with_an_earlier_time_does_not_decrease_the_column(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -397,7 +397,7 @@ async def _for_run(service: DatabaseSessionService, name: str = "s") -> Session:
         "UPDATE events SET id = 'x' WHERE id = '4'",
     ],
 )
-async def test_events_that_somebody_removed_are_gone_in_the_next_run(tmp_path: Path, change: str) -> None:
+async def test_the_next_run_does_not_see_deleted_or_changed_events(tmp_path: Path, change: str) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
@@ -410,7 +410,7 @@ async def test_events_that_somebody_removed_are_gone_in_the_next_run(tmp_path: P
         assert ids == [row[0] for row in rows(file, "SELECT id FROM events ORDER BY rowid")]
 
 
-async def test_another_session_of_the_same_name_and_events_is_read_anew(tmp_path: Path) -> None:
+async def test_a_recreated_session_with_the_same_events_is_read_again(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     async with DatabaseSessionService(url) as service, DatabaseSessionService(url) as other:
         session = await new_session(service)
@@ -421,7 +421,7 @@ async def test_another_session_of_the_same_name_and_events_is_read_anew(tmp_path
         assert [event.branch for event in (await _for_run(service)).events] == ["second"]
 
 
-async def test_a_run_decodes_only_what_is_new(tmp_path: Path) -> None:
+async def test_a_run_decodes_only_new_events(tmp_path: Path) -> None:
     decoded: list[str] = []
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
         decode = service._runs._read
@@ -441,7 +441,7 @@ async def test_a_run_decodes_only_what_is_new(tmp_path: Path) -> None:
         assert decoded[20:] == ["20"]
 
 
-async def test_the_events_of_few_sessions_are_kept(tmp_path: Path) -> None:
+async def test_the_events_of_a_limited_number_of_sessions_are_kept(tmp_path: Path) -> None:
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'x.db'}") as service:
         for number in range(20):
             await service.create_session(app_name="a", user_id="u", session_id=str(number))
@@ -449,7 +449,7 @@ async def test_the_events_of_few_sessions_are_kept(tmp_path: Path) -> None:
         assert [key.session_id for key in service._runs._lent] == [str(number) for number in range(12, 20)]
 
 
-async def test_events_after_a_time_are_found_whatever_the_columns_say(tmp_path: Path) -> None:
+async def test_events_after_a_time_are_found_with_utc_and_local_columns(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     now = float(round(time.time())) + 1_000_000  # later than the session's creation, or the columns would be moved there
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
@@ -468,7 +468,7 @@ async def test_events_after_a_time_are_found_whatever_the_columns_say(tmp_path: 
         assert {since: await _since(service, since) for since in expected} == expected
 
 
-async def test_a_day_more_is_looked_through_only_after_somebody_wrote_local_times(tmp_path: Path) -> None:
+async def test_a_day_more_is_searched_only_after_local_times_were_written(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     now = float(round(time.time())) + 1_000_000
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
@@ -506,13 +506,13 @@ def _append_in_local_time(file: Path, event: Event, *, more: str, hours: int = 1
         connection.commit()
 
 
-async def test_nothing_is_written_into_a_file_that_was_deleted(tmp_path: Path) -> None:
+async def test_a_write_to_a_deleted_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(str(file)) as service:
         session = await new_session(service)
         await service.append_event(session, delta(k=1))
         moved = file.rename(tmp_path / "y.db")
-        with pytest.raises(StorageError, match=r"x\.db is not there any more: it was deleted or moved"):
+        with pytest.raises(StorageError, match=r"x\.db does not exist any more: it was deleted or moved"):
             await service.append_event(session, delta(k=2))
         assert session.state == {"k": 1}
         assert not file.exists()
@@ -521,7 +521,7 @@ async def test_nothing_is_written_into_a_file_that_was_deleted(tmp_path: Path) -
     assert json.loads(str(rows(file, "SELECT state FROM sessions")[0][0])) == {"k": 3}
 
 
-async def test_a_backup_that_was_put_in_its_place_is_what_is_read_and_written(tmp_path: Path) -> None:
+async def test_a_backup_restored_in_place_is_read_and_written(tmp_path: Path) -> None:
     file, backup = tmp_path / "x.db", tmp_path / "backup.db"
     async with DatabaseSessionService(str(file)) as service:
         session = await new_session(service)

@@ -43,7 +43,7 @@ def everything(file: Path) -> dict[SessionKey, object]:
         return found
 
 
-async def test_they_come_back_as_they_were(tmp_path: Path) -> None:
+async def test_restored_sessions_are_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     await write(file)
     before = everything(file)
@@ -67,7 +67,7 @@ async def test_they_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["adk2.13.0-v1-chat_tools", "adk2.13.0-sqlite-chat_tools"])
-async def test_in_what_google_adk_wrote(tmp_path: Path, name: str) -> None:
+async def test_sessions_of_google_adk_can_be_restored(tmp_path: Path, name: str) -> None:
     file = copy_of(f"open/{name}.db", tmp_path)
     file.chmod(0o644)
     before = everything(file)
@@ -81,7 +81,7 @@ async def test_in_what_google_adk_wrote(tmp_path: Path, name: str) -> None:
     assert backups(tmp_path) != [], "the first write made a backup of all of it, too"
 
 
-async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) -> None:
+async def test_a_recreated_session_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     await write(file)
     key = SessionKey("a", "u", "s1")
@@ -90,12 +90,12 @@ async def test_a_session_that_was_made_again_is_not_overwritten(tmp_path: Path) 
         await delete_sessions(service, [key], print)
         await service.create_session(app_name="a", user_id="u", session_id="s1")
     before = everything(file)
-    with pytest.raises(StorageError, match="s1 again"):
+    with pytest.raises(StorageError, match="a new session s1"):
         put_back(file, copy)
     assert everything(file) == before
 
 
-async def test_after_a_deletion_that_was_broken_off_what_is_gone_comes_back(tmp_path: Path) -> None:
+async def test_sessions_deleted_before_a_cancellation_can_be_restored(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     await write(file)
     before = everything(file)
@@ -112,7 +112,7 @@ async def test_after_a_deletion_that_was_broken_off_what_is_gone_comes_back(tmp_
     assert after[SessionKey("a", "u", "s3")][1][-1].id == "since"
 
 
-async def test_without_room_for_a_copy_nothing_is_deleted(tmp_path: Path) -> None:
+async def test_a_missing_database_or_copy_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     await write(file)
     with pytest.raises(StorageError, match="There is no file"):

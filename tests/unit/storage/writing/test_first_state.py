@@ -14,7 +14,7 @@ from tests.fixture_paths import copy_of
 NAMES = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
-async def test_it_is_the_sessions_own_and_stays(tmp_path: Path) -> None:
+async def test_the_first_state_has_the_sessions_own_keys_and_never_changes(tmp_path: Path) -> None:
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 's.db'}") as service:
         session = await service.create_session(**NAMES, state={"k": 1, "user:u": 1, "temp:t": 1})
         await service.append_event(session, Event(author="user", actions=EventActions(state_delta={"k": 2})))
@@ -23,7 +23,7 @@ async def test_it_is_the_sessions_own_and_stays(tmp_path: Path) -> None:
         assert await service.first_state(session.key) is None
 
 
-async def test_a_session_that_google_adk_made_anew_under_the_same_name(tmp_path: Path) -> None:
+async def test_a_session_recreated_by_google_adk_has_no_first_state(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     async with DatabaseSessionService(f"sqlite:///{path}") as service:
         key = (await service.create_session(**NAMES, state={"k": 1})).key
@@ -34,7 +34,7 @@ async def test_a_session_that_google_adk_made_anew_under_the_same_name(tmp_path:
         assert await service.first_state(key) is None
 
 
-async def test_others_record_none(tmp_path: Path) -> None:
+async def test_databases_of_google_adk_have_no_first_state(tmp_path: Path) -> None:
     path = str(copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path))
     with StoredDatabase.open(path) as database:
         key = database.sessions()[0].key

@@ -51,7 +51,7 @@ async def load(service: DatabaseSessionService, session_id: str = "s") -> Sessio
     return session
 
 
-async def test_it_is_read_as_a_file_is(url: str, service: DatabaseSessionService) -> None:
+async def test_a_server_database_reads_like_a_file(url: str, service: DatabaseSessionService) -> None:
     session = await new_session(service)
     for number in range(5):
         event = Event(author="me", timestamp=5.0 - number, actions=EventActions(state_delta={"k": number, "user:k": number, "temp:x": 1}))
@@ -74,7 +74,7 @@ async def test_it_is_read_as_a_file_is(url: str, service: DatabaseSessionService
             database.state(SessionKey("a", "u", "nobody"))
 
 
-async def test_shared_state_and_sizes_are_told_as_of_a_file(url: str, service: DatabaseSessionService) -> None:
+async def test_shared_state_and_sizes_are_read_like_those_of_a_file(url: str, service: DatabaseSessionService) -> None:
     state = {"app:a": 1, "user:u": [2], "mine": 3}
     session = await service.create_session(app_name="app", user_id="maria", session_id="s", state=state)
     await service.append_event(session, delta(x="y" * 5_000))
@@ -85,7 +85,7 @@ async def test_shared_state_and_sizes_are_told_as_of_a_file(url: str, service: D
         assert size.is_exact and 5_000 < size.bytes < 6_500
 
 
-async def test_it_is_opened_by_what_opens_everything(url: str) -> None:
+async def test_open_session_service_opens_a_server_database(url: str) -> None:
     async with open_session_service(url) as service:
         assert isinstance(service, DatabaseSessionService)
         assert (await service.list_sessions(app_name="a")).sessions == []
@@ -94,7 +94,7 @@ async def test_it_is_opened_by_what_opens_everything(url: str) -> None:
         assert [summary.key for summary in database.sessions()] == [KEY]
 
 
-async def test_other_tables_of_the_database_are_left_alone(url: str) -> None:
+async def test_other_tables_of_the_database_are_not_touched(url: str) -> None:
     server().run("CREATE TABLE recipes (name text)", url)
     with pytest.raises(NotASessionDatabaseError, match="no tables"):
         StoredDatabase.open(url)
@@ -105,7 +105,7 @@ async def test_other_tables_of_the_database_are_left_alone(url: str) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("gently", [True, False], ids=["stopped", "killed"])
-async def test_the_server_is_restarted_in_mid_run(url: str, gently: bool) -> None:
+async def test_server_restarts_during_commits_lose_and_repeat_nothing(url: str, gently: bool) -> None:
     events, restarts = 60, count(quick=3 if gently else 1, full=25)
     acknowledged = 0
     async with DatabaseSessionService(url) as service:
@@ -132,7 +132,7 @@ async def test_the_server_is_restarted_in_mid_run(url: str, gently: bool) -> Non
     sys.stderr.write(f"server restarted {restarts} times during {acknowledged} events: none lost, none doubled\n")
 
 
-async def test_a_commit_whose_answer_was_lost_is_not_made_twice(service: DatabaseSessionService, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_commit_with_a_lost_confirmation_is_not_repeated(service: DatabaseSessionService, monkeypatch: pytest.MonkeyPatch) -> None:
     session = await new_session(service)
     database = service._database
     write = service._writer.write
@@ -155,7 +155,7 @@ async def test_a_commit_whose_answer_was_lost_is_not_made_twice(service: Databas
     assert database.file is None
 
 
-async def test_a_server_that_never_was_there_is_an_error_at_once() -> None:
+async def test_an_unreachable_server_is_reported_at_once() -> None:
     begun = time.monotonic()
     async with DatabaseSessionService("postgresql://someone:secret@127.0.0.1:1/nothing") as service:
         with pytest.raises(StorageError, match=r"postgresql://someone@127.0.0.1:1/nothing cannot be reached") as caught:
@@ -182,7 +182,7 @@ def test_passwords_are_never_shown(target: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-async def test_no_place_for_another_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_connections_are_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import psycopg
 
     (most,) = server().run("SHOW max_connections")[0]
@@ -247,7 +247,7 @@ def locked_app(url: str) -> Iterator[Any]:
         yield connection
 
 
-async def test_only_what_is_touched_is_locked(service: DatabaseSessionService, locked_app: Any) -> None:
+async def test_only_changed_rows_are_locked(service: DatabaseSessionService, locked_app: Any) -> None:
     session = await new_session(service)
     locked_app.execute("SELECT * FROM app_states FOR UPDATE")
     await asyncio.wait_for(service.append_event(session, delta(k=1, **{"user:k": 1})), 5)
@@ -259,7 +259,7 @@ async def test_only_what_is_touched_is_locked(service: DatabaseSessionService, l
     assert (await load(service)).state["app:k"] == 1
 
 
-async def test_two_services_on_one_session(url: str, service: DatabaseSessionService) -> None:
+async def test_two_services_on_one_session_detect_stale_copies(url: str, service: DatabaseSessionService) -> None:
     await new_session(service)
     async with DatabaseSessionService(url) as other:
         mine, theirs = await load(service), await load(other)
@@ -283,7 +283,7 @@ INSERT = """
 """
 
 
-async def test_a_database_of_google_adks_is_continued(url: str) -> None:
+async def test_a_database_of_google_adk_is_continued(url: str) -> None:
     async with DatabaseSessionService(url) as service:
         session = await new_session(service)
         await service.append_event(session, delta(k=1))
@@ -310,7 +310,7 @@ async def test_a_database_of_google_adks_is_continued(url: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["a\0b", 1e23, -0.0, {"deep": ["\0"]}], ids=repr)
-async def test_what_jsonb_would_change_is_refused_before_anything_is_written(url: str, value: Any) -> None:
+async def test_values_that_jsonb_would_change_are_refused_before_writing(url: str, value: Any) -> None:
     async with DatabaseSessionService(url) as service:
         session = await new_session(service)
         # Our tables have the type json, which changes nothing; but google-adk writes states back as jsonb.

@@ -1,4 +1,4 @@
-"""What of two events is compared, and its two values in full, side by side."""
+"""The aspects in which two events are compared, and the two values of the selected aspect side by side."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from inspector_app.branches.view_data import Aspect
 from inspector_app.widgets import theme
 from inspector_app.widgets.text_dialog import broken_lines
 
-MAX_SHOWN = 200_000
-"""Characters of one value; more is for its own session's JSON tab."""
-
+MAX_SHOWN = 200_000  # characters of one value; the JSON tab of its session shows the rest
 MAX_MARKED_LINES = 2_000
 
 
 class AspectView(QWidget):
-    """The aspects at the left, the two values of the selected one beside them."""
+    """The aspects on the left, and the two values of the selected aspect."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,11 +44,11 @@ class AspectView(QWidget):
 
     @property
     def aspects(self) -> list[Aspect]:
-        """What is shown."""
+        """The displayed aspects."""
         return list(self._aspects)
 
     def set_aspects(self, aspects: Sequence[Aspect]) -> None:
-        """Show what two events are compared in; the aspect that was looked at stays, if it is there."""
+        """Replace the aspects; keep the selected aspect if it still differs."""
         before = self.names.currentItem()
         kept = before.data(Qt.ItemDataRole.UserRole) if before is not None else ""
         self._aspects = list(aspects)
@@ -74,7 +72,7 @@ class AspectView(QWidget):
         self.left.setPlainText(left)
         self.right.setPlainText(right)
         gone, come = _marked_lines(left.split("\n"), right.split("\n")) if aspect.differs else ([], [])
-        _mark(self.left, gone if left else [], "removed")  # one empty line is nothing, not something removed
+        _mark(self.left, gone if left else [], "removed")  # an empty value is one empty line; do not mark it
         _mark(self.right, come if right else [], "added")
 
     def _on_theme_changed(self) -> None:
@@ -95,7 +93,7 @@ def _text_pane(name: str, title: str) -> QPlainTextEdit:
 
 
 def _marked_lines(left: list[str], right: list[str]) -> tuple[list[int], list[int]]:
-    """Return the numbers of the lines that only one side has."""
+    """Return the numbers of the lines that differ, for both sides."""
     if max(len(left), len(right)) > MAX_MARKED_LINES:
         return [], []
     gone: list[int] = []

@@ -1,4 +1,4 @@
-"""Two sessions side by side: their events aligned, and for the selected pair what is different in them."""
+"""The comparison of two sessions: their aligned events, and the differences of the selected pair."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ ROW_HEIGHT = 25
 
 
 class ComparePage(QWidget):
-    """Shows a `ComparisonModel`.
+    """A view of a `ComparisonModel`.
 
     Attributes:
-        model, table: the aligned events.
-        aspects: what is different in the selected pair.
+        model, table: the aligned events and the view of them.
+        aspects: the differences of the selected pair.
 
     Signals:
-        pair_selected(int): this row is the selected one.
-        event_asked(bool, int): go to the event at this place of the right session (else of the left one).
-        left: the page was put away.
+        pair_selected (int): the user selected this row.
+        event_asked (bool, int): the user chose the event at this position; the flag is True for the right session.
+        left: the user closed the page.
     """
 
     pair_selected = Signal(int)
@@ -60,7 +60,7 @@ class ComparePage(QWidget):
         self._close = self._button("compare_close", "xmark", "Back to the sessions", "Esc", self.left.emit)
         split = QSplitter(Qt.Orientation.Vertical, self)
         split.addWidget(_card(self.table))
-        self.aspects = AspectView()  # after the table: so Tab goes
+        self.aspects = AspectView()  # created after the table for the tab order
         split.addWidget(self.aspects)
         split.setSizes([360, 300])
         split.setChildrenCollapsible(False)
@@ -72,16 +72,16 @@ class ComparePage(QWidget):
 
     @property
     def count_text(self) -> str:
-        """Which difference is selected, of how many."""
+        """The number of the selected difference and their count."""
         return self._count.text()
 
     def show_comparison(self, titles: tuple[str, str], totals: tuple[str, str], differing: Sequence[int]) -> None:
-        """Show what the model holds now, the first difference selected.
+        """Show the model's comparison and select the first difference.
 
         Args:
-            titles: of the two sessions.
-            totals: what they amount to.
-            differing: numbers of the rows that are not the same.
+            titles: titles of the two sessions.
+            totals: summaries of the two sessions.
+            differing: numbers of the rows that differ.
         """
         for label, text in zip(self._titles + self._totals, titles + totals, strict=True):
             label.setText(text)
@@ -92,12 +92,12 @@ class ComparePage(QWidget):
         self.table.setFocus()
 
     def go_to_next(self) -> None:
-        """Select the next row that is not the same."""
+        """Select the next row that differs."""
         row = self.table.currentIndex().row()
         self._select(next((number for number in self._differing if number > row), row))
 
     def go_to_previous(self) -> None:
-        """Select the row before that is not the same."""
+        """Select the previous row that differs."""
         row = self.table.currentIndex().row()
         self._select(next((number for number in reversed(self._differing) if number < row), row))
 
@@ -121,7 +121,7 @@ class ComparePage(QWidget):
             half = QHBoxLayout()
             half.setSpacing(8)
             half.addLayout(words, 1)
-            head.addLayout(half, 1)  # as wide as its half of the table
+            head.addLayout(half, 1)  # as wide as half the table
             halves.append(half)
         for part in (self._count, self._previous, self._next, self._close):
             halves[-1].addWidget(part)
@@ -194,10 +194,10 @@ class ComparePage(QWidget):
         self._previous.setEnabled(any(number < row for number in self._differing[:1]))
 
     def show_pair(self, aspects: Sequence[Aspect]) -> None:
-        """Show what is different in the selected pair."""
+        """Show the aspects of the selected pair."""
         left, right = self.model.places(self.table.currentIndex().row())
-        self.aspects.left.setPlaceholderText("The left session has no such event." if left is None else "")
-        self.aspects.right.setPlaceholderText("The right session has no such event." if right is None else "")
+        self.aspects.left.setPlaceholderText("The left session has no matching event." if left is None else "")
+        self.aspects.right.setPlaceholderText("The right session has no matching event." if right is None else "")
         self.aspects.set_aspects(aspects)
 
 

@@ -1,4 +1,4 @@
-"""Two sessions side by side: one row for two events that stand for each other, or for one that nothing stands for."""
+"""The table of a comparison: one row for two matching events, or for one without a match."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GROUNDS = {"changed": "raised", "left only": "removed", "right only": "added"}
 
 
 class PairRow(Protocol):
-    """Two events, by their places; one may be missing."""
+    """The positions of two matching events; one may be missing."""
 
     @property
     def left(self) -> int | None: ...  # noqa: D102
@@ -33,7 +33,7 @@ class PairRow(Protocol):
 
 
 class ComparisonModel(QAbstractTableModel):
-    """The aligned rows of two sessions."""
+    """The aligned events of two sessions."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,11 +43,11 @@ class ComparisonModel(QAbstractTableModel):
         self._described: dict[tuple[bool, int], Presentation] = {}
 
     def set_rows(self, rows: Sequence[PairRow], left: Sequence[Event], right: Sequence[Event]) -> None:
-        """Show another comparison.
+        """Replace the comparison.
 
         Args:
-            rows: in order.
-            left, right: the events that they name by place.
+            rows: the aligned pairs, in order.
+            left, right: the events that the rows refer to by position.
         """
         self.beginResetModel()
         self._rows, self._left, self._right = rows, left, right
@@ -55,11 +55,11 @@ class ComparisonModel(QAbstractTableModel):
         self.endResetModel()
 
     def places(self, row: int) -> tuple[int | None, int | None]:
-        """Return the places of a row's events, left and right."""
+        """Return the positions of a row's events, left and right."""
         return self._rows[row].left, self._rows[row].right
 
     def kind(self, row: int) -> str:
-        """Return `same`, `changed`, `left only` or `right only`."""
+        """Return `same`, `changed`, `left only` or `right only` for a row."""
         pair = self._rows[row]
         if pair.left is None:
             return "right only"
@@ -68,11 +68,11 @@ class ComparisonModel(QAbstractTableModel):
         return "same" if pair.same else "changed"
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return 5."""
+        """Return the number of columns."""
         return len(_HEADINGS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -84,7 +84,7 @@ class ComparisonModel(QAbstractTableModel):
         return _HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell's text, colours and alignment."""
+        """Return the text, colours, alignment or accessible text of a cell."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()

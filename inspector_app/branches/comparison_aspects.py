@@ -1,4 +1,4 @@
-"""What two events that stand for each other are compared in, as text. No Qt; for a thread of its own."""
+"""The aspects in which two matching events are compared, as text. No Qt, so that it can run on a worker thread."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from runtime.history.state_at import History
 
 
 def aspects_of(left: History, i: int | None, right: History, j: int | None, ids: frozenset[str]) -> list[Aspect]:
-    """Return everything two events are compared in, what is different first.
+    """Return all aspects of two events, those that differ first.
 
     Args:
-        left, right: the sessions' pasts.
-        i, j: the places of the events; None where there is none.
+        left, right: the histories of the sessions.
+        i, j: positions of the events; None if there is none.
         ids: the function call ids of both sessions.
     """
     one, other = (left.events[i] if i is not None else None), (right.events[j] if j is not None else None)
@@ -83,11 +83,11 @@ def _tokens(event: Event | None) -> str:
 def _time(events: Sequence[Event], index: int | None) -> str:
     if index is None:
         return ""
-    return f"{clock_ms(events[index].timestamp)}\n{duration(_seconds(events, index))} after the event before"
+    return f"{clock_ms(events[index].timestamp)}\n{duration(_seconds(events, index))} after the previous event"
 
 
 def _seconds(events: Sequence[Event], index: int | None) -> float:
-    """Return the time from the event before in the same invocation; 0 for the first."""
+    """Return the seconds since the previous event of the same invocation; 0 for its first event."""
     if index is None or index == 0 or events[index - 1].invocation_id != events[index].invocation_id:
         return 0.0
     return round(max(0.0, events[index].timestamp - events[index - 1].timestamp), 3)

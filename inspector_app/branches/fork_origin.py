@@ -1,4 +1,4 @@
-"""Says of a fork on show where it comes from and what was changed in it, and leads back there."""
+"""The line above a fork that names its parent and its change, with buttons to compare and to open the parent."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from inspector_app.shell.parts import Parts
 
 
 class ForkOriginController(QObject):
-    """Behind the line above a fork's events.
+    """Controls the line above a fork's events.
 
     Args:
-        parts: of the window.
-        compare: puts the fork beside its parent.
+        parts: the window's parts.
+        compare: compares the fork with its parent.
     """
 
     def __init__(self, parts: Parts, compare: CompareController, parent: QObject | None = None) -> None:
@@ -41,16 +41,16 @@ class ForkOriginController(QObject):
             return
         self._hint.suggest(info.sentence, "Compare", "code-branch", "accent", other=f"Show {short_id(info.parent.session_id)}")
         self._hint.setToolTip(plain_tooltip(info.tooltip))
-        self._hint.button.setToolTip("Put this fork and the session it comes from side by side")
-        self._hint.other_button.setToolTip("Show the session it comes from")
+        self._hint.button.setToolTip("Compare this fork with the session it was forked from")
+        self._hint.other_button.setToolTip("Show the session it was forked from")
 
     def _on_compare(self) -> None:
         if (found := self._found()) is not None:
-            self._tasks.spawn(self._compare_with(*found), "Opening what a fork comes from")
+            self._tasks.spawn(self._compare_with(*found), "Opening the parent of a fork")
 
     def _on_parent(self) -> None:
         if (found := self._found()) is not None:
-            self._tasks.spawn(self._go_to(*found), "Opening what a fork comes from")
+            self._tasks.spawn(self._go_to(*found), "Opening the parent of a fork")
 
     def _found(self) -> tuple[SessionAddress, ForkInfo] | None:
         address = self._cursor.session
@@ -68,7 +68,7 @@ class ForkOriginController(QObject):
             self._cursor.select_session(parent)
 
     async def _opened(self, fork: SessionAddress, info: ForkInfo) -> SessionAddress | None:
-        """Return the parent's address, its database opened if it is another one; None if that failed (it is reported)."""
+        """Return the parent's address after opening its database if necessary; None if that failed and was reported."""
         database = info.database or fork.database
         if self._browse.source(database) is None and await self._browse.open_database(database) is None:
             return None

@@ -1,4 +1,4 @@
-"""What forking will do, and where a fork comes from, in plain words. No Qt."""
+"""The effects of forking, and the origin of a fork, as text. No Qt."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from runtime.forks.recording import Recording, is_said
 from runtime.running.rewind import versions_after
 from runtime.sessions.lineage import Lineage, What
 
-_MOST = 8
-"""Files that are named."""
+_MOST = 8  # file names listed
 
 FORK, EDIT, RERUN, ALTER = "fork", "edit", "rerun", "alter"
 
@@ -34,22 +33,22 @@ _CHANGED = {"message": "edited", "rerun": "run again", "answer": "answer", "resu
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a run made again does not ask for: it is answered from the recording."""
+    """The calls that a repeated run does not make, because they are answered from the recording."""
 
     model_calls: int
     tool_calls: int
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the numbers as text."""
         return f"{_count(self.model_calls, 'model call')} and {_count(self.tool_calls, 'tool call')}"
 
 
 def saved_by(recording: Recording, root: BaseAgent | None) -> Saved:
-    """Count what a recording answers.
+    """Count the calls that a recording answers.
 
     Args:
-        recording: of the run up to the event.
-        root: the agent tree, for telling who has a model; None: everybody who speaks is taken for one who has.
+        recording: the run up to the event.
+        root: the agent tree, to distinguish agents with a model; None counts every author as one.
     """
     said = [event for event in recording.answers if is_said(event)]
     if root is not None:
@@ -58,56 +57,56 @@ def saved_by(recording: Recording, root: BaseAgent | None) -> Saved:
 
 
 def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | None, notes: Sequence[str]) -> list[Fact]:
-    """Return what there is to know before a fork is made.
+    """Return the facts to show before a fork is made.
 
     Args:
-        index: of the event that is forked at.
-        events: of the session.
-        where: which database the fork will be in, and why.
-        saved: what running again from here saves; None if it cannot be done.
-        notes: of the recording.
+        index: position of the event to fork at.
+        events: the session's events.
+        where: a sentence about the database of the fork.
+        saved: the calls saved by a re-run from here; None if a re-run is not possible.
+        notes: warnings about the recording.
     """
     count = index + 1
     taken = f"the first {count:,} of {len(events):,} events" if count < len(events) else f"all {count:,} events"
     facts = [
-        Fact("code-branch", "accent", f"Fork: a new session with {taken}, at their times, and the state after event {count:,}."),
+        Fact("code-branch", "accent", f"Fork: a new session with {taken}, with their timestamps, and the state after event {count:,}."),
         Fact("pen", "dim", "Fork and edit the message: the new session ends before this invocation, whose message you change below."),
     ]
     if saved is not None:
-        text = f"Fork and re-run: the invocation runs again; up to here {saved} are answered from the recording and cost nothing."
+        text = f"Fork and re-run: the invocation runs again; {saved} up to here are answered from the recording and cost nothing."
         facts.append(Fact("rotate-right", "dim", text))
     files = {name: version for name, version in versions_after(events[:count]).items() if not name.startswith(USER_PREFIX)}
     if files:
         named = ", ".join(f"{name} (version {version})" for name, version in sorted(files.items())[:_MOST])
-        facts.append(Fact("file", "dim", f"Its files go along as they were: {named}{', …' if len(files) > _MOST else ''}."))
+        facts.append(Fact("file", "dim", f"Files copied at their versions: {named}{', …' if len(files) > _MOST else ''}."))
     facts += [Fact("triangle-exclamation", "warn", note) for note in notes]
-    facts.append(Fact("database", "dim", f"{where} The session you look at stays as it is."))
+    facts.append(Fact("database", "dim", f"{where} The original session is not changed."))
     return [Fact(fact.icon, fact.role, visible(fact.text)) for fact in facts]
 
 
 def fork_choices(saved: Saved | None, alters: What | None, no_edit: str | None, no_rerun: str | None) -> list[Choice]:
-    """Return what can be done.
+    """Return the choices of the fork card.
 
     Args:
-        saved: see `fork_facts`.
-        alters: what of the event can be written anew; None if nothing can.
-        no_edit, no_rerun: why the message cannot be edited, or the run not be made again; None where it can.
+        saved: as in `fork_facts`.
+        alters: the part of the event that can be replaced; None if there is none.
+        no_edit, no_rerun: why the message cannot be edited, or the run not repeated; None if it can.
     """
     count = f" ({_count(saved.model_calls, 'model call')} saved)" if saved is not None else ""
-    again = no_rerun or "Answered from the recording up to here, live from then on"
+    again = no_rerun or "Answered from the recording up to here, then live"
     choices = [
         Choice(FORK, "Fork", "A new session up to this event (Enter)"),
-        Choice(EDIT, "Fork and edit the message", no_edit or "Up to this invocation, its message to be changed", no_edit is None),
+        Choice(EDIT, "Fork and edit the message", no_edit or "A new session up to this invocation, with another message", no_edit is None),
         Choice(RERUN, f"Fork and re-run from here{count}", again, no_rerun is None),
     ]
     if alters is not None:
-        what = f"What if? You write another {alters} in the place of this one; what came before is answered from the recording"
+        what = f"What if? Replace this {alters}; earlier calls are answered from the recording"
         choices.append(Choice(ALTER, f"Change this {alters}…", no_rerun or what, no_rerun is None))
     return choices
 
 
 def fork_info(lineage: Lineage) -> ForkInfo:
-    """Return how a fork is shown in the list of sessions."""
+    """Return the description of a fork for the session list."""
     changed = lineage.changed
     parent = lineage.parent.session_id
     where = f"after its event {lineage.event_count:,}" if lineage.event_count else "before its first event"
@@ -123,8 +122,8 @@ def fork_info(lineage: Lineage) -> ForkInfo:
         lines.append(f"{what}: {preview(before, 200)} → {preview(after, 200)}")
         told = f"Fork of {parent}{place}, {_AT[changed.what]}: {_from(before)}{preview(after, 120)}"
     elif changed is not None and changed.event_id:
-        lines.append(f"{what}, up to event {short_id(changed.event_id)} from the recording")
-        told = f"Fork of {parent}{place}: the same run made again, up to event {short_id(changed.event_id)} from the recording."
+        lines.append(f"{what}, answered from the recording up to event {short_id(changed.event_id)}")
+        told = f"Fork of {parent}{place}: the same run again, answered from the recording up to event {short_id(changed.event_id)}."
     return ForkInfo(lineage.parent, visible(text), "\n".join(lines), visible(told), lineage.database)
 
 

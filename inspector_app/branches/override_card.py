@@ -1,4 +1,4 @@
-"""A card in which a recorded answer or result is written anew, for a fork that runs on from there."""
+"""The card that replaces a recorded answer or result, for a fork that continues from there."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _EDITOR_HEIGHT = 120
 
 
 class AlterCard(QWidget):
-    """Ctrl+Enter takes what is written, Esc puts the card away.
+    """A card with an editor: Ctrl+Enter submits, Esc cancels.
 
     Signals:
-        submitted(str): what was written; it is checked.
-        cancelled: it was put away.
+        submitted (str): the user submitted this text, which is valid.
+        cancelled: the user cancelled.
     """
 
     submitted = Signal(str)
@@ -31,20 +31,20 @@ class AlterCard(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("alter_card")
-        self.setAccessibleName("Another answer or result")
+        self.setAccessibleName("Replacement answer or result")
         self.setProperty("card", True)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._before = ""
         icon = IconLabel(16, self, name="pen", role="accent")
         self._title, self._hint = self._label("alter_title"), self._label("alter_hint")
         self._hint.setProperty("role", "dim")
-        self._editor = JsonEditor("alter_editor", "What stands in its place", self)
+        self._editor = JsonEditor("alter_editor", "Replacement", self)
         self._editor.setMaximumHeight(_EDITOR_HEIGHT)
         self._editor.changed.connect(self._show_buttons)
-        self._submit = self._button("alter_submit", "Fork and run on from here", self._on_submit)
+        self._submit = self._button("alter_submit", "Fork and continue from here", self._on_submit)
         self._submit.setProperty("primary", True)
         cancel = self._button("alter_cancel", "Cancel", self._on_cancel)
-        cancel.setToolTip("Nothing is done (Esc)")
+        cancel.setToolTip("Change nothing (Esc)")
         head = QHBoxLayout()
         head.setSpacing(9)
         head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
@@ -65,17 +65,17 @@ class AlterCard(QWidget):
 
     @property
     def title(self) -> str:
-        """What it is about; empty while it is hidden."""
+        """The title; empty while the card is hidden."""
         return "" if self.isHidden() else self._title.text()
 
     def ask(self, title: str, hint: str, before: str, read: Callable[[str], Any]) -> None:
-        """Show what was recorded, to be written anew.
+        """Show the recorded text for editing.
 
         Args:
-            title: what it is about.
-            hint: what will be done with it.
-            before: what was recorded.
-            read: looks at what is written; raises ValueError with a sentence if it cannot be taken.
+            title: what is replaced.
+            hint: what the fork does with it.
+            before: the recorded text.
+            read: parses the text; raises ValueError with a sentence if it is not valid.
         """
         self._title.setText(visible(title))
         self._hint.setText(visible(hint))
@@ -87,7 +87,7 @@ class AlterCard(QWidget):
         self._editor.edit.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter and Esc."""
+        """Submit with Ctrl+Enter; cancel with Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self._on_cancel()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -97,9 +97,9 @@ class AlterCard(QWidget):
 
     def _show_buttons(self) -> None:
         same = self._editor.text == self._before
-        problem = self._editor.problem or ("It is what was recorded: change it first." if same else "")
+        problem = self._editor.problem or ("Nothing is changed yet. Edit the text first." if same else "")
         self._submit.setEnabled(not problem)
-        self._submit.setToolTip(plain_tooltip(problem or "Answered from the recording up to here, live from then on (Ctrl+Enter)"))
+        self._submit.setToolTip(plain_tooltip(problem or "Answered from the recording up to here, then live (Ctrl+Enter)"))
 
     def _on_submit(self) -> None:
         if self._submit.isEnabled():

@@ -1,4 +1,4 @@
-"""What rewinding undoes and what it does not restore, in plain words. No Qt."""
+"""The effects of a rewind, and what it does not restore, as text. No Qt."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from inspector_app.presentation.values import preview, visible
 from runtime.running.rewind_plan import RewindPlan, UndoneFile
 from runtime.sessions.state import Change
 
-_MOST = 12
-"""Keys, invocations or files that are named one by one."""
+_MOST = 12  # keys, invocations or files listed individually
 
 
 def rewind_title(plan: RewindPlan) -> str:
-    """Return the question."""
+    """Return the question of the rewind card."""
     count = len(plan.undone)
-    return f"Rewind to before {short_id(plan.invocation_id)}? It takes back {count} invocation{'' if count == 1 else 's'}."
+    return f"Rewind to before {short_id(plan.invocation_id)}? It undoes {count} invocation{'' if count == 1 else 's'}."
 
 
 def rewind_facts(plan: RewindPlan) -> list[Fact]:
-    """Return what there is to know before a rewind, what cannot be taken back first."""
+    """Return the facts to show before a rewind, those that cannot be undone first."""
     facts = []
     if plan.tools:
         called = ", ".join(f"{name} ({count}×)" if count > 1 else name for name, count in plan.tools.items())
-        facts.append(Fact("globe", "warn", f"Not undone: what tools did to the world. They ran: {called}."))
+        facts.append(Fact("globe", "warn", f"Not undone: side effects of tools. These tools ran: {called}."))
     if plan.stays:
-        facts.append(Fact("users", "warn", f"Not restored, as other sessions share them: {', '.join(plan.stays)}."))
+        facts.append(Fact("users", "warn", f"Not restored, because other sessions share them: {', '.join(plan.stays)}."))
     if plan.unknown:
-        facts.append(Fact("circle-question", "warn", f"Cleared, as nobody recorded what they were: {', '.join(plan.unknown)}."))
+        facts.append(Fact("circle-question", "warn", f"Cleared, because their earlier values are not recorded: {', '.join(plan.unknown)}."))
     facts += [
         Fact("backward", "accent", f"{short_id(each.invocation_id)}, {each.status}, {each.events} events: {preview(each.message, 80)}")
         for each in plan.undone[:_MOST]
@@ -41,7 +40,7 @@ def rewind_facts(plan: RewindPlan) -> list[Fact]:
         Fact(
             "circle-info",
             "dim",
-            "Nothing is deleted: the events stay, and agents do not see them any more. A fork keeps this session as it is.",
+            "Nothing is deleted: the events stay, but agents no longer see them. To keep this session unchanged, fork it instead.",
         )
     )
     return [Fact(fact.icon, fact.role, visible(fact.text)) for fact in facts]

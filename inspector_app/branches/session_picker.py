@@ -1,4 +1,4 @@
-"""Choosing a session of any open database."""
+"""A dialog that chooses a session of any open database."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets.list_below import ListBelow
 
 MOST_SHOWN = 500
-ROW_HEIGHT = 24
-"""About; so that the list of a few sessions is not mostly empty."""
+ROW_HEIGHT = 24  # approximate pixels; sizes the dialog so that a short list leaves little empty space
 
 
 @dataclass(frozen=True, slots=True)
 class PickableSession:
-    """A session, and how it reads in the list."""
+    """A session and its text in the list."""
 
     address: SessionAddress
     text: str
 
 
 class SessionPicker(QDialog):
-    """A filter and a list; Enter, the button, and a double click take the selected one. Open it with `open()`.
+    """A filter and a list. Enter, the button or a double-click chooses the selected session. Open it with `open()`.
 
     Signals:
-        picked(SessionAddress): this one was chosen.
+        picked (SessionAddress): the user chose this session.
     """
 
     picked = Signal(object)

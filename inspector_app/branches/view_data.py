@@ -1,4 +1,4 @@
-"""What the widgets of this feature show, as data."""
+"""Data that this feature's widgets display."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing that two events are compared in.
+    """One aspect in which two events are compared.
 
     Attributes:
-        name: what it is.
-        left, right: as text.
-        differs: whether they are not the same.
+        name: name of the aspect.
+        left, right: the two values as text.
+        differs: whether the values differ.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a database holds beside its sessions: user and app state, and its tables as they stand. Read only."""
+"""The contents of a database other than sessions: user and app state, and raw tables. Read-only."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from inspector_app.widgets.icon_label import IconLabel
 
 
 class DatabasePage(QWidget):
-    """Stands in for the stream while it is looked at.
+    """A page that replaces the event stream.
 
     Attributes:
-        tabs: the two panes.
-        state: user and app state; tables: plain rows.
+        tabs: the tabs with the two panes.
+        state: user and app state.
+        tables: raw rows.
 
     Signals:
-        left: the page was put away.
-        tables_wanted: the tables are looked at now.
+        left: the user closed the page.
+        tables_wanted: the *Tables* tab was shown.
     """
 
     left = Signal()
@@ -36,7 +37,7 @@ class DatabasePage(QWidget):
         self.tables = RawTablesPane()
         self.tabs = QTabWidget()
         self.tabs.setObjectName("database_tabs")
-        self.tabs.setAccessibleName("What the database holds")
+        self.tabs.setAccessibleName("Contents of the database")
         self.tabs.setDocumentMode(True)
         for pane in (self.state, self.tables):
             pane.setContentsMargins(0, 6, 0, 0)
@@ -67,14 +68,14 @@ class DatabasePage(QWidget):
 
     @property
     def title(self) -> str:
-        """Which database it is."""
+        """The name and kind of the database, as displayed."""
         return self._title.text()
 
     def show_database(self, title: str) -> None:
-        """Say which database it is.
+        """Set the title.
 
         Args:
-            title: its name and kind.
+            title: name and kind of the database.
         """
         self._title.setText(visible(title))
 

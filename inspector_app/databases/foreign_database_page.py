@@ -1,4 +1,4 @@
-"""A database that holds no sessions: what it is, and its tables as plain rows. Read only."""
+"""A database without sessions: what it is, and its tables as raw rows. Read-only."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from inspector_app.widgets.icon_label import IconLabel
 
 
 class ForeignDatabasePage(QWidget):
-    """A sentence above the tables.
+    """A sentence about the database above its tables.
 
     Attributes:
-        tables: the pane with the rows.
+        tables: the pane with the tables.
 
     Signals:
-        left: the page was put away.
+        left: the user closed the page.
     """
 
     left = Signal()
@@ -36,7 +36,7 @@ class ForeignDatabasePage(QWidget):
         close = QPushButton(theme.icon("xmark"), "Close")
         close.setObjectName("other_database_close")
         close.setAccessibleName("Close this database")
-        close.setToolTip("Close this database (Esc); nothing in it was changed")
+        close.setToolTip("Close this database (Esc); it was not changed")
         close.clicked.connect(self.left)
         back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         back.activated.connect(self.left)
@@ -54,9 +54,9 @@ class ForeignDatabasePage(QWidget):
 
     @property
     def text(self) -> str:
-        """What it is, as it is shown."""
+        """The description as displayed."""
         return self._text.text()
 
     def show_text(self, text: str) -> None:
-        """Say what it is."""
+        """Set the description of the database."""
         self._text.setText(visible(text))

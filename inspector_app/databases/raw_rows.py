@@ -1,4 +1,4 @@
-"""Rows of a database table as they stand there, one page of them."""
+"""A page of uninterpreted rows of a database table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Value(Protocol):
-    """A value of a row, long ones cut."""
+    """A value of a row; long values are cut."""
 
     @property
     def kind(self) -> str: ...  # noqa: D102
@@ -28,7 +28,7 @@ class Value(Protocol):
 
 
 class RawRowsModel(QAbstractTableModel):
-    """One page of a table; nothing in it is interpreted."""
+    """A table of one page of rows. Values are not interpreted."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,31 +37,31 @@ class RawRowsModel(QAbstractTableModel):
         self._rows: Sequence[Sequence[Value]] = ()
 
     def set_rows(self, columns: Sequence[tuple[str, str]], numbers: Sequence[int], rows: Sequence[Sequence[Value]]) -> None:
-        """Show another page.
+        """Replace the page.
 
         Args:
-            columns: name and declared type of each.
-            numbers: of the rows.
-            rows: the values by column.
+            columns: name and declared type of each column.
+            numbers: numbers of the rows.
+            rows: values of each row, in the order of the columns.
         """
         self.beginResetModel()
         self._columns, self._numbers, self._rows = columns, numbers, rows
         self.endResetModel()
 
     def value(self, index: Index) -> Value | None:
-        """Return what stands behind an index."""
+        """Return the value at an index, or None."""
         return self._rows[index.row()][index.column()] if index.isValid() else None
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many rows the page has."""
+        """Return the number of rows on the page."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many columns are shown."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(self._columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a column's name and type, or a row's number."""
+        """Return a column's name, type and alignment, or a row's number."""
         if orientation == Qt.Orientation.Vertical:
             return f"{self._numbers[section]:,}" if role == Qt.ItemDataRole.DisplayRole else None
         name, declared = self._columns[section]
@@ -74,7 +74,7 @@ class RawRowsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a value as text, its colour, side, or a tooltip with more of it."""
+        """Return a value's text, colour, alignment or tooltip."""
         value = self.value(index)
         if value is None:
             return None
@@ -85,13 +85,13 @@ class RawRowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(value)
         if role == Qt.ItemDataRole.ToolTipRole:
-            more = f"\n{length_of(value)}; Enter opens it whole." if value.is_cut else ""
+            more = f"\n{length_of(value)}; press Enter to open it in full." if value.is_cut else ""
             return plain_tooltip(f"{shown(value)}{more}")
         return None
 
 
 def _side(value: Value | None) -> int:
-    """Return where a value stands in its cell, and the name above it."""
+    """Return the alignment of a value and of its column's name."""
     side = Qt.AlignmentFlag.AlignRight if value is not None and value.kind in ("integer", "real") else Qt.AlignmentFlag.AlignLeft
     return int(side | Qt.AlignmentFlag.AlignVCenter)
 
@@ -101,7 +101,7 @@ def _colour(kind: str) -> QColor:
 
 
 def shown(value: Value) -> str:
-    """Return a value in one line; a BLOB by its length and its first bytes."""
+    """Return a value in one line; for a BLOB, its length and first bytes."""
     if value.kind == "null":
         return "NULL"
     if value.kind == "blob":
@@ -112,6 +112,6 @@ def shown(value: Value) -> str:
 
 
 def length_of(value: Value) -> str:
-    """Return how long a text or BLOB is, in words."""
+    """Return the length of a text or BLOB with its unit."""
     unit = "byte" if value.kind == "blob" else "character"
     return f"{value.length or 0:,} {unit}{'' if value.length == 1 else 's'}"

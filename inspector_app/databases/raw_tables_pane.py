@@ -1,4 +1,4 @@
-"""The tables of a database as plain rows: a list of them, one page of one, and any value whole."""
+"""The tables of a database as raw rows: a list of tables, a page of one, and any value in full."""
 
 from __future__ import annotations
 
@@ -31,10 +31,8 @@ from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.row_menu import RowMenu
 
 _ROW_HEIGHT = 24
-_WIDTHS = (60, 240)
-"""Pixels of a column, at least and at most; a person can make it wider."""
-_NAMES, _NAMES_MOST = 170, 280
-"""Pixels of the tables' names at first, and the most that is always left to them."""
+_WIDTHS = (60, 240)  # minimum and maximum initial width of a column, pixels
+_NAMES, _NAMES_MOST = 170, 280  # initial width of the table names, and their largest minimum width, pixels
 _PAGES = {
     "first": ("angles-left", "First page"),
     "previous": ("angle-left", "Previous page"),
@@ -44,7 +42,7 @@ _PAGES = {
 
 
 class RowsView(QTableView):
-    """The rows; Enter opens a value whole."""
+    """A table of rows; Enter opens a value in full."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Report Enter as activation on every platform."""
@@ -55,16 +53,17 @@ class RowsView(QTableView):
 
 
 class RawTablesPane(QWidget):
-    """Shows what it is told.
+    """A list of tables and a page of the chosen one.
 
     Attributes:
-        tables: the names, with their counts.
-        model, rows: one page of the chosen table.
+        tables: the tables' names and row counts.
+        model, rows: the page, and the view of it.
+        buttons: the paging buttons by name.
 
     Signals:
-        table_chosen (int): by its place in the list.
-        page_asked (str): `first`, `previous`, `next` or `last`.
-        value_asked (int, int): show the value of this row and column whole.
+        table_chosen (int): the user chose the table at this position.
+        page_asked (str): the user asked for the `first`, `previous`, `next` or `last` page.
+        value_asked (int, int): the user asked for the full value at this row and column.
     """
 
     table_chosen = Signal(int)
@@ -83,7 +82,7 @@ class RawTablesPane(QWidget):
         self.buttons = {name: self._make_button(name) for name in _PAGES}
         self._open = QPushButton(theme.icon("up-right-from-square"), "Open full")
         self._open.setObjectName("raw_open_full")
-        self._open.setAccessibleName("Open the selected value whole")
+        self._open.setAccessibleName("Open the selected value in full")
         self._open.clicked.connect(self._on_open_full)
         self._empty = EmptyState()
         self._empty.setProperty("card", "false")
@@ -111,15 +110,15 @@ class RawTablesPane(QWidget):
 
     @property
     def place_text(self) -> str:
-        """Which rows are shown, of how many."""
+        """The numbers of the displayed rows and the row count."""
         return self._place.text()
 
     def set_tables(self, tables: Sequence[tuple[str, str, str]], *, chosen: int = -1) -> None:
-        """List tables.
+        """Replace the list of tables.
 
         Args:
-            tables: name, count in words, and what is known about each.
-            chosen: the one whose rows are shown; -1: none.
+            tables: name, row count as text, and a note for each table.
+            chosen: position of the table whose rows are shown; -1 for none.
         """
         self.tables.blockSignals(True)
         self.tables.setRowCount(len(tables))
@@ -137,16 +136,16 @@ class RawTablesPane(QWidget):
         self.tables.blockSignals(False)
 
     def say(self, title: str, hint: str = "") -> None:
-        """Say why no rows are shown."""
+        """Show a text instead of rows."""
         self._empty.set_text(title, hint)
         self._stack.setCurrentWidget(self._empty)
 
     def show_page(self, place: str, possible: set[str]) -> None:
-        """Show what the model holds now.
+        """Show the model's page.
 
         Args:
-            place: which rows they are, in words.
-            possible: the pages that can be gone to.
+            place: text that states which rows are shown.
+            possible: names of the pages that can be reached.
         """
         self._place.setText(place)
         for name, button in self.buttons.items():
@@ -154,7 +153,7 @@ class RawTablesPane(QWidget):
         self._stack.setCurrentIndex(1)
         self.rows.resizeColumnsToContents()
         least, most = _WIDTHS
-        most = max(most, self.rows.viewport().width() // max(self.model.columnCount(), 1))  # in a wide window each may have its share
+        most = max(most, self.rows.viewport().width() // max(self.model.columnCount(), 1))  # a wide window leaves room for wider columns
         for column in range(self.model.columnCount()):
             self.rows.setColumnWidth(column, min(max(self.rows.columnWidth(column), least), most))
         self.rows.scrollToTop()
@@ -231,13 +230,13 @@ class RawTablesPane(QWidget):
             self._on_activated(index)
 
     def context_menu(self, index: QModelIndex) -> QMenu | None:
-        """Return the menu of a value, None where there is none."""
+        """Return the menu of a value, or None if there is no value."""
         value = self.model.value(index)
         if value is None:
             return None
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        add_copy_action(menu, "Copy what is shown" if value.is_cut else "Copy value", shown(value))
+        add_copy_action(menu, "Copy shown part" if value.is_cut else "Copy value", shown(value))
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(partial(self._on_activated, index))
         return menu
 

@@ -1,4 +1,4 @@
-"""Apps and users that have state of their own, narrowed by a filter."""
+"""A filtered list of apps and users with stored state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Scope(Protocol):
-    """An app, or a user of one."""
+    """An app, or a user of an app."""
 
     @property
     def app_name(self) -> str: ...  # noqa: D102
@@ -23,7 +23,7 @@ class Scope(Protocol):
 
 
 class ScopeListModel(QAbstractListModel):
-    """Each app, its users below it."""
+    """A list of apps, each followed by its users."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -32,32 +32,32 @@ class ScopeListModel(QAbstractListModel):
         self._words: list[str] = []
 
     def set_scopes(self, scopes: Sequence[Scope]) -> None:
-        """Show others, each app before its users."""
+        """Replace the list; each app comes before its users."""
         self._all = scopes
         self._rebuild()
 
     def set_filter(self, text: str) -> None:
-        """Show only those whose app or user contains every word of `text`, in any case."""
+        """Show only entries whose app or user contains every word of `text`, ignoring case."""
         self._words = text.casefold().split()
         self._rebuild()
 
     def scope(self, index: Index) -> Scope | None:
-        """Return what stands behind an index."""
+        """Return the entry at an index, or None."""
         return self._shown[index.row()] if index.isValid() else None
 
     def index_of(self, scope: Scope) -> QModelIndex:
-        """Return where one stands, an invalid index if it is not shown."""
+        """Return the index of an entry; invalid if it is filtered out."""
         try:
             return self.index(self._shown.index(scope))
         except ValueError:
             return QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many there are."""
+        """Return the number of entries shown."""
         return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a name, its icon, or all that it is in words."""
+        """Return an entry's name, icon, tooltip or accessible text."""
         scope = self.scope(index)
         if scope is None:
             return None
@@ -78,7 +78,7 @@ class ScopeListModel(QAbstractListModel):
 
 
 def scope_words(scope: Scope) -> str:
-    """Return which app or user it is."""
+    """Return the description of an app or user."""
     return f'App "{scope.app_name}"' if scope.user_id is None else f'User "{scope.user_id}" of app "{scope.app_name}"'
 
 

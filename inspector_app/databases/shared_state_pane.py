@@ -1,4 +1,4 @@
-"""User and app state of a database, whatever session is on show: a list of apps and users, and what is stored for one."""
+"""The user and app state of a database, independent of the displayed session: a list of apps and users, and the state of one."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from inspector_app.widgets.value_tree_view import ValueTreeView
 
 
 class SharedStatePane(QWidget):
-    """Shows what it is told.
+    """A list of apps and users, and the state of the chosen one.
 
     Attributes:
-        filter: narrows the list.
-        model, scopes: the apps and users.
-        values, tree: the state of one of them.
+        filter: filters the list.
+        model, scopes: the apps and users, and the view of them.
+        values, tree: the state of one, and the view of it.
 
     Signals:
-        scope_chosen (Scope): show what is stored for it.
+        scope_chosen (Scope): the user chose this app or user.
     """
 
     scope_chosen = Signal(object)
@@ -80,34 +80,34 @@ class SharedStatePane(QWidget):
 
     @property
     def title(self) -> str:
-        """Whose state is shown."""
+        """The app or user whose state is shown."""
         return self._title.text()
 
     @property
     def facts(self) -> str:
-        """What else is known of it."""
+        """Further facts about the shown state."""
         return self._facts.text()
 
     def set_scopes(self, scopes: Sequence[Scope]) -> None:
-        """List apps and users."""
+        """Replace the list of apps and users."""
         self.model.set_scopes(scopes)
         self._say_why_none()
         self._select()
 
     def choose(self, scope: Scope) -> None:
-        """Select an app or user in the list, if it is there; nothing is asked for by that."""
+        """Select an app or user if it is in the list; does not emit `scope_chosen`."""
         self._chosen = scope
         if self.filter.text() and not self.model.index_of(scope).isValid():
             self.filter.clear()
         self._select()
 
     def show_state(self, scope: Scope, values: Mapping[str, Any], facts: str) -> None:
-        """Show what is stored for an app or user.
+        """Show the state of an app or user.
 
         Args:
-            scope: which.
-            values: keys with their prefixes.
-            facts: such as when it was written last.
+            scope: the app or user.
+            values: key with prefix → value.
+            facts: for example when the state was last written.
         """
         self._title.setText(visible(scope_words(scope)))
         self._facts.setText(facts)
@@ -118,17 +118,17 @@ class SharedStatePane(QWidget):
             self.say("No state is stored here", f"Agents write keys that begin with {prefix} for all sessions of this {_kind(scope)}.")
 
     def say(self, title: str, hint: str = "") -> None:
-        """Say why no state is shown."""
+        """Show a text instead of state."""
         self._empty.set_text(title, hint)
         self._stack.setCurrentWidget(self._empty)
 
     def _make_list(self) -> QListView:
         scopes = QListView()
         scopes.setObjectName("scope_list")
-        scopes.setAccessibleName("Apps and users with state of their own")
+        scopes.setAccessibleName("Apps and users with stored state")
         scopes.setModel(self.model)
         scopes.setUniformItemSizes(True)
-        scopes.setLayoutMode(QListView.LayoutMode.Batched)  # 100,000 users at once would hold the window
+        scopes.setLayoutMode(QListView.LayoutMode.Batched)  # laying out 100,000 users at once would freeze the window
         scopes.setBatchSize(500)
         scopes.setIconSize(QSize(13, 13))
         scopes.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -159,7 +159,7 @@ class SharedStatePane(QWidget):
             self._on_laid_out()
 
     def _on_laid_out(self) -> None:
-        """Bring the selected row into view, which in a long list has its place only now."""
+        """Scroll to the selected row; in a long list, its position is known only after a layout pass."""
         if self._sought:
             row = self.scopes.currentIndex()
             self.scopes.scrollTo(row)
@@ -171,7 +171,7 @@ class SharedStatePane(QWidget):
         self._select()
 
     def _say_why_none(self) -> None:
-        self._none.setText("No app or user matches." if self.filter.text().strip() else "No app or user has state of its own.")
+        self._none.setText("No app or user matches." if self.filter.text().strip() else "No app or user has stored state.")
         self._none.setVisible(self.model.rowCount() == 0)
 
     def _on_current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:

@@ -1,4 +1,4 @@
-"""Whoever mends an agent runs it again: that its code was changed since it was loaded is said, and it is loaded anew on request."""
+"""Watches the loaded agent's files and offers to reload it when they change."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 from inspector_app.engines.agent_loader import files_of_agent
 from inspector_app.shell.parts import Parts
 
-CALM_MS = 200
-"""An editor that saves writes several times; it is looked at the files once, milliseconds later."""
+CALM_MS = 200  # milliseconds; an editor writes several times per save, and the files are checked once afterwards
 
 Stamps = dict[Path, tuple[int, int] | None]
 
 
 class AgentChanges(QObject):
-    """Watches the files that loading the agent ran; of an agent that could not be loaded, those that it begins with.
+    """Watches the files that ran when the agent was loaded, or the agent's own files if loading failed.
 
     Args:
-        parts: of the window.
+        parts: the window's parts.
     """
 
     def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
@@ -61,10 +60,10 @@ class AgentChanges(QObject):
             self._hint.hide()
         else:
             name = Path(self._path).name
-            self._hint.suggest(f"The code of {name} was changed since it was loaded.", "Load it again", "rotate", "accent")
+            self._hint.suggest(f"The code of {name} has changed since it was loaded.", "Reload", "rotate", "accent")
 
     def _watch(self) -> None:
-        """Watch these files and their folders; what an editor put in a file's place has to be named anew."""
+        """Watch the files and their folders; a file that an editor replaced must be added again."""
         wanted = {str(path) for file in self._loaded for path in (file, file.parent) if path.exists()}
         watched = {*self._watcher.files(), *self._watcher.directories()}
         if gone := watched - wanted:
@@ -83,6 +82,6 @@ class AgentChanges(QObject):
 def _stamp(file: Path) -> tuple[int, int] | None:
     try:
         stat = file.stat()
-    except OSError:  # it is not there
+    except OSError:  # the file does not exist
         return None
     return stat.st_mtime_ns, stat.st_size

@@ -1,4 +1,4 @@
-"""The card in which a page asks or tells one thing: as wide as reads well, a little above the middle of however large a window."""
+"""A card for a page with a single message: of readable width, slightly above the middle of the window."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
 
 class PageCard(QFrame):
-    """Stands alone on its page.
+    """The only card of a page.
 
     Attributes:
-        rows: where its parts go.
+        rows: layout of the card's parts.
 
     Args:
-        page: which has nothing else.
-        width: pixels, where there is that much room.
+        page: the otherwise empty page.
+        width: maximum width, pixels.
     """
 
     def __init__(self, page: QWidget, width: int) -> None:

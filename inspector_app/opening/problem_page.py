@@ -1,4 +1,4 @@
-"""What stands where something could not be shown: why, and what to do."""
+"""The page shown when something could not be opened: why it failed, and what to do."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 860
-_MOST_LINES = 24
-"""Of the details that are in sight at once."""
+_MOST_LINES = 24  # lines of the details visible at once
 
 
 class ProblemPage(QWidget):
-    """A failure, inline: a plain sentence, Retry, and the details to copy.
+    """An error page: a sentence, *Retry*, and details that can be copied.
 
     Signals:
-        retry: try the same again.
-        another_asked: open something else.
-        given_up: leave it.
+        retry: the user asked to try again.
+        another_asked: the user asked to open something else.
+        given_up: the user closed the page.
     """
 
     retry = Signal()
@@ -54,13 +53,13 @@ class ProblemPage(QWidget):
         rows.addLayout(self._buttons(column))
 
     def show_problem(self, title: str, text: str, details: str | None = None, *, offers_another: bool = False) -> None:
-        """Say what failed.
+        """Show an error.
 
         Args:
-            title: what was tried.
+            title: what was attempted.
             text: why it failed, and what to do.
-            details: such as a traceback.
-            offers_another: trying the same again is of no use, opening another one may be.
+            details: for example a traceback; None for none.
+            offers_another: whether to offer *Open another…* first, because a retry would fail again.
         """
         self._title.setText(title)
         self._text.setText(text)
@@ -76,14 +75,14 @@ class ProblemPage(QWidget):
 
     @property
     def text(self) -> str:
-        """Why it failed, as it is shown."""
+        """The error sentence as displayed."""
         return self._text.text()
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
         self._another = _button("Open another…", "problem_another", parent)
         self._another.clicked.connect(self.another_asked)
-        self._another.hide()  # most pages never offer it, and it would make the window wider
+        self._another.hide()  # seldom offered; while visible it widens the window
         self._retry = _button("Retry", "problem_retry", parent)
         self._retry.clicked.connect(self.retry)
         copy = _button("Copy", "problem_copy", parent)
@@ -101,19 +100,19 @@ class ProblemPage(QWidget):
 
 
 class _Details(QPlainTextEdit):
-    """As high as its lines, up to a limit; lower where the window is."""
+    """A text box as high as its lines, between a minimum and a maximum."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def sizeHint(self) -> QSize:
-        """Return the height of the lines, and of a scroll bar below them."""
+        """Return the height of the lines and a scroll bar."""
         lines = min(self.document().blockCount() + 1, _MOST_LINES)
         return QSize(super().sizeHint().width(), lines * self.fontMetrics().lineSpacing() + 24)
 
     def minimumSizeHint(self) -> QSize:
-        """Return what is left of it in a low window."""
+        """Return the height that remains in a low window."""
         return QSize(super().minimumSizeHint().width(), 4 * self.fontMetrics().lineSpacing())
 
 

@@ -1,4 +1,4 @@
-"""Something to choose that says what it is for: a button with an icon, a title, its key, and a sentence."""
+"""A button with an icon, a title, its shortcut and a description."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from inspector_app.widgets.icon_label import IconLabel
 
 
 class Tile(QPushButton):
-    """A button as wide as its place.
+    """A button that fills the width of its layout.
 
     Args:
-        name: its objectName.
-        icon: a glyph's name.
-        title: what it does, or what it opens.
-        text: a sentence below; none for a tile of one line.
-        key: the key that does the same, if there is one.
-        aside: what stands beside a title without a text, less loudly; cut at its beginning where there is no room.
+        name: object name.
+        icon: name of a glyph.
+        title: the action, or the item to open.
+        text: description below the title; empty for a tile of one line.
+        key: shortcut of the same action; empty for none.
+        aside: secondary text beside the title of a tile of one line; elided on the left.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Tile(QPushButton):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def sizeHint(self) -> QSize:
-        """Return what its texts need; a button's own would be that of a caption."""
+        """Return the size of the layout; QPushButton's own size hint ignores it."""
         layout = self.layout()
         assert layout is not None
         return layout.totalSizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least that shows them."""
+        """Return the minimum size of the layout."""
         layout = self.layout()
         assert layout is not None
         return layout.totalMinimumSize()

@@ -1,4 +1,4 @@
-"""The question before an agent's code runs for the first time."""
+"""The question whether to trust an agent's code before it first runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SHOWN_FILES = 10
 
 
 class TrustPage(QWidget):
-    """Asks, inline, whether a folder is trusted.
+    """A page that asks whether a folder is trusted.
 
     Signals:
-        trusted(str): the path that may be loaded now and from now on.
-        declined: nothing is loaded.
+        trusted (str): the user trusts the folder; this path may be loaded, now and later.
+        declined: the user does not trust the folder.
     """
 
     trusted = Signal(str)
@@ -44,7 +44,7 @@ class TrustPage(QWidget):
         self._folder.setFont(theme.mono_font())
         rows.addWidget(self._folder)
         text = QLabel(
-            "Loading an agent runs its Python code, with everything you may do on this computer. The answer is remembered for this folder.",
+            "Loading an agent runs its Python code, which can do everything your account can do. The answer is remembered for this folder.",
             column,
         )
         text.setWordWrap(True)
@@ -60,7 +60,7 @@ class TrustPage(QWidget):
         """Ask about a folder.
 
         Args:
-            path: what shall be loaded.
+            path: the path to load.
             folder: the folder whose code would run.
             files: its Python files, relative to it.
         """
@@ -72,7 +72,7 @@ class TrustPage(QWidget):
             self._files.addItem(f"… and {len(files) - _MAX_FILES} more")
         lines = min(max(self._files.count(), 2), _SHOWN_FILES)
         self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 12 if files else 0)
-        self._decline.setFocus()  # Enter must not be the dangerous answer
+        self._decline.setFocus()  # so that Enter gives the safe answer
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()

@@ -1,4 +1,4 @@
-"""Asks for a database on a server: its URL, and the password on its own, which is neither kept nor shown."""
+"""A dialog that asks for the URL and the password of a database on a server. The password is neither stored nor displayed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ EXAMPLE = "postgresql://user@host:5432/database"
 
 
 class UrlDialog(QDialog):
-    """Open it with `open()`.
+    """A dialog for a database URL. Open it with `open()`.
+
+    Attributes:
+        url, password: the two fields.
+        open_button: enabled if the URL has a scheme.
 
     Signals:
-        chosen(str, str): URL and password, which may be empty.
+        chosen (str, str): the user confirmed this URL and password; the password may be empty.
 
     Args:
-        url: to begin with.
-        problem: why opening it has failed, or an empty text.
-        wrong_url: it has failed because of how the URL is written.
+        url: initial URL.
+        problem: why the previous attempt failed; empty for none.
+        wrong_url: whether it failed because the URL is malformed.
     """
 
     chosen = Signal(str, str)
@@ -39,7 +43,7 @@ class UrlDialog(QDialog):
         self.password.setObjectName("url_dialog_password")
         self.password.setAccessibleName("Password")
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
-        self.password.setPlaceholderText("if the server asks for one")
+        self.password.setPlaceholderText("if the server requires one")
         self.open_button = QPushButton(theme.icon("database", "on_accent"), "Open")
         self.open_button.setObjectName("url_dialog_open")
         self.open_button.setAccessibleName("Open the database")
@@ -70,7 +74,7 @@ class UrlDialog(QDialog):
         rows.setSpacing(10)
         rows.addWidget(self._problem)
         rows.addLayout(form)
-        rows.addWidget(_label("secondary", "The password is not stored and not shown; it is gone when the window is closed."))
+        rows.addWidget(_label("secondary", "The password is not displayed or stored; it is forgotten when the window is closed."))
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(cancel)
@@ -78,7 +82,7 @@ class UrlDialog(QDialog):
         rows.addLayout(buttons)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Be as high as the sentences need at this width."""
+        """Grow to the height that the texts need at this width."""
         super().showEvent(event)
         layout = self.layout()
         if layout is not None:
@@ -88,7 +92,7 @@ class UrlDialog(QDialog):
         self.open_button.setEnabled("://" in text)
 
     def _on_url_edited(self) -> None:
-        self.url.setProperty("state", "")  # what was wrong is being mended
+        self.url.setProperty("state", "")  # the user is correcting the URL
         theme.restyle(self.url)
 
     def _on_open(self) -> None:

@@ -1,4 +1,4 @@
-"""The first page: open something, go on with something, or try a sample; and the few keys to know."""
+"""The start page: open something, return to a recent item, or try a sample; and the most important shortcuts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,14 @@ from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 1160
 _GAP = 28
-_TWO_COLUMNS = 900
-"""Pixels from which the ways in and the samples stand side by side."""
-
-_MOST_RECENT = 8
-"""Recent items on show: as many as stand beside what is on the left."""
-
-_LONGEST_NAME = 44
-"""Characters of a recent item's name; the whole is in its tooltip."""
+_TWO_COLUMNS = 900  # pixels; below this width the samples are placed under the other tiles
+_MOST_RECENT = 8  # recent items listed; as many as fit beside the other column
+_LONGEST_NAME = 44  # characters of a recent item's name; the tooltip has the full name
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCard:
-    """A bundled sample: what to call it, what it shows, what to open."""
+    """A bundled sample: its name, title, description and icon."""
 
     name: str
     title: str
@@ -41,11 +36,11 @@ class SampleCard:
 
 
 class WelcomePage(QScrollArea):
-    """Says what the program is for, and offers the ways in.
+    """The start page.
 
     Signals:
-        item_chosen(str): a recent path or URL.
-        sample_chosen(str): a bundled sample, by name.
+        item_chosen (str): the user chose a recent path or URL.
+        sample_chosen (str): the user chose the bundled sample of this name.
     """
 
     item_chosen = Signal(str)
@@ -56,7 +51,7 @@ class WelcomePage(QScrollArea):
         self.setObjectName("welcome_page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it would be a stop of Tab that nothing shows; the tiles scroll it
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # otherwise an invisible tab stop; the tiles scroll the page
         body = QWidget(self)
         body.setObjectName("welcome_body")
         column = QWidget(body)
@@ -84,22 +79,22 @@ class WelcomePage(QScrollArea):
         self.setWidget(body)
 
     def focus(self) -> None:
-        """Take the keyboard to the first tile."""
+        """Focus the first tile."""
         self._first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the halves below each other where there is no room for both."""
+        """Place the two columns side by side, or below each other in a narrow window."""
         super().resizeEvent(event)
         beside = event.size().width() >= _TWO_COLUMNS
         self._halves.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
 
     def show_drop(self, able: bool) -> None:
-        """Show that what is dragged over the window can be dropped, or stop that."""
+        """Highlight the drop zone while something that can be dropped is dragged over the window."""
         self._drop.setProperty("drop", "able" if able else "none")
         theme.restyle(self._drop)
 
     def set_recent(self, items: list[str]) -> None:
-        """Show what was opened last."""
+        """Show the recent items, the newest first."""
         while (old := self._recent.takeAt(0)) is not None:
             if (row := old.widget()) is not None:
                 row.deleteLater()
@@ -114,8 +109,8 @@ class WelcomePage(QScrollArea):
     def _to_open(self, actions: Actions, parent: QWidget) -> QVBoxLayout:
         rows, openers = _section("Open", parent), []
         for action, name, icon, text in (
-            (actions.open_agent, "agent", "robot", "A folder with agent.py: run it, hold it at any event, look at what it knows."),
-            (actions.open_database, "database", "database", "The sessions that google-adk, adk web or this program left in a file."),
+            (actions.open_agent, "agent", "robot", "A folder with agent.py: run it, hold it at any event, inspect its state."),
+            (actions.open_database, "database", "database", "Sessions that google-adk, adk web or this program stored in a file."),
             (actions.open_url, "url", "server", "Sessions on PostgreSQL, by URL."),
         ):
             tile = Tile(f"welcome_open_{name}", icon, action.text(), text, key=_key(action), parent=parent)
@@ -132,7 +127,7 @@ class WelcomePage(QScrollArea):
         return rows
 
     def _to_try(self, samples: list[SampleCard], actions: Actions, parent: QWidget) -> QVBoxLayout:
-        rows = _section("Samples: they run at once, with no API key", parent)
+        rows = _section("Samples: no API key needed", parent)
         for sample in samples:
             tile = Tile(f"sample_{sample.name}", sample.icon, sample.title, sample.text, parent=parent)
             tile.clicked.connect(partial(self.sample_chosen.emit, sample.name))
@@ -143,8 +138,8 @@ class WelcomePage(QScrollArea):
         lines.addLayout(
             _keys(
                 (
-                    (actions.run, "Run, or go on where it is held"),
-                    (actions.step, "Run to the next event, and hold there"),
+                    (actions.run, "Run, or continue a held run"),
+                    (actions.step, "Run to the next event and hold there"),
                     (actions.find_event, "Filter the events by words or a condition"),
                     (actions.palette, "Find any command by a few letters"),
                 ),
@@ -174,7 +169,7 @@ def _head(parent: QWidget) -> QHBoxLayout:
     words = QVBoxLayout()
     words.setSpacing(4)
     words.addWidget(_label("Agent Inspector", "heading", parent))
-    words.addWidget(_label("Watch an agent live, stop it anywhere, see what it knew, resume what crashed.", "dim", parent))
+    words.addWidget(_label("Watch an agent live, stop it anywhere, see its state, resume after a crash.", "dim", parent))
     line.addLayout(words, 1)
     return line
 
@@ -195,7 +190,7 @@ def _card(parent: QWidget) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _nothing() -> QLabel:
-    label = _label("Nothing yet. What you open is listed here next time.", "dim", None)
+    label = _label("Nothing yet. Items that you open are listed here.", "dim", None)
     label.setContentsMargins(10, 8, 10, 8)
     return label
 
@@ -234,7 +229,7 @@ def _cut(name: str) -> str:
 
 
 def _short(folder: Path) -> str:
-    """Return a folder as a shell's prompt shows it."""
+    """Return a folder with the home directory abbreviated to `~`."""
     home = Path.home()
     return str(Path("~") / folder.relative_to(home)) if folder.is_relative_to(home) else str(folder)
 

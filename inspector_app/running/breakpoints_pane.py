@@ -1,4 +1,4 @@
-"""Breakpoints: the list, and one line to add or change one, checked while it is typed."""
+"""The breakpoints: a list, and a form that adds or changes one and validates while the user types."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ID = Qt.ItemDataRole.UserRole
 
 @dataclass(frozen=True, slots=True)
 class BreakpointRow:
-    """One breakpoint as plain data: the fields of `runtime.debugger.Breakpoint`, and what it says of itself."""
+    """A breakpoint as plain data: the fields of `runtime.debugger.Breakpoint`, its problem, and its text."""
 
     id: int
     when: str
@@ -57,12 +57,16 @@ class BreakpointRow:
 
 
 class BreakpointsPane(QWidget):
-    """The list above, the form below.
+    """The form above the list of breakpoints.
+
+    Attributes:
+        form: adds or changes a breakpoint.
+        list: the breakpoints.
 
     Signals:
-        add_asked(dict): fields of a new one.
-        change_asked(int, dict): fields of an old one, by its id.
-        remove_asked(int): by its id.
+        add_asked (dict): the user added a breakpoint with these fields.
+        change_asked (int, dict): the user changed these fields of the breakpoint with this id.
+        remove_asked (int): the user removed the breakpoint with this id.
     """
 
     add_asked = Signal(dict)
@@ -83,7 +87,7 @@ class BreakpointsPane(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(EmptyState("No breakpoints", "Write a condition above, or press F9 on an event."))
         self._stack.addWidget(self.list)
-        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # it may be as low as an empty Pending
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 4, 0, 0)
         rows.setSpacing(6)
@@ -92,11 +96,11 @@ class BreakpointsPane(QWidget):
 
     @property
     def rows(self) -> list[BreakpointRow]:
-        """What is shown."""
+        """The displayed breakpoints."""
         return list(self._rows)
 
     def set_rows(self, rows: list[BreakpointRow]) -> None:
-        """Show the breakpoints; the selection stays."""
+        """Replace the breakpoints; keep the selection."""
         if rows == self._rows:
             return
         current = self.list.currentItem()
@@ -118,7 +122,7 @@ class BreakpointsPane(QWidget):
             self.list.addTopLevelItem(item)
             if row.id == kept:
                 self.list.setCurrentItem(item)
-        if self.list.currentItem() is None and place >= 0:  # it was removed: the next one takes its place
+        if self.list.currentItem() is None and place >= 0:  # removed: select the one that follows it
             self.list.setCurrentIndex(self.list.model().index(min(place, len(rows) - 1), 0))
         self._filling = False
         self._stack.setCurrentIndex(1 if rows else 0)
@@ -140,10 +144,10 @@ class BreakpointsPane(QWidget):
 
 
 class _BreakpointList(QTreeWidget):
-    """Space switches on and off, Enter edits, Delete removes.
+    """The list: Space enables or disables, Enter edits, Delete removes.
 
     Signals:
-        remove_asked(int): by id.
+        remove_asked (int): the user removed the breakpoint with this id.
     """
 
     remove_asked = Signal(int)
@@ -165,7 +169,7 @@ class _BreakpointList(QTreeWidget):
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Remove the selected one with Delete."""
+        """Remove the current breakpoint with Delete or Backspace."""
         item = self.currentItem()
         if item is not None and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.remove_asked.emit(item.data(0, _ID))
@@ -174,11 +178,11 @@ class _BreakpointList(QTreeWidget):
 
 
 class BreakpointForm(QWidget):
-    """One line: where, on which condition, after how many hits, and what is logged in place of stopping.
+    """A form in one line: place, condition, hits to skip, and a log message to write instead of stopping.
 
     Signals:
-        submitted(int, dict): the id of the one that is changed, 0 for a new one; its fields.
-        help_asked: how are conditions written?
+        submitted (int, dict): the user submitted the form: id of the changed breakpoint, or 0 for a new one, and its fields.
+        help_asked: the user asked how conditions are written.
     """
 
     submitted = Signal(int, dict)
@@ -201,18 +205,18 @@ class BreakpointForm(QWidget):
         self.tool.setMaximumWidth(120)
         self.condition = self._line("breakpoint_condition", "Condition", "")
         self.condition.setFont(theme.mono_font())
-        self.after = self._spin("breakpoint_after", "Hits that do not stop yet", "The first so many hits do not stop", 0)
+        self.after = self._spin("breakpoint_after", "Hits to skip", "Number of hits to skip before the first stop", 0)
         self.after.setPrefix("skip ")
         self.after.setSuffix(" hits")
         self.after.setSpecialValueText("skip none")
-        self.every = self._spin("breakpoint_every", "Stop at each so-many-th hit", "Of the hits after those, each so-many-th stops", 1)
+        self.every = self._spin("breakpoint_every", "Stop on every n-th hit", "After the skipped hits, stop on every n-th hit", 1)
         self.every.setPrefix("1 in ")
         self.every.setSuffix(" hits")
         self.every.setSpecialValueText("every hit")
         self._help = self._button("breakpoint_help", "circle-question", "", self.help_asked.emit)
         self._help.setAccessibleName("How conditions are written")
         self._help.setToolTip("How conditions are written: examples, names, grammar (F1)")
-        self.log = self._line("breakpoint_log", "Log in place of stopping", "log this, do not stop: {author} {delta}")
+        self.log = self._line("breakpoint_log", "Log instead of stopping", "log this, do not stop: {author} {delta}")
         self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
         self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)
         self._hint = ""
@@ -245,31 +249,31 @@ class BreakpointForm(QWidget):
 
     @property
     def problem(self) -> str:
-        """Why what is typed cannot be taken; empty if it can."""
+        """Why the form cannot be submitted; empty if it can."""
         return "" if self._hint else self._problem.text()
 
     @property
     def hint(self) -> str:
-        """What is odd about it though it can be taken; empty if nothing is."""
+        """A warning about a valid condition; empty if there is none."""
         return self._hint
 
     def set_hints(self, hint_for: Callable[[str, str], str]) -> None:
-        """Ask for what is odd about a condition that can be read.
+        """Set the function that warns about valid conditions.
 
         Args:
-            hint_for: condition, only tool → a sentence, or nothing.
+            hint_for: (condition, tool) → a sentence, or an empty string.
         """
         self._hint_for = hint_for
 
     def propose(self, condition: str) -> None:
-        """Put a condition into the form, to be added with Enter."""
+        """Clear the form and put a condition into it; Enter adds it."""
         self.clear()
         self.condition.setText(condition)
         self.condition.setFocus()
         self.condition.selectAll()
 
     def edit(self, row: BreakpointRow) -> None:
-        """Change a breakpoint."""
+        """Fill the form with a breakpoint to change."""
         self._number = row.id
         self.when.setCurrentIndex(self.when.findData(row.when))
         self.tool.setText(row.tool)
@@ -281,7 +285,7 @@ class BreakpointForm(QWidget):
         self.condition.setFocus()
 
     def clear(self) -> None:
-        """Empty the form: what is typed next is a new breakpoint."""
+        """Clear the form; it then adds a new breakpoint."""
         self._number = 0
         self.when.setCurrentIndex(0)
         self.after.setValue(0)
@@ -291,7 +295,7 @@ class BreakpointForm(QWidget):
         self._show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc leaves the one that is changed as it is."""
+        """Cancel the change of a breakpoint with Esc."""
         if event.key() == Qt.Key.Key_Escape and self._number:
             self.clear()
         else:
@@ -312,7 +316,7 @@ class BreakpointForm(QWidget):
         when = self.when.currentData()
         self.tool.setVisible(when == "before tool")
         examples = {"event": 'state["cart"] changed', "before tool": "call.pay.args.amount > 100"}
-        self.condition.setPlaceholderText(f"condition, such as {examples[when]}" if when in examples else "condition, or nothing: always")
+        self.condition.setPlaceholderText(f"condition, such as {examples[when]}" if when in examples else "condition, or empty for always")
         problems = [self._check(self.condition, parse), self._check(self.log, Template)]
         problem = next(filter(None, problems), "")
         tool = self.tool.text().strip() if when == "before tool" else ""
@@ -321,7 +325,7 @@ class BreakpointForm(QWidget):
         if self._problem.property("role") != role:
             self._problem.setProperty("role", role)
             theme.restyle(self._problem)
-        said = problem or (self._hint and f"Is this meant? {self._hint}")
+        said = problem or (self._hint and f"Is this intended? {self._hint}")
         self._problem.setText(visible(said))
         self._problem.setVisible(bool(said))
         empty = when == "event" and not self.condition.text().strip() and not self._number
@@ -383,5 +387,5 @@ class BreakpointForm(QWidget):
 def _does(row: BreakpointRow) -> str:
     what = "logs" if row.log else "stops"
     skips = f" after {row.after:,} hit{'' if row.after == 1 else 's'}" if row.after else ""
-    every = f"{',' if skips else ''} at each {ordinal(row.every)} hit" if row.every > 1 else ""
+    every = f"{',' if skips else ''} on every {ordinal(row.every)} hit" if row.every > 1 else ""
     return f"{what}{skips}{every}{f': {visible(row.log)}' if row.log else ''}"

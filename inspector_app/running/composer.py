@@ -1,4 +1,4 @@
-"""The message box under the events."""
+"""The message box below the events."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _FRAME = 6
 
 
 class Composer(QWidget):
-    """Enter sends, Shift+Enter begins a new line.
+    """A message box: Enter sends, Shift+Enter starts a new line.
 
     Signals:
-        sent(str): the text to send; it stays in the box until `clear`, so that nothing is lost when sending fails.
-        refused(str): Enter was pressed on a text that cannot be sent now; why not.
-        draft_changed(bool): whether there is anything to send.
+        sent (str): the user sent this text. The box keeps it until `clear`, so that a failure to send does not lose it.
+        refused (str): the user pressed Enter while sending is blocked, for this reason.
+        draft_changed (bool): the text changed; whether it is not empty.
     """
 
     sent = Signal(str)
@@ -44,45 +44,45 @@ class Composer(QWidget):
         self._send.setIcon(theme.icon("paper-plane", "accent"))
         self._send.setAutoRaise(True)
         self._send.clicked.connect(self.submit)
-        self._send.setFixedHeight(self._edit.height())  # of one line, and in the middle of it
+        self._send.setFixedHeight(self._edit.height())  # the height of one line, to centre it there
         line.addWidget(self._send, 0, Qt.AlignmentFlag.AlignBottom)
         self.set_blocked("Open an agent to talk to", "")
 
     @property
     def text(self) -> str:
-        """What is written, without surrounding space."""
+        """The text without surrounding whitespace."""
         return self._edit.toPlainText().strip()
 
     def set_text(self, text: str) -> None:
-        """Put a text into the box."""
+        """Replace the text and move the cursor to its end."""
         self._edit.setPlainText(text)
         self._edit.moveCursor(QTextCursor.MoveOperation.End)
 
     def clear(self) -> None:
-        """Empty the box: the message is on its way."""
+        """Empty the box."""
         self._edit.clear()
 
     def focus(self) -> None:
-        """Put the caret into the box."""
+        """Focus the box."""
         self._edit.setFocus()
 
     def set_blocked(self, reason: str | None, to: str, instead: str = "") -> None:
-        """Say whether a message can be sent now.
+        """Enable sending, or block it for a reason.
 
         Args:
-            reason: why not; None if it can.
-            to: the agent's name.
-            instead: what to do before the next message.
+            reason: why no message can be sent; None if it can.
+            to: name of the agent.
+            instead: placeholder that states what to do before the next message; empty for the default.
         """
         self._blocked = reason
         hint = instead or f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
         self._edit.setPlaceholderText(reason if reason and not to else hint)
-        self._edit.viewport().update()  # Qt draws a new placeholder only when its visibility changes
+        self._edit.viewport().update()  # Qt repaints a placeholder only when its visibility changes
         self._edit.setToolTip(plain_tooltip(reason or ""))
         self._show_sendable()
 
     def submit(self) -> None:
-        """Send what is written, or say why it cannot be sent."""
+        """Emit `sent` with the text, or `refused` if sending is blocked."""
         if not self.text:
             return
         if self._blocked is None:
@@ -118,14 +118,14 @@ class _MessageEdit(QPlainTextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send on Enter; everything else is the text box's."""
+        """Emit `submitted` for Enter without Shift."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.submitted.emit()
             return
         super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
-        """As wide as it gets, as high as it is."""
+        """Return Qt's width and the current height."""
         return QSize(super().sizeHint().width(), self.height())
 
     def _fit(self) -> None:

@@ -1,4 +1,4 @@
-"""The card of a held agent: where and why it is held, and what may be done in place of the call it is about to make."""
+"""The card of a held agent: where and why it is held, and what to do instead of its next call."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Choice = Literal["call", "result", "raise", "answer"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What shall become of the held call when the agent goes on.
+    """What to do with the held call when the agent continues.
 
     Attributes:
-        choice: make the call, give its result, let it fail, or answer in the model's place.
-        value: the arguments or the request if they were changed, else None; the result; the error's text; the answer.
+        choice: make the call, replace its result, make it raise, or answer for the model.
+        value: for `call`, the changed arguments or request, or None; else the result, the error text, or the answer.
     """
 
     choice: Choice
@@ -37,24 +37,24 @@ class Decision:
 
 _PLACEHOLDERS: dict[Choice, str] = {
     "call": "",
-    "result": 'The result in its place, such as {"status": "paid"}',
-    "raise": "What the exception says",
-    "answer": "What the model answers: plain text, or the JSON of a response with calls",
+    "result": 'A result to use instead, such as {"status": "paid"}',
+    "raise": "Message of the exception",
+    "answer": "The model's answer: plain text, or a response with calls as JSON",
 }
 _SUBMITS: dict[Choice, tuple[str, str]] = {
-    "result": ("Give this result", "pen"),
-    "raise": ("Raise it", "bolt"),
-    "answer": ("Give this answer", "reply"),
+    "result": ("Use this result", "pen"),
+    "raise": ("Raise", "bolt"),
+    "answer": ("Use this answer", "reply"),
 }
-_KEYS = "F5 goes on, F10 goes on to the next event"
+_KEYS = "F5 continues, F10 steps to the next event"
 
 
 class HeldCard(QWidget):
-    """Shows a hold. What stands in it counts with whatever lets the agent go on: its own buttons, F5, or a step.
+    """A card that describes a hold. Its decision applies however the agent continues: with its buttons, F5 or a step.
 
     Signals:
-        go_on_asked: one of its buttons was pressed.
-        focus_given_up: the keyboard was in it, and what it showed is over.
+        go_on_asked: the user pressed a button that continues.
+        focus_given_up: the card had the keyboard focus when its hold ended.
     """
 
     go_on_asked = Signal()
@@ -66,7 +66,7 @@ class HeldCard(QWidget):
         self.setAccessibleName("Held")
         self.setProperty("card", "held")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)  # the rest is for what the agent knew
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)  # leaves the rest to the state
         self._kind: CallKind | None = None
         self._choice: Choice = "call"
         self._before: dict[str, Any] = {}
@@ -83,7 +83,7 @@ class HeldCard(QWidget):
         self._beside = self._label("held_beside")
         self._beside.setProperty("role", "dim")
         self._beside.setWordWrap(True)
-        self._editor = JsonEditor("held_editor", "What the call gets", self)
+        self._editor = JsonEditor("held_editor", "Arguments of the call", self)
         self._editor.changed.connect(self._show_buttons)
         head = QHBoxLayout()
         head.setSpacing(5)
@@ -102,25 +102,25 @@ class HeldCard(QWidget):
 
     @property
     def text(self) -> str:
-        """What its first line says; empty while it is hidden."""
+        """The title, subject and reason; empty while the card is hidden."""
         return "" if self.isHidden() else " ".join((self._title.text(), self._subject.text(), self._why.text()))
 
     @property
     def beside(self) -> str:
-        """What it says about parallel branches."""
+        """The text about parallel branches."""
         return self._beside.text()
 
     @property
     def decision(self) -> Decision | None:
-        """What was decided; None where there is nothing to decide.
+        """The user's decision; None if there is no call to decide about.
 
         Raises:
-            ValueError: what is written cannot be taken; the text says why.
+            ValueError: the text is not valid; the message says why.
         """
         if self._kind is None:
             return None
         if self._choice == "raise":
-            return Decision("raise", self._editor.text.strip() or "raised by hand")
+            return Decision("raise", self._editor.text.strip() or "raised manually")
         if self._editor.problem and not (self._choice == "call" and self._kind.startswith("failed")):
             raise ValueError(self._editor.problem)
         if self._choice == "call":
@@ -135,13 +135,13 @@ class HeldCard(QWidget):
         before: dict[str, Any] | None,
         misfit: Callable[[Mapping[str, Any]], str] | None = None,
     ) -> None:
-        """Show where the agent is held.
+        """Show a hold.
 
         Args:
-            words: what to say.
-            kind: of the call it is held before, or that failed; None at other places.
-            before: the call's arguments or the model's request.
-            misfit: arguments → the first that does not fit the tool, as a sentence; asked while they are typed.
+            words: its description.
+            kind: kind of the held or failed call; None at other places.
+            before: the arguments of the tool call, or the model request.
+            misfit: arguments → a sentence about the first that the tool's schema rejects, or an empty string; called while the user types.
         """
         self._kind, self._before, self._drafts = kind, before or {}, {}
         self._misfit = misfit
@@ -156,23 +156,23 @@ class HeldCard(QWidget):
         self.show()
 
     def give_up_focus(self) -> None:
-        """Let go of the keyboard: Qt would give it to whatever comes next, where Ctrl+Enter may do something else."""
+        """Emit `focus_given_up` if the card has the focus; Qt would focus the next widget, where Ctrl+Enter may have another effect."""
         focus = self.window().focusWidget()
         if focus is not None and self.isAncestorOf(focus):
             self.focus_given_up.emit()
 
     def show_beside(self, text: str) -> None:
-        """Say what parallel branches do meanwhile."""
+        """Show what parallel branches are doing; an empty text hides the line."""
         self._beside.setText(text)
         self._beside.setVisible(bool(text))
 
     def show_problem(self, text: str) -> None:
-        """Say why what stands in the card cannot be taken."""
+        """Show why the text is not valid, and focus it."""
         self._editor.show_problem(text)
         self._editor.edit.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter goes on with what stands in the card, Esc goes back to the call."""
+        """Continue with Ctrl+Enter; return to the call with Esc."""
         if event.key() == Qt.Key.Key_Escape and self._choice != "call":
             self._on_back()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -201,7 +201,7 @@ class HeldCard(QWidget):
 
     def _read_call(self, text: str) -> dict[str, Any]:
         value = parse_json_object(text)
-        # What the model wrote may be wrong; it is the tool's business to say so.
+        # The model's own arguments may be wrong; reporting that is up to the tool.
         if self._misfit is not None and value != self._before and (problem := self._misfit(value)):
             raise ValueError(problem)
         return value
@@ -216,9 +216,9 @@ class HeldCard(QWidget):
         self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
         self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset, "Undo")
         self._reset.setAccessibleName("Undo the changes")
-        self._reset.setToolTip("Show again what the call was to get")
+        self._reset.setToolTip("Restore the original arguments")
         self._back = self._button("held_back", "arrow-left", "text", self._on_back, "Back")
-        self._choices = ButtonFlow(self)  # a fourth button must not make the pane wider
+        self._choices = ButtonFlow(self)  # so that a fourth button does not widen the pane
         return self._choices
 
     def _show_buttons(self) -> None:
@@ -247,7 +247,7 @@ class HeldCard(QWidget):
             self._submit.setAccessibleName(text)
             self._submit.setIcon(theme.icon(icon, "on_accent"))
             self._submit.setEnabled(not self._editor.problem or choice == "raise")
-        hint = "Goes on (Ctrl+Enter); with F10 it counts as well, and the agent is held again at its next event"
+        hint = "Continue with this (Ctrl+Enter). F10 also applies it, and holds at the next event"
         for button in (self._call, self._submit):
             button.setToolTip(plain_tooltip(hint if button.isEnabled() else self._editor.problem))
         self._choices.set_buttons([button for button, shown in choices if shown])
@@ -282,9 +282,9 @@ class HeldCard(QWidget):
 
 
 def _read_answer(text: str) -> str | dict[str, Any]:
-    """Return a model's answer: an object where the text is one, else the text."""
+    """Return a model's answer: a dict if the text is a JSON object, else the text."""
     if not text.strip():
-        raise ValueError("It is empty.")
+        raise ValueError("Nothing is entered.")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

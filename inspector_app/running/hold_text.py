@@ -1,4 +1,4 @@
-"""Where and why an agent is held, in words. No Qt."""
+"""Where and why an agent is held, as text. No Qt."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _WHY: dict[Reason, str] = {
 
 
 def words_for(hold: Hold, met: Breakpoint | None = None, waiting: Sequence[Hold] = (), runs_on: Sequence[RunningAgent] = ()) -> HoldText:
-    """Describe a hold.
+    """Describe a hold as text.
 
     Args:
-        hold: the one in force.
-        met: the breakpoint that did it.
-        waiting: those in line behind it.
-        runs_on: who runs beside it now.
+        hold: the current hold.
+        met: the breakpoint that caused it.
+        waiting: holds queued behind it.
+        runs_on: agents that run in parallel.
     """
     title, subject, place = _place(hold)
     return HoldText(
@@ -49,12 +49,12 @@ def _place(hold: Hold) -> tuple[str, str, str]:
     if hold.place == "before model":
         return "Held before the model call of", agent, f"before the model call of {agent}"
     if hold.place == "agent start":
-        return "Held before", agent, f"{agent} begins"
+        return "Held at the start of", agent, f"at the start of {agent}"
     if hold.place == "agent end":
-        return "Held at the end of", agent, f"{agent} has ended"
+        return "Held at the end of", agent, f"at the end of {agent}"
     if hold.place == "error":
         what = name or (f"the model of {agent}" if isinstance(hold.call, ModelCall) else agent)
-        return "Held at the failure of", what, f"{what} failed"
+        return "Held at the failure of", what, f"at the failure of {what}"
     event = hold.event
     kind = describe(event).kind if event is not None else "event"
     what = f"{agent}'s {kind}{' inside a tool' if hold.inner else ''}"
@@ -70,9 +70,9 @@ def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]
     held = [f"{other.agent or 'an agent'}, {_place(other)[2]}" for other in waiting]
     parts = [f"{hold.branch} is held" if hold.branch else ""] if running or held else []
     if running:
-        parts.append(f"{', '.join(running)} {'runs' if len(running) == 1 else 'run'} on")
+        parts.append(f"still running: {', '.join(running)}")
     if held:
-        parts.append(f"in line behind it: {'; '.join(held)}")
+        parts.append(f"held next: {'; '.join(held)}")
     return " · ".join(filter(None, parts))
 
 

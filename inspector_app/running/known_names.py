@@ -1,6 +1,6 @@
-"""The names that an agent tree has, and conditions with names that it does not have. No Qt.
+"""The names in an agent tree, and conditions with unknown names. No Qt.
 
-A condition on a tool or an argument that is not there is no mistake in its grammar: it just never holds. That is said while it is typed.
+A condition on an unknown tool or argument is valid but never true, so the user is warned while typing.
 """
 
 from __future__ import annotations
@@ -22,20 +22,18 @@ from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
 
 _CALL_FIELDS = ("args", "id", "name")
-_ADDED_TOOLS = REQUEST_TOOLS | {"transfer_to_agent", "set_model_response"}
-"""What the runtime calls besides an agent's own tools."""
-_MOST = 12
-"""Names that are listed."""
+_ADDED_TOOLS = REQUEST_TOOLS | {"transfer_to_agent", "set_model_response"}  # calls that the runtime adds to an agent's tools
+_MOST = 12  # names listed in a warning
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Names of an agent tree.
+    """The names in an agent tree.
 
     Attributes:
-        agents: of its agents.
-        tools: tool → its arguments; None where nobody says.
-        all_tools: no other tools can come; False with a toolset, which is asked for its tools while the agent runs.
+        agents: names of the agents.
+        tools: tool → its arguments; None if they are unknown.
+        all_tools: whether `tools` is complete; False with a toolset, whose tools are known only while the agent runs.
     """
 
     agents: Collection[str] = ()
@@ -44,7 +42,7 @@ class KnownNames:
 
 
 def names_of(root: BaseAgent) -> KnownNames:
-    """Return the names of an agent and of all below it, those that are called as tools included."""
+    """Return the names of an agent and all agents below it, including those called as tools."""
     agents = list(_agents(root))
     tools: dict[str, Collection[str] | None] = {}
     has_toolset = False
@@ -61,17 +59,17 @@ def names_of(root: BaseAgent) -> KnownNames:
 
 
 def unknown_name(expression: Expression, known: KnownNames) -> str:
-    """Return what a condition names that the agent does not have, as a sentence; empty if it has all of it.
+    """Return a sentence about a name in a condition that the agent does not have; empty if all are known.
 
     Args:
         expression: the condition.
-        known: names of the agent.
+        known: the agent's names.
     """
     return next(filter(None, (_unknown(mention, known) for mention in expression.mentions)), "")
 
 
 def unknown_tool(name: str, known: KnownNames) -> str:
-    """Return that there is no such tool, as a sentence; empty if there is one, or may be."""
+    """Return a sentence if the agent has no such tool; empty if it has or may have it."""
     if not known.all_tools or name in known.tools or name in _ADDED_TOOLS:
         return ""
     return f"This agent has no tool `{name}`{_instead(name, known.tools, 'its tools are', 'it has none')}"
@@ -82,7 +80,7 @@ def _unknown(mention: Mention, known: KnownNames) -> str:
         author = mention.steps[0]
         if not known.agents or author in known.agents or author in ("user", "system"):
             return ""
-        return f"Nobody is called `{author}` here{_instead(str(author), [*known.agents, 'user'], 'there is', '')}"
+        return f"There is no author `{author}`{_instead(str(author), [*known.agents, 'user'], 'the authors are', '')}"
     if mention.name not in ("call", "response") or not mention.steps or not isinstance(mention.steps[0], str):
         return ""
     tool, *rest = mention.steps
@@ -91,7 +89,7 @@ def _unknown(mention: Mention, known: KnownNames) -> str:
     if mention.name == "response" or not rest or not isinstance(rest[0], str):
         return ""
     if rest[0] not in _CALL_FIELDS:
-        return f"A call has `args`, `id` and `name`: an argument is written call.{tool}.args.{rest[0]}"
+        return f"A call has `args`, `id` and `name`; write an argument as call.{tool}.args.{rest[0]}"
     arguments = known.tools.get(str(tool))
     if rest[0] != "args" or len(rest) < 2 or not isinstance(rest[1], str) or arguments is None or rest[1] in arguments:
         return ""
@@ -117,7 +115,7 @@ def _agents(root: AgentTree) -> Iterator[AgentTree]:
 def _arguments(tool: BaseTool) -> Collection[str] | None:
     try:
         declaration = tool._get_declaration()
-    except Exception:  # it is somebody's code, and the model will meet the same
+    except Exception:  # user code may raise anything; the model's request will report it
         return None
     if declaration is None:
         return None

@@ -1,4 +1,4 @@
-"""How one thing that waits for a person is answered."""
+"""The form that answers a pending item."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 _TOOLTIPS = {
     "pending_approve": "Approve (Ctrl+Return)",
     "pending_reject": "Reject (Ctrl+Backspace)",
-    "pending_respond": "Send the answer; the invocation goes on (Ctrl+Return)",
-    "pending_progress": "Tell how far it is; the call stays open, and no agent runs (Ctrl+Shift+Return)",
-    "pending_resume": "Go on from the last checkpoint (Ctrl+Shift+R)",
+    "pending_respond": "Send the answer and continue the invocation (Ctrl+Return)",
+    "pending_progress": "Report progress; the call stays open and no agent runs (Ctrl+Shift+Return)",
+    "pending_resume": "Continue from the last checkpoint (Ctrl+Shift+R)",
 }
 _KEYS = {
     "confirmation": "Ctrl+Return approves, Ctrl+Backspace rejects",
-    "long_running": "Ctrl+Return responds, Ctrl+Shift+Return tells progress",
+    "long_running": "Ctrl+Return responds, Ctrl+Shift+Return reports progress",
     "credential": "Ctrl+Return responds",
 }
 
 
 class PendingForm(QWidget):
-    """The question, what was asked with it, and the buttons that answer.
+    """The question of a pending item, its arguments, and the buttons that answer it.
 
     Signals:
-        answered(PendingItem, dict): the call's response was given.
-        progress_given(PendingItem, dict): how far the call is was told.
-        resume_asked(PendingItem): the invocation shall go on as it is.
+        answered (PendingItem, dict): the user answered with this function response.
+        progress_given (PendingItem, dict): the user reported the call's progress.
+        resume_asked (PendingItem): the user asked to resume the invocation without an answer.
     """
 
     answered = Signal(object, object)
@@ -83,25 +83,25 @@ class PendingForm(QWidget):
         self._edit.setTabChangesFocus(True)
         self._edit.textChanged.connect(self._show_answer)
         rows.addWidget(self._edit, 1)
-        self._form = ValueForm("pending_payload", "What is asked for", self)
+        self._form = ValueForm("pending_payload", "Requested value", self)
         self._form.changed.connect(self._show_answer)
         rows.addWidget(self._form, 1)
         for field in (self._edit, self._form):
-            field.hide()  # until an item needs it: a window that has once grown for it stays so
+            field.hide()  # shown only if needed: a window that grew for it would stay large
         rows.addLayout(self._buttons())
         rows.addStretch(0)
 
     def show_item(self, item: PendingItem | None, schema: Mapping[str, Any] | None = None) -> None:
-        """Show the form for an item.
+        """Show the form of an item.
 
         Args:
-            item: what waits; None if nothing is selected.
-            schema: of the answer to a long-running call, if anybody says what it looks like.
+            item: the pending item; None if none is selected.
+            schema: JSON schema of the answer to a long-running call, if known.
         """
         if item is not None and (item, schema) == (self._item, self._schema):
             return
         self._item, self._schema = item, schema
-        self._form.clear()  # nothing of an answer stays, a key least of all
+        self._form.clear()  # discards the last answer, which may contain a credential
         self._edit.setPlainText("")
         if item is None:
             return
@@ -125,7 +125,7 @@ class PendingForm(QWidget):
         self._show_answer()
 
     def _make_form(self, item: PendingItem, schema: Mapping[str, Any] | None) -> bool:
-        """Make the form that an item's answer has; return whether it has one."""
+        """Build the form for an item's answer; return whether the item has one."""
         if item.kind == "credential":
             fields = fields_for(item.auth_config)
             if fields is None:
@@ -142,7 +142,7 @@ class PendingForm(QWidget):
         return False
 
     def focus(self) -> None:
-        """Put the focus where the answer is given."""
+        """Focus the widget that takes the answer."""
         if self._has_form:
             self._form.focus()
             return
@@ -152,19 +152,19 @@ class PendingForm(QWidget):
                 return
 
     def accept(self) -> None:
-        """Approve, respond or resume: whichever the item asks for."""
+        """Approve, respond or resume, as the item requires."""
         for button in (self._approve, self._respond, self._resume):
             if button.isVisibleTo(self):
                 button.click()
                 return
 
     def report_progress(self) -> None:
-        """Tell how far the call is, where that can be done."""
+        """Report progress, if the item allows it."""
         if self._progress.isVisibleTo(self):
             self._progress.click()
 
     def reject(self) -> None:
-        """Reject, where that can be done."""
+        """Reject, if the item allows it."""
         if self._reject.isVisibleTo(self):
             self._reject.click()
 
@@ -191,7 +191,7 @@ class PendingForm(QWidget):
         return line
 
     def _consent_line(self) -> QWidget:
-        """Make the line that names the page where the person consents: it is opened only after it was asked about."""
+        """Make the line with the address of the consent page; *Open…* asks before opening it."""
         self._consent_row = QWidget(self)
         line = QHBoxLayout(self._consent_row)
         line.setContentsMargins(0, 0, 0, 0)
@@ -255,7 +255,7 @@ class PendingForm(QWidget):
         self._hint.setText(visible(blocked or shown or sends or _KEYS.get(kind, "")))
 
     def _answer(self) -> dict[str, Any] | None:
-        """Return what Respond would send; None where nothing is written, or it cannot be taken.
+        """Return what Respond would send; None if nothing is entered or it is not valid.
 
         Raises:
             ValueError: see `parse_answer`.
@@ -281,7 +281,7 @@ class PendingForm(QWidget):
     def _on_respond(self) -> None:
         item, answer = self._item, self._answer()
         if item is not None and item.kind == "credential":
-            self._form.clear()  # a key is not shown after it was given
+            self._form.clear()  # the credential is not shown after it was sent
         self.answered.emit(item, answer)
 
     def _on_progress(self) -> None:
@@ -291,17 +291,17 @@ class PendingForm(QWidget):
         self.resume_asked.emit(self._item)
 
 
+# Part of the default hint of google-adk and the runtime. It is meant for programs, so the window replaces it.
 _STOCK_HINT = "by responding with a FunctionResponse with an expected ToolConfirmation payload"
-"""In what google-adk, and so the runtime, asks where the tool says nothing of its own: it is meant for programs."""
 
 
 def parse_answer(text: str) -> dict[str, Any] | None:
-    """Return what a written answer means as a function response.
+    """Return an answer's text as a function response; None if the text is blank.
 
-    A JSON object is sent as it is; any other JSON value, or plain text, becomes `{"result": …}`. None: nothing is written yet.
+    A JSON object is sent unchanged. Any other JSON value, or plain text, becomes `{"result": …}`.
 
     Raises:
-        ValueError: it begins as a JSON object, and is none; the text says where it goes wrong.
+        ValueError: the text starts like a JSON object but is not valid; the message says where.
     """
     text = text.strip()
     if not text:
@@ -317,11 +317,9 @@ def parse_answer(text: str) -> dict[str, Any] | None:
 def _question(item: PendingItem) -> str:
     if item.kind == "confirmation":
         hint = item.hint if item.hint and _STOCK_HINT not in item.hint else ""
-        return hint or f"{item.author or 'The agent'} asks: may {item.name} be called?"
+        return hint or f"{item.author or 'The agent'} asks to call {item.name}. Allow it?"
     if item.kind == "long_running":
-        return f"{item.name} runs on its own. {item.author or 'The agent'} waits for its result."
+        return f"{item.name} is a long-running call. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":
-        return (
-            f"{item.name or 'A tool'} asks for a credential. The answer is kept in the session, as google-adk does; it is not shown again."
-        )
+        return f"{item.name or 'A tool'} requests a credential. It is stored in the session, as in google-adk, and not displayed again."
     return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason}."

@@ -1,4 +1,4 @@
-"""What waits for a person: confirmations, long-running calls, credentials, interrupted invocations; each with its answer."""
+"""The pending items: confirmations, long-running calls, credentials and interrupted invocations, each with a form to answer it."""
 
 from __future__ import annotations
 
@@ -38,22 +38,21 @@ _ICONS = {
     "interrupted": ("triangle-exclamation", "bad"),
 }
 _ROW = Qt.ItemDataRole.UserRole
+# Pixels: minimum width of the session column, and the width that columns need beyond their hints.
 _LEAST_SESSION, _SLACK = 90, 8
-"""Pixels: of the column that says where something waits, and what columns take beyond their hints."""
 _TAKES_ROOM = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-_TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-"""Of a page that is not on show: a stack is as high as its highest page, shown or not."""
+_TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # a hidden page adds to the height of a stack
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRow:
-    """One thing that waits, and where.
+    """A pending item and its session.
 
     Attributes:
         address: the session.
-        item: what waits in it.
-        database: the database's title.
-        session: what the list of sessions calls it, if not by its id.
+        item: the pending item.
+        database: title of the database.
+        session: label of the session in the session list; empty to use its id.
     """
 
     address: SessionAddress
@@ -63,16 +62,16 @@ class PendingRow:
 
 
 class PendingPane(QWidget):
-    """The list, and the form of the selected item beside it.
+    """The list of pending items, and the form of the selected one.
 
     Attributes:
-        form: where the selected item is answered.
+        form: answers the selected item.
 
     Signals:
-        answered(PendingItem, dict): the call's response was given.
-        progress_given(PendingItem, dict): how far a long-running call is was told; it stays open.
-        resume_asked(PendingItem): the interrupted invocation shall go on.
-        session_asked(SessionAddress): an item of another session was selected.
+        answered (PendingItem, dict): the user answered with this function response.
+        progress_given (PendingItem, dict): the user reported progress of a long-running call, which stays open.
+        resume_asked (PendingItem): the user asked to resume the invocation.
+        session_asked (SessionAddress): the user selected an item of this session.
     """
 
     answered = Signal(object, object)
@@ -87,7 +86,7 @@ class PendingPane(QWidget):
         self._schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None] = lambda address, item: None
         self._list = _UnfinishedList(self)
         self._list.currentItemChanged.connect(self._on_current_changed)
-        self._list.itemClicked.connect(self._on_current_changed)  # it may be the selected one already, and another session on show
+        self._list.itemClicked.connect(self._on_current_changed)  # a click on the selected item also returns to its session
         self.form = PendingForm(self)
         self.form.answered.connect(self.answered)
         self.form.progress_given.connect(self.progress_given)
@@ -103,11 +102,11 @@ class PendingPane(QWidget):
         split.addWidget(self.form)
         split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 1)
-        split.setSizes([2_000, 2_000])  # shares, not pixels: the form's hint alone would leave it a narrow strip
+        split.setSizes([2_000, 2_000])  # equal shares; the form's size hint alone would make it too narrow
         split.setChildrenCollapsible(False)
         split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)
-        self._nothing = EmptyState("Nothing waits for you", "Confirmations, long-running calls and interrupted invocations appear here.")
+        self._nothing = EmptyState("No pending items", "Confirmations, long-running calls and interrupted invocations appear here.")
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(split)
         whole = QVBoxLayout(self)
@@ -116,27 +115,27 @@ class PendingPane(QWidget):
 
     @property
     def rows(self) -> list[PendingRow]:
-        """What is shown."""
+        """The displayed items."""
         return list(self._rows)
 
     @property
     def selected_session(self) -> SessionAddress | None:
-        """Where the selected item waits."""
+        """The session of the selected item; None if none is selected."""
         row = self._list.selected()
         return row.address if row is not None else None
 
     @property
     def invocation_id(self) -> str | None:
-        """Of the selected item."""
+        """The invocation of the selected item; None if none is selected."""
         row = self._list.selected()
         return row.item.invocation_id if row is not None else None
 
     def set_rows(self, rows: list[PendingRow], session: SessionAddress | None) -> None:
-        """Show what waits; the selection and a half-written answer stay where their item does.
+        """Replace the items. The selection and an unfinished answer are kept if their item remains.
 
         Args:
-            rows: all of it.
-            session: on show: what waits there is selected, if anything does.
+            rows: all pending items.
+            session: the displayed session; an item of this session is selected if there is one.
         """
         selected = self._list.selected()
         here = [number for number, row in enumerate(rows) if row.address == session]
@@ -149,20 +148,20 @@ class PendingPane(QWidget):
         names = [_identity(row) for row in rows]
         kept = names.index(_identity(selected)) if selected is not None and _identity(selected) in names else None
         chosen = kept if kept is not None and (kept in here or not here) else here[0] if here else 0 if rows else -1
-        self._list.blockSignals(True)  # only a person moves the window to another session
+        self._list.blockSignals(True)  # only the user may switch the window to another session
         self._list.select(chosen)
         self._list.blockSignals(False)
         self._show_form(rows[chosen] if chosen >= 0 else None)
 
     def select(self, item: PendingItem) -> None:
-        """Select an item, and put the caret into its form."""
+        """Select an item and focus its form."""
         for index, row in enumerate(self._rows):
             if row.item == item:
                 self._list.select(index)
                 self.form.focus()
 
     def focus(self) -> None:
-        """Put the caret where the selected item is answered, or into the list if it cannot be; where nothing waits, to what says so."""
+        """Focus the form of the selected item, else the list; without items, the empty state."""
         if not self._rows:
             self._nothing.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
@@ -170,15 +169,15 @@ class PendingPane(QWidget):
         self.form.focus()
 
     def set_schemas(self, schema_of: Callable[[SessionAddress, PendingItem], Mapping[str, Any] | None]) -> None:
-        """Tell who knows what the answers to long-running calls look like, as JSON schemas."""
+        """Set the function that returns the JSON schema of the answer to a long-running call, or None."""
         self._schema_of = schema_of
 
     def refresh_form(self, *_: object) -> None:
-        """Make the selected item's form again: its schema may be known now."""
+        """Rebuild the form of the selected item, because its schema may be known now."""
         self._show_form(self._list.selected())
 
     def set_blocked(self, answering: str | None, resuming: str | None) -> None:
-        """Say why nothing can be answered, or resumed, now; None where it can."""
+        """Disable answering and resuming, each for a reason; None enables it."""
         self.form.set_blocked(answering, resuming)
 
     def _on_current_changed(self, *_: object) -> None:
@@ -193,18 +192,18 @@ class PendingPane(QWidget):
 
 
 def _identity(row: PendingRow) -> tuple[object, ...]:
-    """Return what stays the same of a row while its call reports progress."""
+    """Return the part of a row that stays the same while its call reports progress."""
     return row.address, row.item.invocation_id, row.item.kind, row.item.call_id
 
 
 class _UnfinishedList(QTreeWidget):
-    """One line for each thing that waits: what, where, and how far the invocation came."""
+    """The list: one line per item, with its session, last checkpoint and last event."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("pending_list")
-        self.setAccessibleName("Unfinished invocations")
-        self.setHeaderLabels(["unfinished", "session", "last checkpoint", "last event"])
+        self.setAccessibleName("Pending items")
+        self.setHeaderLabels(["pending", "session", "last checkpoint", "last event"])
         self.setIconSize(QSize(14, 14))
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
@@ -221,7 +220,7 @@ class _UnfinishedList(QTreeWidget):
         self._clock.start()
 
     def fill(self, rows: list[PendingRow]) -> None:
-        """Show these lines, none of them selected."""
+        """Replace the lines and clear the selection."""
         self.blockSignals(True)
         self.clear()
         for row in rows:
@@ -230,12 +229,12 @@ class _UnfinishedList(QTreeWidget):
         self.blockSignals(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width out again."""
+        """Distribute the new width."""
         super().resizeEvent(event)
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give the session what it needs, and less where what waits would be cut for it."""
+        """Give the session its width, and less if the item's text would be elided."""
         what, where, point, last = (max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) for column in range(4))
         room = self.viewport().width() - what - point - last - _SLACK
         self.header().resizeSection(1, max(min(where, room), _LEAST_SESSION))
@@ -255,13 +254,13 @@ class _UnfinishedList(QTreeWidget):
         self._show_time(item)
 
     def selected(self) -> PendingRow | None:
-        """Return the row of the selected line."""
+        """Return the current row, or None."""
         current = self.currentItem()
         row: PendingRow | None = current.data(0, _ROW) if current is not None else None
         return row
 
     def select(self, number: int) -> None:
-        """Select a line; -1: none."""
+        """Select a line; -1 clears the selection."""
         self.setCurrentIndex(self.model().index(number, 0))
 
     def _show_times(self) -> None:

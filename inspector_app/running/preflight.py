@@ -1,4 +1,4 @@
-"""What resuming will do, in plain words. No Qt."""
+"""The effects of resuming an invocation, as text. No Qt."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from runtime.running.resume_plan import ResumePlan, ToolRun
 
 
 def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Preflight:
-    """Put a plan into words.
+    """Describe a resume plan.
 
     Args:
-        plan: what resuming will do.
-        number_of: event id → its number as the stream shows it; None where it is not known.
+        plan: the plan.
+        number_of: event id → the event's number as displayed, or None if it is unknown.
     """
     shown = Preflight(plan.invocation.invocation_id, visible(_title(plan, number_of)), blocked=" ".join(plan.blocks))
     shown.lines += [Fact("ban", "bad", text) for text in plan.blocks]
@@ -24,7 +24,7 @@ def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Pr
         what = "tool call runs" if len(plan.runs_again) == 1 else "tool calls run"
         calls = ", ".join(_call(run) for run in plan.runs_again)
         shown.lines.append(
-            Fact("rotate-right", "warn", f"{len(plan.runs_again)} {what} again if it had run already (at least once): {calls}")
+            Fact("rotate-right", "warn", f"{len(plan.runs_again)} {what} again if already executed (at least once): {calls}")
         )
     shown.lines += [
         Fact("backward-fast", "warn", f"{name} keeps no checkpoints: it starts over, and its events repeat.") for name in plan.starts_over
@@ -34,7 +34,7 @@ def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Pr
     if steps := _steps(plan):
         shown.lines.insert(len(plan.blocks), Fact("play", "accent", steps))
     if plan.lost_temp:
-        shown.lines.append(Fact("eraser", "dim", f"Gone with the interrupted run: {', '.join(plan.lost_temp)}"))
+        shown.lines.append(Fact("eraser", "dim", f"Lost with the interrupted run: {', '.join(plan.lost_temp)}"))
     shown.lines += [
         Fact("hourglass-half", "dim", f"{item.name or 'A call'} still waits for an answer (see Pending).") for item in plan.waits_for
     ]
@@ -54,7 +54,7 @@ def _title(plan: ResumePlan, number_of: Callable[[str], int | None]) -> str:
 
 
 def _steps(plan: ResumePlan) -> str:
-    """Return what happens first, as far as it is not said otherwise."""
+    """Return the next steps that no other line mentions."""
     return " ".join(step for step in plan.next_steps if not any(step.startswith(f"{over} keeps no") for over in plan.starts_over))
 
 

@@ -1,4 +1,4 @@
-"""The card that says what resuming will do, before anything runs: Enter resumes, Esc leaves everything as it is."""
+"""The card that lists the effects of resuming before anything runs. Enter resumes, Esc cancels."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ _NAMES = ("resume", "elsewhere")
 
 
 class PreflightCard(DecisionCard):
-    """Shows a `Preflight` above the events.
+    """A `Preflight`, shown above the events.
 
     Signals:
-        accepted(str, bool, str): resume this invocation; whether to hold at the first event; in which `Place`.
+        accepted (str, bool, str): the user chose to resume: invocation id, whether to hold at the first event, and the `Place`.
     """
 
     accepted = Signal(str, bool, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("preflight", "What resuming will do", parent)
+        super().__init__("preflight", "Effects of resuming", parent)
         self._shown: Preflight | None = None
         self._paused = False
         self.chosen.connect(self._on_chosen)
 
     @property
     def shown(self) -> Preflight | None:
-        """What it shows; None while it is hidden."""
+        """The displayed preflight; None while the card is hidden."""
         return None if self.isHidden() else self._shown
 
     def ask(self, preflight: Preflight, *, paused: bool) -> None:
-        """Show what will happen, and wait for an answer.
+        """Show a preflight and wait for the user's choice.
 
         Args:
-            preflight: what.
-            paused: the invocation is to be held at its first event.
+            preflight: the effects of resuming.
+            paused: whether to hold at the first event.
         """
         self._shown, self._paused = preflight, paused
         held = ", held at the first event" if paused else ""
-        does = preflight.blocked or "Go on from the last checkpoint (Enter)"
+        does = preflight.blocked or "Continue from the last checkpoint (Enter)"
         choices = [
             Choice(name, _RESUME[place] + held, does, not preflight.blocked) for name, place in zip(_NAMES, preflight.places, strict=False)
         ]

@@ -1,4 +1,4 @@
-"""What the tool bar, its keys, the composer and the breakpoints ask of a run."""
+"""The run commands of the tool bar, the shortcuts, the composer and the breakpoints."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from runtime.events.kinds import kind_of
 
 
 class RunCommands(QObject):
-    """Between the window's commands and the run: sends, holds, steps, resumes, stops, and where it is to be held.
+    """Connects the window's commands to the run: send, hold, step, resume, stop, breakpoints.
 
     Args:
-        parts: of the window.
-        status: knows the selected event.
+        parts: the window's parts.
+        status: provides the selected event.
         resume: asks before an invocation is resumed.
-        forks: takes a message that begins a fork.
+        forks: takes the message that starts a fork.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class RunCommands(QObject):
 
     def _on_new_session(self) -> None:
         self._run.new_session()
-        self.window.workbench.composer.focus()  # it waits for a message
+        self.window.workbench.composer.focus()  # the first message creates the session's invocation
 
     def _connect_panes(self) -> None:
         bench = self.window.workbench
@@ -134,7 +134,7 @@ class RunCommands(QObject):
         self._send(text)
 
     def _on_run_ended(self, end: RunEnd) -> None:
-        """Give back a message that was not stored: the disk was full, or somebody else held the database."""
+        """Restore the text of a message that was not stored, for example because the disk is full or the database is locked."""
         composer = self.window.workbench.composer
         if self._sent and not end.committed and not composer.text and end.address == self._run.address:
             composer.set_text(self._sent)

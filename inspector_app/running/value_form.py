@@ -1,4 +1,4 @@
-"""A form: a field for each key of a small flat object, else a JSON editor."""
+"""A form with one field per key for a small flat object, and a JSON editor for other values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Control = QCheckBox | QLineEdit | QComboBox
 
 
 class ValueForm(QWidget):
-    """Lets a person fill in a value.
+    """A form that edits a value.
 
     Signals:
-        changed: something else is filled in.
+        changed: the value or the form changed.
 
     Args:
-        name: objectName of the editor is this and `_json`, of a field this, `_` and its key.
+        name: prefix of object names: `name_json` for the editor, `name_key` for a field.
         title: accessible name of the editor.
     """
 
@@ -46,7 +46,7 @@ class ValueForm(QWidget):
 
     @property
     def problem(self) -> str:
-        """Why what is filled in is no value of its kind; empty if it is one."""
+        """Why the entered value is not valid; empty if it is."""
         if not self._fields:
             return self._editor.problem
         for field, control in self._fields:
@@ -56,18 +56,18 @@ class ValueForm(QWidget):
 
     @property
     def value(self) -> Any:
-        """What is filled in; to be asked for only without a problem."""
+        """The entered value; valid only while `problem` is empty."""
         if not self._fields:
             return self._editor.value
         return {field.key: _value(field, control) for field, control in self._fields if field.required or not _is_empty(field, control)}
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing is filled in yet."""
+        """Whether nothing is entered."""
         return all(_is_empty(field, control) for field, control in self._fields) if self._fields else self._editor.is_empty
 
     def set_value(self, value: Any) -> None:
-        """Make the form for a value, and fill it in."""
+        """Build the form for a value and fill it in."""
         fields = fields_of_value(value)
         if fields is None:
             self._show_editor(parse_json)
@@ -76,7 +76,7 @@ class ValueForm(QWidget):
             self.set_fields(fields)
 
     def set_schema(self, schema: Mapping[str, Any]) -> None:
-        """Make an empty form for what a JSON schema describes."""
+        """Build an empty form for a JSON schema."""
 
         def fitting(text: str) -> Any:
             value = parse_json(text)
@@ -92,22 +92,22 @@ class ValueForm(QWidget):
             self.set_fields(fields)
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
-        """Make the form of these fields."""
+        """Build a form of these fields."""
         self._clear()
         self._stack.setCurrentIndex(self._stack.addWidget(self._page(fields)))
         before: QWidget = self._editor.edit
-        for _, control in self._fields:  # made later than what stands below them, but Tab comes by them first
+        for _, control in self._fields:  # created after the widgets below, but Tab must reach them first
             QWidget.setTabOrder(before, control)
             before = control
         self.changed.emit()
 
     def clear(self) -> None:
-        """Forget what is filled in."""
+        """Discard the entered value."""
         self._show_editor(parse_json)
         self._editor.set_text("")
 
     def focus(self) -> None:
-        """Put the caret into the first field."""
+        """Focus the first field."""
         (self._fields[0][1] if self._fields else self._editor.edit).setFocus()
 
     def _show_editor(self, reader: Callable[[str], Any]) -> None:
@@ -119,12 +119,12 @@ class ValueForm(QWidget):
         self._fields = []
         while (old := self._stack.widget(1)) is not None:
             self._stack.removeWidget(old)
-            old.setParent(None)  # gone at once: nobody finds it, or writes into it
+            old.setParent(None)  # removed now, so that nothing finds it before it is deleted
             old.deleteLater()
         self._stack.setCurrentIndex(0)
 
     def _page(self, fields: Sequence[FormField]) -> QWidget:
-        """Return the fields one below the other; they scroll where there is no room for all of them."""
+        """Return a page with the fields in a column, which scrolls if it does not fit."""
         page = QWidget()
         form = QFormLayout(page)
         form.setContentsMargins(0, 0, 4, 0)
@@ -142,7 +142,7 @@ class ValueForm(QWidget):
             self._fields.append((field, control))
             form.addRow(label, control)
             control.ensurePolished()
-            label.setMinimumHeight(control.sizeHint().height())  # in the middle of its row
+            label.setMinimumHeight(control.sizeHint().height())  # centres the label in its row
         shown = QScrollArea(self)
         shown.setWidgetResizable(True)
         shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -1,4 +1,4 @@
-"""What the widgets of this feature show, as data."""
+"""Data that this feature's widgets display."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from inspector_app.presentation.decisions import Fact
 
 @dataclass(frozen=True, slots=True)
 class HoldText:
-    """What the window says about a hold.
+    """The description of a hold.
 
     Attributes:
-        title: of the card, such as "Held before"; subject: what stands out after it, such as "pay".
+        title, subject: of the card, such as "Held before" and "pay".
         place: for the tool bar, such as "before tool call pay".
-        why: which command or breakpoint did it.
-        beside: what parallel branches do meanwhile; empty without any.
-        failure: what was raised; empty if nothing was.
+        why: the command or breakpoint that caused it.
+        beside: the parallel branches; empty if there are none.
+        failure: the exception; empty if there is none.
     """
 
     title: str
@@ -28,21 +28,21 @@ class HoldText:
     failure: str
 
 
+# Where a resumed run writes: to the session, to a copy of the database, or to a read-only database with or without a backup.
 Place = Literal["here", "copy", "backup", "in place"]
-"""Where a resumed run writes: where the session is, into a copy of its database, or in place (after a backup) though it was read only."""
 
 
 @dataclass(slots=True)
 class Preflight:
-    """What to read before *Resume* is pressed.
+    """The effects of resuming an invocation.
 
     Attributes:
-        invocation_id: which invocation.
-        title: what is asked.
-        lines: what happens first, and what else there is to know, what matters most first.
-        warns: something is done again, lost or different.
+        invocation_id: the invocation.
+        title: the question.
+        lines: the next steps, then other facts, the most important first.
+        warns: whether something is executed again, lost or changed.
         blocked: why it cannot be resumed; empty if it can.
-        places: where it can be resumed, the better choice first.
+        places: where it can be resumed, the best choice first.
     """
 
     invocation_id: str

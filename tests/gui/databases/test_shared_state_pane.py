@@ -37,7 +37,7 @@ def test_what_is_chosen_comes_into_view_once_a_long_list_is_laid_out(pane: Share
 def test_an_empty_list_says_why(pane: SharedStatePane) -> None:
     none = pane.findChild(QLabel, "no_scopes")
     pane.set_scopes([])
-    assert none.isVisible() and none.text() == "No app or user has state of its own."
+    assert none.isVisible() and none.text() == "No app or user has stored state."
     pane.set_scopes([SharedScope("app")])
     assert not none.isVisible()
     pane.filter.setText("zzz")

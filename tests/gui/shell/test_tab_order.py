@@ -45,7 +45,7 @@ def test_the_comparison_is_gone_through_from_its_events_to_what_is_compared(qtbo
 def test_fields_that_are_made_later_come_before_the_buttons_too(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
-    form, button = ValueForm("form", "What is asked for", window), QPushButton("Send", window)
+    form, button = ValueForm("form", "Requested value", window), QPushButton("Send", window)
     button.setObjectName("send")
     rows = QHBoxLayout(window)
     rows.addWidget(form)

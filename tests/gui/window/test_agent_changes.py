@@ -45,7 +45,7 @@ def test_it_is_said_and_loaded_again_by_the_button(loaded: Inspector, folder: Pa
     send(loaded, "hello", qtbot)
     assert hint.isHidden()
     (folder / "words.py").write_text("ANSWER = 'second, and longer'\n", "utf-8")
-    qtbot.waitUntil(lambda: hint.text == "The code of helper was changed since it was loaded.")
+    qtbot.waitUntil(lambda: hint.text == "The code of helper has changed since it was loaded.")
     send(loaded, "again", qtbot)
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: hint.isHidden() and not loaded.tasks.running)

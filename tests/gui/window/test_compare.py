@@ -99,7 +99,7 @@ def test_a_side_without_the_event_says_so(compared: Inspector, qtbot: QtBot) -> 
     page = compared.window.compare
     page.table.setCurrentIndex(page.model.index(4, LEFT))
     left, right = page.aspects.left, page.aspects.right
-    qtbot.waitUntil(lambda: left.placeholderText() == "The left session has no such event.")
+    qtbot.waitUntil(lambda: left.placeholderText() == "The left session has no matching event.")
     assert left.toPlainText() == "" and right.placeholderText() == ""
 
 

@@ -200,7 +200,7 @@ def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     header = [orders.controller.events.stream_row(0)]
     assert [row.event_kind for row in header] == ["held"]
     held = orders.window.workbench.held
-    assert held.text == "Held after order_desk's tool call at the agent's first event · F5 goes on, F10 goes on to the next event"
+    assert held.text == "Held after order_desk's tool call at the agent's first event · F5 continues, F10 steps to the next event"
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before tool call find_product", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
@@ -208,7 +208,7 @@ def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before the model call of order_desk", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F11, Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: bar.detail_text == "order_desk has ended", timeout=10_000)
+    qtbot.waitUntil(lambda: bar.detail_text == "at the end of order_desk", timeout=10_000)
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         commands.run.trigger()
     assert composer.placeholderText().startswith("Message orders")
@@ -308,7 +308,7 @@ def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:
     pane = orders.window.workbench.breakpoints
     pane.findChild(QSpinBox, "breakpoint_every").setValue(2)
     add_breakpoint(orders, qtbot, "kind == 'tool call'")
-    assert pane.list.topLevelItem(0).text(1) == "stops at each 2nd hit"
+    assert pane.list.topLevelItem(0).text(1) == "stops on every 2nd hit"
     write(orders, "a desk lamp", qtbot)
     wait_until_held(orders, qtbot)
     assert [bool(event.get_function_calls()) for event in events_of(orders)].count(True) == 2
@@ -401,7 +401,7 @@ def test_a_condition_that_names_what_the_agent_does_not_have_is_told_gently(orde
     field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
     said = pane.findChild(QLabel, "breakpoint_problem")
     qtbot.keyClicks(field, "call.add_to_cart.args.quantitty > 5")
-    assert said.text().startswith("Is this meant? `add_to_cart` has no argument `quantitty`; did you mean `quantity`?")
+    assert said.text().startswith("Is this intended? `add_to_cart` has no argument `quantitty`; did you mean `quantity`?")
     assert said.isVisible() and said.property("role") == "warn"
     assert pane.form.problem == "" and add.isEnabled(), "it can be added all the same"
     qtbot.keyClicks(field, " and")

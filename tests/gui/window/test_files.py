@@ -95,7 +95,7 @@ def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspec
     assert shown(writer) == []
     ask_to_fork(writer, 3, qtbot)
     facts = [label.text() for label in writer.window.workbench.fork_card.findChildren(QLabel)]
-    assert "Its files go along as they were: note.txt (version 0)." in facts
+    assert "Files copied at their versions: note.txt (version 0)." in facts
     choose(writer, "fork", qtbot)
     fork = wait_for_fork(writer, original, qtbot)
     settle(writer, qtbot)
@@ -124,7 +124,7 @@ def test_a_version_that_no_event_names_is_unconfirmed(writer: Inspector, qtbot: 
     send(writer, "fail", qtbot)
     assert shown(writer) == [
         ("note.txt", "version 0", "#3 writer"),
-        ("note.txt", "version 1 · unconfirmed: no event names it", ""),
+        ("note.txt", "version 1 · unconfirmed: no event refers to it", ""),
     ]
     tree = writer.window.workbench.detail.state.tree
     model = writer.window.workbench.detail.state.model

@@ -95,7 +95,7 @@ def test_it_is_said_which_branch_is_held_and_which_run_on(agent: Callable[[str, 
     wait_until_held(fan, qtbot)
     assert held.text.startswith("Held before the model call of left")
     qtbot.waitUntil(lambda: any(event.author == "right" for event in events_of(fan)), timeout=10_000)
-    assert any(text.count("fan.left is held · right (fan.right) runs on") == 2 for text in told), told
+    assert any(text.count("fan.left is held · still running: right (fan.right)") == 2 for text in told), told
     assert fan.run.phase == "paused", "the other branch went on by itself"
     with qtbot.waitSignal(fan.run.run_ended, timeout=10_000) as ended:
         fan.window.commands.run.trigger()

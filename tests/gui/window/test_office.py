@@ -115,14 +115,14 @@ INSIDE = [
 def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call checker")
-    assert go(office, qtbot, INTO) == "checker begins"
+    assert go(office, qtbot, INTO) == "at the start of checker"
     assert go(office, qtbot, INTO) == "before the model call of checker"
     assert go(office, qtbot, INTO) == "before tool call look_up"
     assert tool_agent_rows(office) == ["checker: 1 event inside this call · not stored", INSIDE[1]]
     assert go(office, qtbot, OVER) == "after checker's tool result inside a tool"
-    assert go(office, qtbot, OUT) == "checker has ended"
+    assert go(office, qtbot, OUT) == "at the end of checker"
     assert tool_agent_rows(office) == INSIDE
-    assert go(office, qtbot, OUT) == "front has ended"
+    assert go(office, qtbot, OUT) == "at the end of front"
     finish(office, qtbot)
     assert tool_agent_rows(office) == INSIDE
     assert [event.author for event in events_of(office)].count("checker") == 0, "they are in no session"
@@ -197,8 +197,8 @@ def test_what_is_inside_folds_by_keyboard_and_outlives_a_reload(office: Inspecto
 def test_stepping_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call transfer_to_agent")
-    assert go(office, qtbot, INTO) == "expert begins"
-    assert go(office, qtbot, OUT) == "expert has ended"
+    assert go(office, qtbot, INTO) == "at the start of expert"
+    assert go(office, qtbot, OUT) == "at the end of expert"
     assert go(office, qtbot, OVER) == "after front's end of agent", "who handed over goes on"
     finish(office, qtbot)
 
@@ -214,16 +214,16 @@ def test_stepping_over_a_transfer_runs_through_the_other_agent(office: Inspector
 
 def test_a_branch_is_stepped_by_itself_and_the_other_one_is_told_of(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
-    step_to(office, qtbot, "left begins")
+    step_to(office, qtbot, "at the start of left")
     held = office.window.workbench.held
-    qtbot.waitUntil(lambda: "right (fan.right) runs on" in held.beside, timeout=10_000)
+    qtbot.waitUntil(lambda: "still running: right (fan.right)" in held.beside, timeout=10_000)
     assert held.beside.startswith("fan.left is held")
     assert "fan.left is held" in office.window.status.text("run")
     for _ in range(3):
         assert go(office, qtbot, OVER).startswith("after left's "), "the other branch's events do not count"
-    assert go(office, qtbot, OUT) == "left has ended"
+    assert go(office, qtbot, OUT) == "at the end of left"
     assert office.window.run_bar.state_text.startswith("paused at ")
-    assert go(office, qtbot, OUT) == "fan has ended"
+    assert go(office, qtbot, OUT) == "at the end of fan"
     finish(office, qtbot)
     assert {"left", "right"} <= {event.author for event in events_of(office)}
 
@@ -233,7 +233,7 @@ def test_a_breakpoint_in_both_branches_holds_one_after_the_other(office: Inspect
     write(office, "hello", qtbot)
     wait_until_held(office, qtbot)
     held = office.window.workbench.held
-    qtbot.waitUntil(lambda: "in line behind it: " in held.beside, timeout=10_000)
+    qtbot.waitUntil(lambda: "held next: " in held.beside, timeout=10_000)
     first = office.run.hold
     assert first is not None
     office.window.commands.run.trigger()

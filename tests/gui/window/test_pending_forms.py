@@ -192,7 +192,7 @@ def test_what_google_adk_asks_of_programs_is_not_asked_of_people(form: PendingFo
     stock = "Please approve or reject the tool call pay() by responding with a FunctionResponse with an expected ToolConfirmation payload."
     question = form.findChild(QLabel, "pending_question")
     form.show_item(PendingItem("confirmation", "e-1", call_id="c-1", name="pay", author="desk", hint=stock))
-    assert question.text() == "desk asks: may pay be called?"
+    assert question.text() == "desk asks to call pay. Allow it?"
     form.show_item(PendingItem("confirmation", "e-1", call_id="c-2", name="pay", author="desk", hint="Pay 5 to maria?"))
     assert question.text() == "Pay 5 to maria?"
 

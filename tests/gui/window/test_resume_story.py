@@ -195,7 +195,7 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
     assert shown.title.startswith("Resume ") and shown.title.endswith("from the checkpoint at 9?")
     assert "StoryFlow continues from its checkpoint" in shown.lines[0].text
     assert not shown.warns and not shown.blocked, "nothing is done again: the card is a quiet one"
-    assert any("temp:growth" in line.text and "Gone" in line.text for line in shown.lines)
+    assert any("temp:growth" in line.text and "Lost" in line.text for line in shown.lines)
     assert story.window.workbench.resume_hint.text == "", "one offer at a time"
     assert stored_ids(story_db, story) == before and story.run.phase == "idle"
     qtbot.keyClick(card, Qt.Key.Key_Escape)
@@ -211,7 +211,7 @@ def test_of_a_long_session_the_preflight_says_which_temp_is_gone_too(
     story: Inspector = request.getfixturevalue("story")
     assert story.browse.session is not None and story.browse.session.long is not None
     story.window.commands.resume.trigger()
-    assert any("temp:growth" in line.text and "Gone" in line.text for line in read_preflight(story, qtbot).lines)
+    assert any("temp:growth" in line.text and "Lost" in line.text for line in read_preflight(story, qtbot).lines)
 
 
 def test_a_preflight_goes_away_with_its_session(story: Inspector, qtbot: QtBot) -> None:

@@ -32,7 +32,7 @@ def facts(inspector: Inspector) -> list[str]:
 
 def test_the_card_says_what_is_undone_and_offers_a_fork_first(asked: Inspector, story_db: Path) -> None:
     card = asked.window.workbench.rewind_card
-    assert "takes back 1 invocation" in card.title
+    assert "undoes 1 invocation" in card.title
     assert any("north light" in fact for fact in facts(asked))
     assert any(fact.startswith("current_story: ") and fact.endswith("→ cleared (null)") for fact in facts(asked))
     fork = card.button("fork")

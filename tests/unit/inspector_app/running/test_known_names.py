@@ -72,9 +72,9 @@ def test_it_knows_all_agents_and_tools_with_their_arguments() -> None:
         ("call.now.args.zone", "`now` has no argument `zone`; it takes none."),
         ("call.chrage.args.amount > 100", "This agent has no tool `chrage`; did you mean `charge`?"),
         ("response.xyz.ok", "This agent has no tool `xyz`; its tools are archive, broken, charge, look_up, now, odd."),
-        ("call.charge.amount > 100", "A call has `args`, `id` and `name`: an argument is written call.charge.args.amount"),
-        ('author == "dask"', "Nobody is called `dask` here; did you mean `desk`?"),
-        ('author in ["desk", "nobody_at_all"]', "Nobody is called `nobody_at_all` here"),
+        ("call.charge.amount > 100", "A call has `args`, `id` and `name`; write an argument as call.charge.args.amount"),
+        ('author == "dask"', "There is no author `dask`; did you mean `desk`?"),
+        ('author in ["desk", "nobody_at_all"]', "There is no author `nobody_at_all`"),
         ('text contains "a" and not (call.charge.args.tto == "x")', "`charge` has no argument `tto`; did you mean `to`?"),
     ],
 )

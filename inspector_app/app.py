@@ -282,7 +282,8 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, inspector.close)
     try:
-        return loop.run_until_complete(work(inspector))
+        status: int = loop.run_until_complete(work(inspector))
+        return status
     finally:
         with suppress(TimeoutError):
             loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), SHUTDOWN_SECONDS))

@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 
-class InspectorLoop(qasync.QEventLoop):
+class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no type hints
     """qasync's loop, with two things that asyncio's own does.
 
     Abandoned async generators run their `finally` to its end. And all that is ready runs in one turn, what a timer woke included: qasync

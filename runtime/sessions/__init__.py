@@ -1,6 +1,6 @@
-"""Sessions, their state, and the services that keep them.
+"""Sessions, their state, and session services.
 
-The database services are loaded when they are first named: SQLAlchemy costs 150 ms that a run in memory need not pay.
+The database services are imported on first use, so that runs in memory do not load SQLAlchemy.
 """
 
 from __future__ import annotations

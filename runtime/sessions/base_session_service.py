@@ -1,4 +1,4 @@
-"""What every session service promises."""
+"""The base class of session services."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GetSessionConfig(BaseModel):
 
     Attributes:
         num_recent_events: only the last n (0: none).
-        after_timestamp: only events at or after this time, epoch seconds. Both given: filtered by time, then the last n.
+        after_timestamp: only events at or after this time, epoch seconds. With both, the last n of these.
     """
 
     num_recent_events: int | None = Field(default=None, ge=0)
@@ -33,10 +33,10 @@ class GetSessionConfig(BaseModel):
 
 
 class ListSessionsResponse(BaseModel):
-    """Sessions without their events.
+    """A list of sessions.
 
     Attributes:
-        sessions: with merged state, events left out.
+        sessions: the sessions with merged state, without events.
     """
 
     model_config = ConfigDict(defer_build=True)
@@ -45,10 +45,10 @@ class ListSessionsResponse(BaseModel):
 
 
 class BaseSessionService(abc.ABC):
-    """Keeps sessions. The sessions it returns are copies: changing one changes nothing that is kept.
+    """Stores sessions. The returned sessions are copies: changing one does not change the stored session.
 
-    The one way to change a session is `append_event`: history and every delta of the event are kept together or not at all, and the
-    caller's session object changes only after that (seed: session-state, "Lo que Hace append_event").
+    Sessions are changed by `append_event` alone: an event and all its deltas are stored together or not at all, and the caller's session
+    object changes only afterwards.
     """
 
     @abc.abstractmethod
@@ -60,8 +60,8 @@ class BaseSessionService(abc.ABC):
         Args:
             app_name: the app.
             user_id: the user.
-            state: the first state, keys with scope prefixes; `temp:` keys are dropped.
-            session_id: its id; a new one if None or blank.
+            state: the initial state, keys with scope prefixes; `temp:` keys are dropped.
+            session_id: the session's id; a new one if None or blank.
 
         Raises:
             AlreadyExistsError: the id is taken.
@@ -70,21 +70,21 @@ class BaseSessionService(abc.ABC):
 
     @abc.abstractmethod
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
-        """Return the session with its events, or None if there is none.
+        """Return a session with its events, or None if it does not exist.
 
         Args:
-            app_name, user_id, session_id: which one.
-            config: which of its events; all of them if None.
+            app_name, user_id, session_id: the session.
+            config: the events to load; all if None.
         """
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
-        """Return the session for a run, or None if there is none.
+        """Return a session for a run, or None if it does not exist.
 
-        As `get_session`, but its events may be the service's own, so that a long session is not decoded or copied for each turn: they are
-        to be read, and changed by `append_event` only. (A list that was changed otherwise is not used for the next run.)
+        Unlike `get_session`, this may return the service's own events, so that a long session is not decoded or copied for each run. They
+        must be changed by `append_event` only; a list that was changed otherwise is not used for the next run.
 
         Args:
-            app_name, user_id, session_id: which one.
+            app_name, user_id, session_id: the session.
         """
         return await self.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
@@ -92,39 +92,39 @@ class BaseSessionService(abc.ABC):
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None
     ) -> ListSessionsResponse:
-        """Return an app's sessions, without events, by user and id; all of them, or a page.
+        """Return an app's sessions without events, ordered by user and id; all of them, or a page.
 
-        The next page begins after the last session of the one before, `after=page.sessions[-1].key`: also if that one is gone by then, and
-        whatever was created meanwhile, none is left out or told twice. (google-adk's services know neither `limit` nor `after`.)
+        The next page is requested with `after=page.sessions[-1].key`. No session is skipped or returned twice, even if sessions were
+        created or deleted in the meantime. google-adk's services have neither `limit` nor `after`.
 
         Args:
             app_name: the app.
-            user_id: whose; all users' if None.
-            limit: at most so many.
-            after: only those after this one; of one user's sessions, those with a later id.
+            user_id: the user; all users if None.
+            limit: maximum number of sessions.
+            after: return only sessions after this one; for one user, those with a later id.
         """
 
     @abc.abstractmethod
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """Delete the session and its events; nothing happens if it does not exist."""
+        """Delete a session and its events; does nothing if it does not exist."""
 
     async def append_event(self, session: Session, event: Event) -> Event:
-        """Commit an event: its place in history and all its deltas, or nothing.
+        """Commit an event with all its deltas, or nothing.
 
-        A partial event is returned untouched and changes nothing (seed: runtime-event-loop, "Salida Streaming vs. No-Streaming"). A
-        missing id or timestamp is filled in. `temp:` keys reach `session.state` for the rest of the invocation and are not part of history.
+        A partial event is returned unchanged and not committed. A missing id or timestamp is filled in. `temp:` keys are set in
+        `session.state` for the rest of the invocation and are not stored.
 
         Args:
-            session: as this service returned it; brought up to date on success.
-            event: what to commit; its `temp:` keys are removed from it once they are in `session.state`.
+            session: a session returned by this service; updated on success.
+            event: the event to commit; its `temp:` keys are moved to `session.state`.
 
         Returns:
             The committed event.
 
         Raises:
             UnstorableValueError: something in the event cannot be stored.
-            StaleSessionError: another writer appended to this session since it was loaded (services that several processes share).
-            SessionNotFoundError: the session is gone.
+            StaleSessionError: another writer appended to this session since it was loaded (services shared by several processes).
+            SessionNotFoundError: the session was deleted.
         """
         if event.partial:
             return event
@@ -135,7 +135,7 @@ class BaseSessionService(abc.ABC):
         check_storable(event)
         temp = check_actions(event)
         await self._commit(session, event, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
-        # Copies: an agent that changes a value in place (`state["cart"].append(…)`) must not change the past.
+        # Copies: an agent that changes a value in place (`state["cart"].append(…)`) must not change committed events.
         apply_delta(session.state, independent(event.actions.state_delta))
         if temp:
             apply_delta(session.state, temp)
@@ -147,38 +147,38 @@ class BaseSessionService(abc.ABC):
         return event
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
-        """Store a checked event and its deltas in one transaction; leave `session` alone.
+        """Store a checked event and its deltas in one transaction, without changing `session`.
 
         Args:
-            session: as the caller holds it.
-            event: its delta without `temp:` keys.
-            temp: the event's `temp:` keys, any objects; a service may keep a readable trace of them for the debugger, nothing else.
+            session: the caller's session object.
+            event: the event, without `temp:` keys.
+            temp: the event's `temp:` keys, any objects; a service may store only a readable trace of them, for the debugger.
         """
         return None
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
-        """Store a copy of a session under another name, all of it or nothing.
+        """Store a copy of a session under another key, all of it or nothing.
 
         Args:
             key: the new session.
-            copy: what it has; shared keys that exist already stay as they are.
+            copy: its content; shared keys that already exist keep their values.
 
         Raises:
-            AlreadyExistsError: the name is taken.
+            AlreadyExistsError: the key is taken.
             StorageError: this service cannot store copies.
         """
         raise StorageError(f"{type(self).__name__} cannot store a copy of a session.")
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
-        """Return the `temp:` keys that the session's events set, by event id, as far as this service kept them (for the debugger)."""
+        """Return the `temp:` keys set by the session's events, by event id, as far as this service kept them for the debugger."""
         return {}
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
-        """Return the session's own state (no `user:` or `app:` keys) when it was created; None if this service has not recorded it."""
+        """Return the session's own initial state, without `user:` and `app:` keys; None if this service did not record it."""
         return None
 
     async def close(self) -> None:
-        """Let go of files and connections; a closed service cannot be used again."""
+        """Release files and connections; a closed service cannot be used again."""
         return None
 
     async def __aenter__(self) -> BaseSessionService:
@@ -191,7 +191,7 @@ class BaseSessionService(abc.ABC):
 
 
 def check_state(state: dict[str, Any]) -> dict[str, Any]:
-    """Return an independent, storable copy of a first state, `temp:` keys dropped.
+    """Return an independent, storable copy of an initial state, without `temp:` keys.
 
     Raises:
         UnstorableValueError: a value cannot be stored.
@@ -200,13 +200,13 @@ def check_state(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_actions(event: Event) -> dict[str, Any]:
-    """Make an event's actions safe to store: its delta and checkpoint become independent copies.
+    """Replace an event's delta, checkpoint and metadata by independent, storable copies.
 
     Returns:
-        The `temp:` part of the delta, taken out of the event.
+        The `temp:` part of the delta, which is removed from the event.
 
     Raises:
-        UnstorableValueError: a value cannot be stored; the event is left as it was.
+        UnstorableValueError: a value cannot be stored; the delta is unchanged.
     """
     actions = event.actions
     temp: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Events as the JSON that is stored, and refusing what JSON cannot hold."""
+"""The stored JSON of events, and checks that an event can be stored."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LONGEST_TRACE = 10_000
 
 
 def check_storable(event: Event) -> None:
-    """Refuse an event with something that would come back changed, or not at all; its state and checkpoint are `check_actions`' matter.
+    """Check that an event survives a round trip through storage; its state and checkpoint are checked by `check_actions`.
 
     Raises:
-        UnstorableValueError: names the place.
+        UnstorableValueError: a value cannot be stored; the message names its place.
     """
     _check_number(event.timestamp, "timestamp")
     if event.avg_logprobs is not None:
@@ -45,17 +45,17 @@ def check_storable(event: Event) -> None:
 
 def _check_number(number: float, name: str) -> None:
     if not isfinite(number):
-        raise UnstorableValueError(name, f"{number} is no JSON number")
+        raise UnstorableValueError(name, f"{number} is not a JSON number")
 
 
 def encode_event(event: Event) -> str:
-    """Return an event's stored JSON: google-adk's, snake_case, without what is None.
+    """Return an event's stored JSON in google-adk's format: snake_case, without None values.
 
     Args:
-        event: checked already (`check_storable`, `check_actions`).
+        event: an event that has passed `check_storable` and `check_actions`.
 
     Raises:
-        UnstorableValueError: something in it is not JSON.
+        UnstorableValueError: it contains a value that is not JSON.
     """
     try:
         return event.model_dump_json(exclude_none=True)
@@ -64,10 +64,10 @@ def encode_event(event: Event) -> str:
 
 
 def trace_of(temp: dict[str, Any]) -> str | None:
-    """Return a readable JSON trace of `temp:` keys for the debugger, None if there are none.
+    """Return a readable JSON trace of `temp:` keys for the debugger; None if there are none.
 
     Args:
-        temp: any objects; what is not a JSON value appears as its `repr`, cut where it is long.
+        temp: any objects; those that are not JSON values are represented by their shortened `repr`.
     """
     if not temp:
         return None

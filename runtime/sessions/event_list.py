@@ -1,4 +1,4 @@
-"""A session's events, each decoded or copied when somebody first looks at it."""
+"""A list of events that are decoded or copied on first access."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from pydantic_core import CoreSchema, core_schema
 from runtime.events.event import Event
 from runtime.support.gc_freeze import collection_paused
 
+# An event as a service stores it: id, invocation id, any further values, and last its JSON text or the event to copy.
 StoredRow = tuple[Any, ...]
-"""An event as a service keeps it: its id, its invocation id, whatever else the service makes the event of, and last its JSON text or
-the event to be copied."""
 
-
-_AT_ONCE = 500
+_AT_ONCE = 500  # maximum number of rows decoded per step of an iteration
 
 
 class _Index:
-    """Where in a list what is.
+    """An index of a list's events.
 
     Attributes:
-        count: how many of its items are looked through.
+        count: number of indexed items.
         places: invocation id → indices.
-        rewinds: index → the invocation before which it takes everything back.
+        rewinds: index of a rewind event → the first rewound invocation.
     """
 
     __slots__ = ("count", "places", "rewinds")
@@ -38,16 +36,16 @@ class _Index:
 
 
 class EventList(MutableSequence[Event]):
-    """What `Session.events` is: as good as a list of events, but loading a session of 10,000 costs nothing for those nobody looks at.
+    """A list of events, the type of `Session.events`. Stored rows are decoded on first access, so that long sessions load fast.
 
-    No subclass of `list`: C code reads a list's items past its methods, and would find rows where events should be.
+    It is not a subclass of `list`, as C code reads a list's items directly and would find undecoded rows.
 
     Attributes:
-        edited: anybody but a session service changed it: it is no longer what is stored.
+        edited: whether code other than a session service changed the list, so that it no longer matches the stored events.
 
     Args:
-        items: events, and rows of events that nobody has looked at yet.
-        read: makes the event of a row; needed if there are rows.
+        items: events and undecoded rows.
+        read: decodes a row; required if there are rows.
     """
 
     __slots__ = ("_derived", "_index", "_items", "_read", "edited")
@@ -55,54 +53,54 @@ class EventList(MutableSequence[Event]):
     def __init__(self, items: Iterable[Event | StoredRow] = (), read: Callable[[StoredRow], Event] | None = None) -> None:
         self._items: list[Event | StoredRow] = list(items)
         self._read = read
-        # Made when they are needed: thousands of listed sessions have no events.
+        # Created on demand: thousands of listed sessions have no events.
         self._index: _Index | None = None
         self._derived: dict[Any, Any] | None = None
         self.edited = False
 
     @property
     def derived(self) -> dict[Any, Any]:
-        """What was computed from the events, for whoever wants to extend it as they grow instead of computing it again.
+        """Data computed from the events, kept so that it can be extended as the list grows.
 
-        Gone when any of them is replaced, moved or removed.
+        Cleared when an event is replaced, moved or removed.
         """
         if self._derived is None:
             self._derived = {}
         return self._derived
 
     def of_invocation(self, invocation_id: str) -> list[Event]:
-        """Return an invocation's events in order; no other event is decoded."""
+        """Return an invocation's events in order, without decoding others."""
         return [self._at(index) for index in self._indexed().places.get(invocation_id, ())]
 
     def rewinds(self) -> dict[int, str]:
-        """Return where events stand that took something back, and before which invocation; no other event is decoded."""
+        """Return the index of each rewind event → the first rewound invocation, without decoding other events."""
         return self._indexed().rewinds
 
     def invocation_id(self, index: int) -> str:
-        """Return which invocation an event belongs to, without decoding it."""
+        """Return an event's invocation id without decoding it."""
         item = self._items[index]
         invocation_id: str = item[1] if type(item) is tuple else cast(Event, item).invocation_id
         return invocation_id
 
     def choose(self, indices: Iterable[int]) -> EventList:
-        """Return another list with some of the events."""
+        """Return a new list of the events at the given indices."""
         return EventList([self._items[index] for index in indices], self._read)
 
     def last_id(self) -> str | None:
-        """Return the last event's id, without decoding it; None if there are no events."""
+        """Return the last event's id without decoding it; None if there are no events."""
         item = self._items[-1] if self._items else None
         return item[0] if type(item) is tuple else item.id if isinstance(item, Event) else None
 
     def add_committed(self, items: Iterable[Event | StoredRow]) -> None:
-        """Add what is stored now to the end; for session services."""
+        """Append newly stored events; for session services."""
         self._items.extend(items)
 
     def copy(self) -> EventList:
-        """Return another list of the same events."""
+        """Return a new list of the same events."""
         return EventList(self._items, self._read)
 
     def _indexed(self) -> _Index:
-        """Return where what is, brought up to date."""
+        """Return the updated index."""
         found = self._index
         if found is None:
             found = self._index = _Index()
@@ -132,7 +130,7 @@ class EventList(MutableSequence[Event]):
         self.edited = True
         self._derived = self._index = None
 
-    # What a list can do
+    # The interface of a list
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Event: ...
@@ -163,7 +161,7 @@ class EventList(MutableSequence[Event]):
         index = 0
         while index < len(self._items):
             if type(self._items[index]) is tuple:
-                # More and more at once: who stops early gets few that he did not want, who goes on pays less for each.
+                # Decode growing batches: an early stop wastes little, and a full iteration pauses the collector seldom.
                 with collection_paused():
                     for ahead in range(index, min(index + max(1, min(index, _AT_ONCE)), len(self._items))):
                         self._at(ahead)
@@ -199,7 +197,7 @@ class EventList(MutableSequence[Event]):
             return NotImplemented
         return self is other or (len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True)))
 
-    __hash__ = None  # type: ignore[assignment]  # as a list's
+    __hash__ = None  # type: ignore[assignment]  # unhashable, like a list
 
     def __repr__(self) -> str:
         return repr(list(self))
@@ -216,7 +214,7 @@ class EventList(MutableSequence[Event]):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Say to pydantic: a list of events, from and to JSON and Python data alike."""
+        """Return a schema that validates and serialises like a list of events."""
         events = handler(list[Event])
         return core_schema.no_info_wrap_validator_function(
             lambda value, validate: value.copy() if isinstance(value, cls) else cls(validate(value)),
@@ -236,8 +234,8 @@ def events_of(events: Sequence[Event], invocation_id: str) -> list[Event]:
     """Return an invocation's events in order.
 
     Args:
-        events: a session's; of an `EventList` only those are decoded.
-        invocation_id: which invocation.
+        events: a session's events; in an `EventList`, only those of the invocation are decoded.
+        invocation_id: the invocation.
     """
     if isinstance(events, EventList):
         return events.of_invocation(invocation_id)

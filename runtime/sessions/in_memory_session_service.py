@@ -1,4 +1,4 @@
-"""Sessions that live as long as the process."""
+"""Sessions in memory."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _SHARED: tuple[Scope, ...] = ("user", "app")
 
 @dataclass(slots=True)
 class _Stored:
-    """A session as it is kept: events by commit order, the session's own scope only.
+    """A stored session, with its own scope of the state only.
 
-    `latest` is the latest time of each event and all before it: it never falls, so an event at or after a time is found at once. `copy` is
-    what a fork was made of.
+    Attributes:
+        latest: for each event, the latest timestamp up to it; never decreases, so that it can be searched by bisection.
+        copy: the content that a fork was created from.
     """
 
     state: dict[str, Any]
@@ -49,13 +50,13 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class SessionPast:
-    """All that the service knows of a session, copied.
+    """A copy of a session's whole history.
 
     Attributes:
-        session: as it is now.
-        baseline: the session's own first state; None only of a fork whose parent's was not recorded.
-        shared: what sessions' creations and other sessions' events wrote to `user:` and `app:` (keys with prefix), in commit order, each
-            with the index of the session's event that it came before; -1: with its creation, or earlier.
+        session: the session.
+        baseline: the session's own initial state; None only for a fork whose parent's was not recorded.
+        shared: writes to `user:` and `app:` (keys with prefix) by the creation of sessions and by other sessions' events, in commit
+            order, each with the index of the session's event that it precedes; -1 for its creation or earlier.
         temp: `temp:` deltas by event id.
     """
 
@@ -66,10 +67,7 @@ class SessionPast:
 
 
 class InMemorySessionService(BaseSessionService):
-    """Keeps sessions in memory, for tests, samples and short runs (seed: session-state, "Persistencia").
-
-    Safe to use from several threads and event loops at once: every verb is one short step under a lock.
-    """
+    """Stores sessions in memory, for tests, samples and short runs. Thread-safe, also across event loops."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -125,15 +123,15 @@ class InMemorySessionService(BaseSessionService):
         return independent(merge_scopes({}, user, app))
 
     def created(self, key: SessionKey) -> float:
-        """Return when a session was created, epoch seconds.
+        """Return the time of a session's creation, epoch seconds.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
         return self._existing(key).create_time
 
     def lineages(self) -> dict[SessionKey, Lineage]:
-        """Return where each fork comes from."""
+        """Return the lineage of each fork."""
         with self._lock:
             return {key: stored.copy.lineage for key, stored in self._sessions.items() if stored.copy}
 
@@ -145,7 +143,7 @@ class InMemorySessionService(BaseSessionService):
             return self._copy(key, stored, _choose(stored, config)) if stored else None
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
-        """See `BaseSessionService.session_for_run`; the events are those that are kept."""
+        """See `BaseSessionService.session_for_run`; the events are the stored ones."""
         key = SessionKey(app_name, user_id, session_id)
         with self._lock:
             stored = self._sessions.get(key)
@@ -209,15 +207,15 @@ class InMemorySessionService(BaseSessionService):
             return independent(stored.baseline) if stored and stored.baseline is not None else None
 
     def past(self, key: SessionKey) -> SessionPast:
-        """Return what is known of a session's past, for the debugger.
+        """Return a session's history, for the debugger.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
         with self._lock:
             stored = self._existing(key)
             own = set(stored.commits)
-            # Memory is empty when the service is made. What a fork's past was is part of it.
+            # All shared state was empty when the service was created; a fork brings the past of its parent.
             nothing = [PastWrite(-1, {}, scope) for scope in _SHARED]
             shared = list(stored.copy.shared) if stored.copy else nothing
             shared += [
@@ -225,7 +223,7 @@ class InMemorySessionService(BaseSessionService):
                 for number, writer, delta in self._shared
                 if number not in own and (number > stored.created or not stored.copy) and (visible := _visible(key, writer, delta))
             ]
-            # Not copied: what temp: keys hold may be any objects.
+            # Values are not copied: `temp:` keys may hold any objects.
             temp = {event_id: dict(delta) for event_id, delta in stored.temp_deltas.items()}
             baseline = None if stored.baseline is None else independent(stored.baseline)
             return SessionPast(self._copy(key, stored, stored.events), baseline, shared, temp)
@@ -237,7 +235,7 @@ class InMemorySessionService(BaseSessionService):
         return stored
 
     def _share(self, key: SessionKey, app: dict[str, Any], user: dict[str, Any]) -> int:
-        """Write to the shared scopes; return the number of the commit."""
+        """Write to the shared scopes and return the commit number."""
         self._commits += 1
         if app or user:
             self._shared.append((self._commits, key, merge_scopes({}, user, app)))
@@ -257,7 +255,7 @@ def _copy_event(row: StoredRow) -> Event:
 
 
 def _events_for_run(stored: _Stored) -> EventList:
-    """Return the list of the session's last run, with what was added since; a new one if it is not the beginning of what is kept."""
+    """Return the last run's list, extended by newer events; a new list if it does not match the stored events."""
     kept = stored.events
     events = stored.run.events_if_unedited() if stored.run else None
     if events is None or len(events) > len(kept) or (events and events[-1] is not kept[len(events) - 1]):
@@ -279,7 +277,7 @@ def _choose(stored: _Stored, config: GetSessionConfig | None) -> list[Event]:
 
 
 def _visible(key: SessionKey, writer: SessionKey, delta: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of another session's delta that a session sees."""
+    """Return the part of another session's delta that is visible in a session."""
     if writer.app_name != key.app_name:
         return {}
     same_user = writer.user_id == key.user_id

@@ -1,7 +1,7 @@
-"""Where a session was forked from, and what is stored of a fork. Plain data.
+"""The origin of forks.
 
-A fork is a session of its own: it has the events, times and ids of its parent up to one event, and begins anew from there. What it came
-of stands in our record of its creation (`tables.COMMITS`), so that deleting, converting or copying the session takes it along.
+A fork is an independent session: it has the events, times and ids of its parent up to one event, and continues from there. Its origin is
+stored in the commit record of its creation (`tables.COMMITS`), so that it is deleted, converted and copied with the session.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import Scope
 
+# The difference between a fork and its parent: another user message, a re-run, another model answer, another tool result.
 What = Literal["message", "rerun", "answer", "result"]
-"""What is different in a fork from its parent: another user message, the same run again, another model answer, another tool result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a person changed when forking.
+    """The user's change in a fork.
 
     Attributes:
         what: see `What`.
-        event_id: the parent's event that is different in the fork; None where there was none.
+        event_id: the parent's event that was changed, if any.
         before, after: JSON values, as far as they are known.
     """
 
@@ -37,15 +37,15 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Where a fork comes from.
+    """The origin of a fork.
 
     Attributes:
-        parent: the session.
-        database: which database it is in: a file's path or an URL without a password; None: the fork's own.
-        event_id: the last event that was taken over; None if none was.
-        event_count: how many events were taken over.
-        at: when it was forked, epoch seconds.
-        changed: what was changed, None if nothing was yet.
+        parent: the parent session.
+        database: the parent's database, as a file path or a URL without password; None for the fork's own database.
+        event_id: the last copied event; None if none was copied.
+        event_count: number of copied events.
+        at: time of the fork, epoch seconds.
+        changed: the change, or None if nothing has been changed yet.
     """
 
     parent: SessionKey
@@ -57,7 +57,7 @@ class Lineage:
 
 
 class PastWrite(NamedTuple):
-    """What others wrote to `user:` and `app:` in a fork's past; see `runtime.history.state_at.SharedWrite`."""
+    """A write by another session to `user:` or `app:` in a fork's past; see `runtime.history.state_at.SharedWrite`."""
 
     before: int
     delta: Mapping[str, Any]
@@ -66,17 +66,17 @@ class PastWrite(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionCopy:
-    """A session as it was after one of its events, to be stored under another name.
+    """A session as it was after one of its events, to be stored under another key.
 
     Attributes:
-        events: in commit order, without `temp:` keys.
-        state: its own keys after the last of them.
-        baseline: its own keys when it was created; None if nobody recorded them.
-        user, app: shared keys (with prefix) to be set where they do not exist yet; empty in the parent's own database.
-        shared: what others wrote to shared keys until then.
+        events: the events in commit order, without `temp:` keys.
+        state: the session's own keys after the last of these events.
+        baseline: the session's own initial state; None if it was not recorded.
+        user, app: shared keys (with prefix) to be set if they do not exist; empty in the parent's own database.
+        shared: the writes of other sessions to shared keys until then.
         temp: `temp:` deltas by event id.
-        created: when the parent was created, epoch seconds.
-        lineage: where it comes from.
+        created: time of the parent's creation, epoch seconds.
+        lineage: the origin.
     """
 
     events: Sequence[Event]
@@ -91,11 +91,11 @@ class SessionCopy:
 
 
 def dump_origin(lineage: Lineage, shared: Sequence[PastWrite]) -> str:
-    """Return what is stored of a fork's origin, as JSON text.
+    """Return a fork's origin as JSON text.
 
     Args:
-        lineage: where it comes from.
-        shared: what others wrote to shared keys in its past, and what they held when it was forked.
+        lineage: the origin.
+        shared: the writes of other sessions to shared keys in its past, and the values of these keys at the fork.
     """
     changed = lineage.changed
     return json.dumps(
@@ -112,10 +112,10 @@ def dump_origin(lineage: Lineage, shared: Sequence[PastWrite]) -> str:
 
 
 def read_origin(text: str | None) -> tuple[Lineage, list[PastWrite]] | None:
-    """Return what `dump_origin` stored; None if that is nothing that can be read.
+    """Return the origin written by `dump_origin`; None if there is none or it cannot be read.
 
     Args:
-        text: of the record of a session's creation.
+        text: the text in the commit record of the session's creation.
     """
     try:
         stored = json.loads(text or "null")

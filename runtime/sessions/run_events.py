@@ -1,4 +1,4 @@
-"""Events that stay decoded between the runs of a session."""
+"""Events kept decoded between the runs of a session."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from runtime.sessions.session import Session
 
 
 class RunEvents:
-    """The events of a session's last run, for the next one.
+    """The events of a session's last run, reused for the next one.
 
-    Two runs of one session at the same time do not share a list: what one of them commits, the other has not seen.
+    Concurrent runs of one session do not share a list, as neither has seen the other's commits.
 
     Args:
-        session: as it was handed out.
+        session: the session returned for the run.
     """
 
     __slots__ = ("_events", "_holder")
@@ -27,7 +27,7 @@ class RunEvents:
         return len(self._events)
 
     def events_if_unedited(self) -> EventList | None:
-        """Return the list: itself if that run is over, else a copy; None if anybody but a service changed it."""
+        """Return the list if the run is over, else a copy; None if code other than a session service changed it."""
         if self._events.edited:
             return None
         return self._events if self._holder() is None else self._events.copy()

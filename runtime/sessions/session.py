@@ -1,4 +1,4 @@
-"""One conversation between a user and an app."""
+"""Sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runtime.support.unchecked import construct_from_fields
 
 
 class SessionKey(NamedTuple):
-    """What names a session: ids are unique per app and user only."""
+    """A session's full key, as ids are unique per app and user only."""
 
     app_name: str
     user_id: str
@@ -20,14 +20,14 @@ class SessionKey(NamedTuple):
 
 
 class Session(BaseModel):
-    """A conversation: its events so far and the state they add up to (seed: runtime-event-loop, "Session").
+    """A conversation between a user and an app: its events and the state that they produced.
 
     Attributes:
         id: unique for this app and user.
         app_name: the app it belongs to.
         user_id: the user it belongs to.
-        state: the merged state of all scopes, with prefixes. Write through a context's `state`, not here: only that is tracked.
-        events: in commit order; a list in all but its class (`EventList`).
+        state: the merged state of all scopes, with prefixes. Write to a context's `state` instead: changes here are not recorded.
+        events: the events in commit order, in an `EventList`, which behaves like a list.
         last_update_time: epoch seconds of the last committed event.
     """
 
@@ -42,27 +42,26 @@ class Session(BaseModel):
     events: EventList = Field(default_factory=EventList)
     last_update_time: float = 0.0
 
-    _revision: Any = PrivateAttr(default=None)
-    """What a session service that several writers share knows this copy by; its own business."""
+    _revision: Any = PrivateAttr(default=None)  # the version of this copy, for services shared by several writers
 
     @property
     def key(self) -> SessionKey:
-        """App, user and id together."""
+        """The session's full key."""
         return SessionKey(self.app_name, self.user_id, self.id)
 
     @classmethod
     def construct_unchecked(
         cls, key: tuple[str, str, str], state: dict[str, Any], last_update_time: float, events: EventList | None = None
     ) -> Session:
-        """Return a session made of values that need no validation.
+        """Return a session without validating its values.
 
-        For session services: of listing thousands of sessions, pydantic's own way would take most of the time.
+        For session services, as validation would take most of the time of listing thousands of sessions.
 
         Args:
-            key: its names, as a `SessionKey` has them.
-            state: the merged state, the session's own from now on.
+            key: app name, user id and session id.
+            state: the merged state; not copied.
             last_update_time: epoch seconds.
-            events: its own from now on; none if left out.
+            events: the events, not copied; empty if None.
         """
         app_name, user_id, session_id = key
         fields = {

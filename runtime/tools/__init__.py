@@ -1,4 +1,4 @@
-"""What agents can call."""
+"""Tools that agents can call."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _schema(agent: AgentTree, field: Literal["input_schema", "output_schema"]) -
 
 
 def _speaker(agent: AgentTree, field: Literal["input_schema", "output_schema"]) -> Any:
-    """Return the LlmAgent that a workflow agent begins or ends with, if it has that schema."""
+    """Return the LlmAgent that a workflow agent begins or ends with, if it has the schema."""
     while not hasattr(agent, field):
         if not agent.sub_agents:
             return None

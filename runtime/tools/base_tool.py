@@ -1,4 +1,4 @@
-"""What an agent can call."""
+"""The base class of tools."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class BaseTool:
-    """A tool: something with a name that a model may call.
+    """A tool that a model can call by its name.
 
     Attributes:
-        name: how the model calls it.
-        description: tells the model what it is for.
-        is_long_running: its answer comes later, from outside; what it returns now is only a receipt.
-        custom_metadata: anything the application wants to keep with the tool.
+        name: the name that the model uses.
+        description: the tool's purpose, for the model.
+        is_long_running: the answer is given later, from outside; the returned value is only a receipt.
+        custom_metadata: the application's own data.
     """
 
     def __init__(
@@ -30,26 +30,27 @@ class BaseTool:
         self.custom_metadata = custom_metadata
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
-        """Return what the model is told of the tool, or None if it is not offered as a function."""
+        """Return the function declaration for the model, or None if the tool is not offered as a function."""
         return None
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Run the tool.
 
         Args:
-            args: the arguments the model gave.
+            args: the model's arguments.
             tool_context: state, actions and services.
 
         Returns:
-            A dict for the model, or any value (wrapped as `{"result": value}`); None from a long-running tool means no answer yet.
+            A dict for the model, or any other value, which becomes `{"result": value}`; None from a long-running tool means no answer
+            yet.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot be called.")
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Put the tool into a request; by default its declaration.
+        """Add the tool to a request; by default its declaration.
 
         Args:
-            tool_context: of the turn that is being prepared.
-            llm_request: changed in place.
+            tool_context: the context of the model call.
+            llm_request: the request, changed in place.
         """
         llm_request.append_tools([self])

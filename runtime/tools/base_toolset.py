@@ -1,4 +1,4 @@
-"""Tools that come together, and may differ from turn to turn."""
+"""The base class of toolsets: groups of tools that may differ from call to call."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ToolPredicate: TypeAlias = "Callable[[BaseTool, ReadonlyContext | None], bool]"
 
 
 class BaseToolset(ABC):
-    """A group of tools that an LlmAgent asks for before each model call.
+    """A group of tools that an LlmAgent requests before each model call.
 
     Attributes:
-        tool_filter: names, or a function of tool and context, that say which of its tools are offered; None: all. It is for
-            `get_tools` to heed, by `_is_tool_selected`.
-        tool_name_prefix: put before the tools' names, with an underscore.
+        tool_filter: the names of the tools to offer, or a predicate of tool and context; all tools if None. `get_tools` must apply it,
+            with `_is_tool_selected`.
+        tool_name_prefix: prepended to the tools' names, with an underscore.
     """
 
     def __init__(self, *, tool_filter: ToolPredicate | list[str] | None = None, tool_name_prefix: str | None = None) -> None:
@@ -32,34 +32,34 @@ class BaseToolset(ABC):
 
     @abstractmethod
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
-        """Return the tools for a turn.
+        """Return the tools for a model call.
 
         Args:
-            readonly_context: of the turn; None outside a run.
+            readonly_context: the invocation; None outside a run.
         """
 
     async def get_tools_with_prefix(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
-        """Return the tools under the names that the model sees; those with a prefix are copies."""
+        """Return the tools with their prefixed names; prefixed tools are copies."""
         tools = await self.get_tools(readonly_context)
         return [_renamed(tool, f"{self.tool_name_prefix}_{tool.name}") for tool in tools] if self.tool_name_prefix else tools
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Change a request before the toolset's tools are put into it; nothing by default."""
+        """Change a request before the toolset's tools are added to it; does nothing by default."""
         return None
 
     async def close(self) -> None:
-        """Let go of what the toolset holds; the Runner that used it is closing."""
+        """Release the toolset's resources; called when the Runner closes."""
         return None
 
     def _is_tool_selected(self, tool: BaseTool, readonly_context: ReadonlyContext | None) -> bool:
-        """Return whether `tool_filter` lets a tool through."""
+        """Return whether `tool_filter` accepts a tool."""
         if callable(self.tool_filter):
             return self.tool_filter(tool, readonly_context)
         return not self.tool_filter or tool.name in self.tool_filter
 
 
 def _renamed(tool: BaseTool, name: str) -> BaseTool:
-    """Return a copy of a tool that is declared and called by another name."""
+    """Return a copy of a tool with another name."""
     renamed = copy.copy(tool)
     renamed.name = name
     declare = tool._get_declaration

@@ -1,4 +1,4 @@
-"""The way out of a LoopAgent."""
+"""The tool that ends a LoopAgent."""
 
 from __future__ import annotations
 

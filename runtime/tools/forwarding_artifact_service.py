@@ -1,4 +1,4 @@
-"""The artifacts of a run, for an agent that runs inside one of its tool calls."""
+"""The caller's artifacts, for an agent that runs as a tool."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from runtime.contexts.tool_context import ToolContext
 
 
 class ForwardingArtifactService(BaseArtifactService):
-    """Reads and writes the files of the caller's session, whichever session is asked for.
+    """Reads and writes the files of the caller's session, regardless of the requested session.
 
-    What is saved is recorded in the `artifact_delta` of the call's response.
+    The `artifact_delta` of the call's response records the saved versions.
 
     Args:
-        tool_context: of the call; its Runner has an artifact service.
+        tool_context: the call's context; its Runner must have an artifact service.
     """
 
     def __init__(self, tool_context: ToolContext) -> None:
@@ -34,7 +34,7 @@ class ForwardingArtifactService(BaseArtifactService):
         custom_metadata: dict[str, Any] | None = None,
     ) -> int:
         """See `BaseArtifactService.save_artifact`."""
-        return await self._tool_context.save_artifact(filename, artifact, custom_metadata)  # type: ignore[arg-type]  # services take both
+        return await self._tool_context.save_artifact(filename, artifact, custom_metadata)  # type: ignore[arg-type]  # services accept both
 
     async def load_artifact(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None, version: int | None = None

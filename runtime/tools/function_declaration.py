@@ -1,4 +1,4 @@
-"""From a function to what a model is told of it."""
+"""Function declarations for models."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _COPIED = {
 
 
 class ToolDeclarationError(KnownError, ValueError):
-    """A function cannot be offered to a model (a `ValueError` too, as in google-adk)."""
+    """Raised when a function cannot be declared to a model. Also a `ValueError`, as in google-adk."""
 
 
 def declare(name: str, description: str, arguments: Sequence[Argument]) -> types.FunctionDeclaration:
     """Return a function's declaration.
 
-    Types become Gemini's `Schema`, which knows less than JSON schema does: titles, tuples' single items and the like are lost. A type
-    that refers to itself cannot be written so; then the whole declaration is JSON schema.
+    Types become Gemini's `Schema`, which is less expressive than JSON schema: titles, the types of a tuple's items and the like are
+    lost. `Schema` cannot express recursive types; with one of these, the whole declaration is JSON schema.
 
     Args:
         name: the function's name.
-        description: what the model reads; the docstring, its `Args:` section included.
-        arguments: what the model fills in.
+        description: the text for the model: the docstring with its `Args:` section.
+        arguments: the arguments that the model supplies.
 
     Raises:
-        ToolDeclarationError: an argument has a type that no JSON can stand for.
+        ToolDeclarationError: an argument's type cannot be expressed as JSON.
     """
     declaration = types.FunctionDeclaration(name=name, description=description or None)
     if not arguments:
@@ -68,7 +68,7 @@ def _json_schema(name: str, argument: Argument) -> dict[str, Any]:
         schema = TypeAdapter(argument.annotation).json_schema()
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         raise ToolDeclarationError(
-            f"The tool {name}() cannot be offered to a model: no JSON can stand for its parameter {argument.name!r} of type "
+            f"The tool {name}() cannot be declared to a model: JSON cannot express its parameter {argument.name!r} of type "
             f"{inspect.formatannotation(argument.annotation)}. Use str, int, float, bool, list, dict, Literal, an Enum or a pydantic "
             f"model. ({str(error).splitlines()[0]})"
         ) from error
@@ -84,15 +84,15 @@ def _add_default(schema: dict[str, Any], default: Any) -> None:
     try:
         schema["default"] = to_jsonable_python(default)
     except (PydanticSerializationError, UnicodeDecodeError):
-        return  # a default that only the function understands is none of the model's business
+        return  # the model needs no default that is not JSON
 
 
 class _RefersToItselfError(Exception):
-    """A type contains itself."""
+    """Raised when a type refers to itself."""
 
 
 def _schema(json: dict[str, Any], definitions: dict[str, Any], inside: tuple[str, ...]) -> types.Schema:
-    """Turn JSON schema into Gemini's; `inside` are the definitions that this one is part of."""
+    """Convert JSON schema to Gemini's schema; `inside` are the names of the enclosing definitions."""
     if "$ref" in json:
         reference = json["$ref"].rpartition("/")[2]
         if reference in inside:
@@ -124,7 +124,7 @@ def _add_choices(schema: types.Schema, json: dict[str, Any], inner: Callable[[di
     if values and all(isinstance(value, str) for value in values):
         schema.type, schema.enum = types.Type.STRING, values
     elif values:
-        # Gemini's enums are texts; numbers can only be told.
+        # Gemini's enums are strings; other values can only be described.
         schema.description = " ".join(filter(None, (schema.description, f"One of: {', '.join(map(str, values))}.")))
     choices = [choice for choice in json.get("anyOf", json.get("oneOf", ())) if choice.get("type") != "null"]
     if len(choices) < len(json.get("anyOf", ())):

@@ -1,4 +1,4 @@
-"""What a function's signature says to a tool: what the model fills in, and where the context goes."""
+"""Function signatures of tools: the arguments from the model, and the parameter for the context."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEY
 
 
 class UnfitArgumentError(Exception):
-    """The model gave an argument that its type cannot be built from."""
+    """Raised when a model's argument does not match the parameter's type."""
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A parameter that the model fills in.
+    """A parameter that the model supplies.
 
     Attributes:
-        name: its name.
-        annotation: its type, resolved from a string if it was one; Any if there is none that can be resolved.
+        name: the parameter's name.
+        annotation: its type, resolved if it is a string; Any if missing or unresolvable.
         default: its default, or `REQUIRED`.
     """
 
@@ -43,11 +43,15 @@ class Argument:
 
     @property
     def is_mandatory(self) -> bool:
-        """Whether the function cannot be called without it."""
+        """Whether the function requires it."""
         return self.default is _EMPTY
 
     def build(self, value: Any) -> Any:
-        """Return the value with the pydantic models in its type built from their JSON."""
+        """Return the value with its pydantic models constructed from JSON.
+
+        Raises:
+            UnfitArgumentError: the value does not match; the message says where and why.
+        """
         if self._adapter is None:
             return value
         try:
@@ -63,12 +67,12 @@ class Argument:
 
 
 class FunctionSignature:
-    """The parameters of a function, a method, a partial or a callable object, sorted by who fills them in.
+    """The parameters of a function, method, partial or callable object, divided into arguments and contexts.
 
-    The context's parameter is one that is annotated as a context (also in a string, also Optional), or called `tool_context`.
+    A parameter receives the context if it is annotated as a context, also as a string or Optional, or is named `tool_context`.
 
     Attributes:
-        arguments: what the model fills in, in order; `*args` and `**kwargs` are nobody's.
+        arguments: the parameters that the model supplies, in order, without `*args` and `**kwargs`.
     """
 
     def __init__(self, func: Callable[..., Any]) -> None:
@@ -82,26 +86,26 @@ class FunctionSignature:
         ]
 
     def missing(self, args: Mapping[str, Any]) -> list[str]:
-        """Return the names of the mandatory arguments that are not given."""
+        """Return the names of missing mandatory arguments."""
         return [argument.name for argument in self.arguments if argument.is_mandatory and argument.name not in args]
 
     def build(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments the function knows, pydantic models built from their JSON.
+        """Return the function's arguments, with pydantic models constructed from JSON.
 
         Args:
-            args: as the model gave them.
+            args: the model's arguments; unknown ones are left out.
 
         Raises:
-            UnfitArgumentError: a value is no such model; says which and why.
+            UnfitArgumentError: an argument does not match; the message says which and why.
         """
         return {argument.name: argument.build(args[argument.name]) for argument in self.arguments if argument.name in args}
 
     def bind(self, built: Mapping[str, Any], context: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Return how to call the function.
+        """Return the positional and keyword arguments of the call.
 
         Args:
-            built: from `build`; names the function does not know are left out.
-            context: for the context's parameter.
+            built: the result of `build`; unknown names are left out.
+            context: the value of the context's parameter.
         """
         known = {argument.name for argument in self.arguments}
         values = {name: value for name, value in built.items() if name in known} | dict.fromkeys(self._contexts, context)
@@ -110,7 +114,7 @@ class FunctionSignature:
 
 
 def arguments_of(model: type[BaseModel]) -> list[Argument]:
-    """Return a pydantic model's fields as arguments that a model (the other kind) fills in."""
+    """Return a pydantic model's fields as arguments that a language model supplies."""
     return [
         Argument(
             field.alias or name,
@@ -122,10 +126,10 @@ def arguments_of(model: type[BaseModel]) -> list[Argument]:
 
 
 def signature_of(func: Callable[..., Any]) -> FunctionSignature:
-    """Return the signature of a function; worked out once, since an agent's functions become tools anew at every turn."""
+    """Return the cached signature of a function, as an agent's functions become new tools at every model call."""
     try:
         return _cached_signature(func)
-    except TypeError:  # a callable object that cannot be hashed
+    except TypeError:  # an unhashable callable object
         return FunctionSignature(func)
 
 
@@ -140,7 +144,7 @@ def wrapped_function(func: Callable[..., Any]) -> Any:
 
 
 def _resolved(func: Callable[..., Any], parameter: inspect.Parameter) -> inspect.Parameter:
-    """Evaluate a string annotation; each by itself, since one that only type checkers can see must not spoil the others."""
+    """Evaluate a string annotation. Each is evaluated separately, as one under `TYPE_CHECKING` must not affect the others."""
     annotation = parameter.annotation
     if annotation is _EMPTY:
         return parameter.replace(annotation=Any)
@@ -151,7 +155,7 @@ def _resolved(func: Callable[..., Any], parameter: inspect.Parameter) -> inspect
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     try:
         return parameter.replace(annotation=typing.get_type_hints(holder, dict(names), dict(closure), include_extras=True)["it"])
-    except Exception:  # evaluating what somebody wrote may raise anything
+    except Exception:  # evaluating an arbitrary annotation may raise anything
         return parameter
 
 

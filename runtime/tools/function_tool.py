@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class FunctionTool(BaseTool):
-    """Lets a model call a function; sync ones run off the event loop's thread.
+    """Lets a model call a function. Sync functions run on a worker thread.
 
-    The model sees the function's name, its docstring and its parameters with their types. The parameter annotated as `ToolContext` (or
-    called `tool_context`) is not shown to it and is given the context.
+    The model receives the function's name, docstring, and parameters with their types. A parameter annotated as `ToolContext`, or named
+    `tool_context`, is hidden from the model and receives the context.
 
     Attributes:
-        func: the function, sync or async, or an object that can be called.
+        func: a sync or async function, or a callable object.
 
     Args:
         func: see above.
-        require_confirmation: a person must approve each call; or a function of the same arguments that says whether one must.
+        require_confirmation: whether the user must approve each call, or a function of the same arguments that returns this.
     """
 
     def __init__(self, func: Callable[..., Any], *, require_confirmation: bool | Callable[..., bool] = False) -> None:
@@ -43,9 +43,9 @@ class FunctionTool(BaseTool):
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         try:
             declaration = _cached_declaration(self.func, self.name, self.description)
-        except TypeError:  # a callable object that cannot be hashed
+        except TypeError:  # an unhashable callable object
             declaration = _cached_declaration.__wrapped__(self.func, self.name, self.description)
-        # A copy that may be changed, as far down as the list of parameters; a deep one at every turn costs 40 µs.
+        # A copy whose dict of parameters may be changed: deep copies at every model call are slow.
         parameters = declaration.parameters
         return copy_unchecked(
             declaration, parameters=parameters and copy_unchecked(parameters, properties=dict(parameters.properties or {}))
@@ -54,8 +54,8 @@ class FunctionTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Call the function; see `BaseTool.run_async`.
 
-        What the model did wrong (arguments that are missing or do not fit) is told to it in a dict with `error`, so that it can try
-        again. So is that a person has yet to approve the call, or refused it.
+        Missing and invalid arguments are reported to the model in a dict with `error`, so that it can try again. So is a call that the
+        user has not yet approved, or rejected.
         """
         signature = signature_of(self.func)
         if missing := signature.missing(args):
@@ -70,7 +70,7 @@ class FunctionTool(BaseTool):
         return await _call(self.func, built, tool_context)
 
     async def _ask_for_confirmation(self, built: dict[str, Any], tool_context: ToolContext) -> str | None:
-        """Return why the call may not go on, after asking a person if nobody has; None if it may."""
+        """Return why the call must not run, after requesting confirmation if necessary; None if it may run."""
         required = self._require_confirmation
         if callable(required):
             required = await _call(required, built, tool_context)
@@ -100,7 +100,7 @@ def _cached_declaration(func: Callable[..., Any], name: str, description: str) -
 
 
 def _description(inner: Any) -> str:
-    # An object's class may leave it to its `__call__`; a plain function's `__call__` says only "Call self as a function."
+    # A callable object may document only its `__call__`; a plain function's `__call__` says only "Call self as a function."
     doc = inner.__doc__ if inspect.isroutine(inner) else inner.__doc__ or inner.__call__.__doc__
     return _cleaned(doc or "")
 

@@ -1,4 +1,4 @@
-"""A question to the user with given answers."""
+"""The tool that asks the user to choose one of several options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini's own web search."""
+"""Gemini's built-in web search."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class GoogleSearchTool(BaseTool):
-    """Lets a Gemini model search the web by itself: nothing runs here, and what it found is in its answer's `grounding_metadata`."""
+    """Lets a Gemini model search the web. The search runs on Google's server; the answer's `grounding_metadata` has the results."""
 
     def __init__(self) -> None:
         super().__init__(name="google_search", description="Searches the web.")
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Put the search into a request; see `BaseTool.process_llm_request`."""
+        """Enable the search in a request; see `BaseTool.process_llm_request`."""
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(google_search=types.GoogleSearch())]
 
 

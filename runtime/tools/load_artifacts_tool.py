@@ -1,4 +1,4 @@
-"""Lets a model read the files of the session."""
+"""The tool with which a model reads the session's files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/csv"
 
 
 class LoadArtifactsTool(BaseTool):
-    """Tells the model which files there are; those it asks for are part of its next request only, not of the session."""
+    """Lists the files for the model; requested files become part of its next request only, not of the session."""
 
     def __init__(self) -> None:
         super().__init__(name="load_artifacts", description=_DESCRIPTION)
@@ -30,14 +30,14 @@ class LoadArtifactsTool(BaseTool):
         return types.FunctionDeclaration(name=self.name, description=self.description, parameters=parameters)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Note which files the model wants to see; see `BaseTool.run_async`."""
+        """Return the requested names, which the next request reads from the response; see `BaseTool.run_async`."""
         names = args.get("artifact_names", [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             return {"error": "`artifact_names` must be a list of file names. Try again."}
         return {"artifact_names": names, "status": "The files are shown once. To see them again, call load_artifacts again."}
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Offer the tool, say which files there are, and show those just asked for; see `BaseTool.process_llm_request`."""
+        """Add the tool, the list of files, and the files just requested; see `BaseTool.process_llm_request`."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         known = await tool_context.list_artifacts()
         if not known:
@@ -53,7 +53,7 @@ class LoadArtifactsTool(BaseTool):
 
 
 def _asked_for(request: LlmRequest) -> list[str]:
-    """Return the names in the response that the conversation ends with."""
+    """Return the file names in the response at the end of the conversation."""
     parts = (request.contents[-1].parts if request.contents else None) or []
     responses = [part.function_response for part in parts if part.function_response]
     asked = [(response.response or {}).get("artifact_names") for response in responses if response.name == "load_artifacts"]
@@ -61,7 +61,7 @@ def _asked_for(request: LlmRequest) -> list[str]:
 
 
 async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list[types.Part]:
-    # Only what is listed: the name comes from a model. Models like to drop the prefix.
+    # Listed files only, as the name comes from a model. Models tend to drop the prefix.
     listed = next((candidate for candidate in (name, f"user:{name}") if candidate in known), None)
     part = await tool_context.load_artifact(listed) if listed is not None else None
     if part is None:
@@ -70,7 +70,7 @@ async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list
 
 
 def _as_models_take_it(part: types.Part) -> types.Part:
-    """Return a part that every model takes: texts as text, and of bytes that no model knows only what they are."""
+    """Return a part that every model accepts: text as text, and a description in place of unsupported bytes."""
     blob = part.inline_data
     if blob is None or blob.data is None:
         return part

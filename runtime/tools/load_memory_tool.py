@@ -1,4 +1,4 @@
-"""Lets a model search what is remembered of the user."""
+"""The tool with which a model searches the user's memories."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _INSTRUCTION = "You remember earlier conversations with the user. Where they may
 
 
 class LoadMemoryResponse(BaseModel):
-    """What is remembered.
+    """The found memories.
 
     Attributes:
-        memories: the best first.
+        memories: the found entries, best first.
     """
 
     memories: list[MemoryEntry] = Field(default_factory=list)
@@ -36,13 +36,13 @@ async def load_memory(query: str, tool_context: ToolContext) -> LoadMemoryRespon
 
 
 class LoadMemoryTool(FunctionTool):
-    """`load_memory` that also tells the model that it has a memory."""
+    """`load_memory` with an instruction that tells the model about its memory."""
 
     def __init__(self) -> None:
         super().__init__(load_memory)
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Put the tool and an instruction into a request; see `BaseTool.process_llm_request`."""
+        """Add the tool and its instruction to a request; see `BaseTool.process_llm_request`."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         llm_request.append_instructions([_INSTRUCTION])
 

@@ -1,4 +1,4 @@
-"""A function whose answer comes later."""
+"""A function whose answer is given later."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _NOTE = "This takes long. What it returns at first is only a receipt: do not cal
 
 
 class LongRunningFunctionTool(FunctionTool):
-    """A tool that only starts something; a function response from outside brings the answer (seed: resume).
+    """A tool that only starts something; the answer is a later function response from outside.
 
     Args:
-        func: returns a receipt for the model, or None.
+        func: a function that returns a receipt for the model, or None.
     """
 
     def __init__(self, func: Callable[..., Any]) -> None:

@@ -1,4 +1,4 @@
-"""The shape an agent's answer is to have."""
+"""Validation of answers against an agent's `output_schema`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from runtime.errors.known_error import KnownError
 
 
 class OutputSchemaError(KnownError, ValueError):
-    """The model's answer does not have the shape that `output_schema` asks for."""
+    """Raised when a model's answer does not match the `output_schema`."""
 
 
 def shaped(schema: Any, text: str) -> Any:
-    """Return an answer as JSON values of the shape it is to have.
+    """Return an answer as JSON values, validated against a schema.
 
     Args:
-        schema: a pydantic model class or another type; of a schema dict or `types.Schema` only that the answer is JSON is checked.
+        schema: a pydantic model class or another type. With a schema dict or `types.Schema`, the answer only has to be JSON.
         text: the answer.
 
     Raises:
-        OutputSchemaError: it has another shape; the text says where.
+        OutputSchemaError: the answer does not match; the message says where.
     """
     try:
         if schema is None or isinstance(schema, (dict, types.Schema)):

@@ -1,4 +1,4 @@
-"""Tells a model, unasked, what is remembered of the user."""
+"""The tool that adds the user's memories to each request."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ logger = logging.getLogger(__name__)
 
 
 class PreloadMemoryTool(BaseTool):
-    """Searches the memory for the user's message and adds what it finds to the instruction; models cannot call it.
+    """Searches the memory for the user's message and adds the results to the instruction; models cannot call it.
 
-    A memory service that fails is logged and keeps no agent from answering.
+    An error of the memory service is logged and does not prevent the model call.
     """
 
     def __init__(self) -> None:
         super().__init__(name="preload_memory", description="Tells the model what is remembered of the user.")
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Add what is remembered; see `BaseTool.process_llm_request`."""
+        """Add the memories to a request; see `BaseTool.process_llm_request`."""
         message = tool_context.user_content
         query = " ".join(part.text for part in (message.parts if message else None) or [] if part.text)
         if not query:

@@ -1,4 +1,4 @@
-"""What a tool is annotated to return."""
+"""JSON schemas of the values that tools return."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from runtime.tools.function_tool import FunctionTool
 
 
 def response_schema(tool: BaseTool) -> dict[str, Any] | None:
-    """Return what a tool's function is annotated to return, as JSON schema; None where that says nothing: `dict`, `Any`, no annotation.
+    """Return the JSON schema of a function tool's return annotation; None for `dict`, `Any` or no annotation.
 
     Args:
-        tool: any; only functions tell.
+        tool: any tool; None is returned for those that are not functions.
     """
     if not isinstance(tool, FunctionTool):
         return None
     schema: dict[str, Any] = {}
-    with contextlib.suppress(Exception):  # an annotation can be anything; then nothing is known
+    with contextlib.suppress(Exception):  # an annotation can be anything
         func = wrapped_function(tool.func)
         hints = typing.get_type_hints(func if hasattr(func, "__annotations__") else type(func).__call__)
         schema = TypeAdapter(hints["return"]).json_schema()

@@ -1,4 +1,4 @@
-"""How a model answers in a given shape while it has tools: models cannot do both at once, so the answer is a call too."""
+"""Structured answers of agents with tools: models do not support both at once, so the answer is a function call too."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ _INSTRUCTION = (
 
 
 class SetModelResponseTool(BaseTool):
-    """Takes the final answer of an agent that has an `output_schema` and tools.
+    """Receives the final answer of an agent that has an `output_schema` and tools.
 
     Args:
-        output_schema: the shape of the answer. A pydantic model's fields are the arguments; of anything else there is one, `response`.
+        output_schema: the type of the answer. A pydantic model's fields become the arguments; any other type has the single argument
+            `response`.
     """
 
     def __init__(self, output_schema: Any) -> None:
@@ -55,13 +56,13 @@ class SetModelResponseTool(BaseTool):
         return declaration
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Take the answer; one of another shape is reported back to the model. See `BaseTool.run_async`."""
+        """Validate the answer; a mismatch is reported to the model. See `BaseTool.run_async`."""
         try:
             return {"result": shaped(self.output_schema, json.dumps(args if self._has_fields else args.get("response")))}
         except OutputSchemaError as error:
             return {"error": f"The answer does not have the form it must have: {error}. Try again."}
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Offer the tool and say that the answer goes there; see `BaseTool.process_llm_request`."""
+        """Add the tool and the instruction to answer with it; see `BaseTool.process_llm_request`."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         llm_request.append_instructions([_INSTRUCTION])

@@ -1,4 +1,4 @@
-"""Handing over to another agent."""
+"""The tool with which a model transfers to another agent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def transfer_to_agent(agent_name: str, tool_context: ToolContext) -> None:
 
 
 class TransferToAgentTool(FunctionTool):
-    """`transfer_to_agent` that tells the model which agents there are.
+    """`transfer_to_agent` with the names of the available agents in its declaration.
 
     Args:
-        agent_names: the agents to choose from.
+        agent_names: the available agents.
     """
 
     def __init__(self, agent_names: list[str]) -> None:
@@ -38,7 +38,7 @@ class TransferToAgentTool(FunctionTool):
         return declaration
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Hand over; an agent that is not among those to choose from is reported back to the model."""
+        """Transfer; the name of an unavailable agent is reported to the model."""
         name = args.get("agent_name")
         if name is not None and name not in self._agent_names:
             return {"error": f"There is no agent {name!r} to hand over to. Choose one of: {', '.join(self._agent_names)}."}

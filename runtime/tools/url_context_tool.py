@@ -1,4 +1,4 @@
-"""Gemini's own way to read web pages."""
+"""Gemini's built-in reading of web pages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class UrlContextTool(BaseTool):
-    """Lets a Gemini model read the pages that the conversation names: nothing runs here."""
+    """Lets a Gemini model read the web pages named in the conversation. The pages are read by Google's server."""
 
     def __init__(self) -> None:
         super().__init__(name="url_context", description="Reads web pages.")
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Put the reader into a request; see `BaseTool.process_llm_request`."""
+        """Enable the reader in a request; see `BaseTool.process_llm_request`."""
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(url_context=types.UrlContext())]
 
 

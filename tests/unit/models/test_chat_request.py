@@ -62,7 +62,7 @@ def test_calls_without_an_id_are_paired_by_name_and_order() -> None:
 
 
 def test_a_result_without_a_call_is_refused() -> None:
-    with pytest.raises(LlmError, match="without a call"):
+    with pytest.raises(LlmError, match="without its call"):
         messages(content("user", returned("f", 1)))
 
 

@@ -39,7 +39,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a request for a credential": ({"actions": {"requested_auth_configs": {"c": {"a": float("nan")}}}}, r"requested_auth_configs\['c'\]"),
     "a newer writer's field": ({"mood": {"a": float("nan")}}, r"mood\['a'\].*nan"),
-    "a newer writer's action": ({"actions": {"sound": {"a": object()}}}, r"sound\['a'\].*no JSON value"),
+    "a newer writer's action": ({"actions": {"sound": {"a": object()}}}, r"sound\['a'\].*not a JSON value"),
     "a time": ({"timestamp": float("nan")}, "timestamp.*nan"),
     "no text": ({"content": types.Content(parts=[types.Part(text="bad\udcff")])}, r"content.parts\[0\].text.*half a surrogate pair"),
     "a file's name in a response": (

@@ -53,7 +53,12 @@ async def test_what_cannot_become_json_is_refused_with_its_place(service: Any) -
     async with service() as sessions:
         within_itself: list[Any] = []
         within_itself.append(within_itself)
-        refused = ((object(), "no JSON value"), (float("nan"), "no JSON number"), (b"\xff", "artifact"), (within_itself, "nested deeper"))
+        refused = (
+            (object(), "not a JSON value"),
+            (float("nan"), "not a JSON number"),
+            (b"\xff", "artifact"),
+            (within_itself, "nested deeper"),
+        )
         for value, why in refused:
             runner = runner_for(_caller(partial(_deep, value)), sessions)
             with pytest.raises(UnstorableValueError, match=rf"function_response\.response\['deep'\]\[0\].*{why}"):

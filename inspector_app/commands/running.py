@@ -26,8 +26,8 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import KnownError, NotFoundError, ResumeError, StorageError
 from runtime.events import Event
+from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, invocations
-from runtime.history.turns import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService

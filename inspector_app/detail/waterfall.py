@@ -15,13 +15,13 @@ from typing import Literal
 
 from inspector_app.presentation.event_summary import describe, failure_of
 from runtime.events.event import Event
-from runtime.events.kinds import CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL, REQUEST_TOOLS
+from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS
 
 BarKind = Literal["agent", "model", "tool", "wait"]
 
 MODEL = "model"  # label of the row with an agent's model calls
 
-_ASKS = {CONFIRMATION_TOOL: "confirmation", CREDENTIAL_TOOL: "credential", INPUT_TOOL: "input"}
+_ASKS = {CONFIRMATION_CALL: "confirmation", CREDENTIAL_CALL: "credential", INPUT_CALL: "input"}
 _CUT_SHARE = 0.06  # share of the width given to a shortened pause
 _LONG_PAUSE = 5.0  # seconds; shorter pauses are never shortened
 _LONGEST_WORK = 600.0  # seconds; a longer gap is a pause even within a call, because the work was probably interrupted
@@ -213,7 +213,7 @@ class _Waterfall:
                 bar = Bar("model", begin, event.timestamp, index, index, tokens or describe(event).kind, failed)
                 self._row(event.author, branch, MODEL).bars.append(bar)
             for call in event.get_function_calls():
-                waits = call.name in REQUEST_TOOLS or (call.id or "") in (event.long_running_tool_ids or ())
+                waits = call.name in REQUEST_CALLS or (call.id or "") in (event.long_running_tool_ids or ())
                 row = self._row(event.author, branch, _ASKS.get(call.name or "", call.name or "?"))
                 self._open[call.id or f"{index} {call.name}"] = (row, index, event.timestamp, waits)
         self._seen.append((branch, event.timestamp))

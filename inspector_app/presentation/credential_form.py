@@ -9,7 +9,7 @@ from google.genai import types
 
 from inspector_app.presentation.form_fields import FormField
 from runtime.events.event import Event
-from runtime.history.turns import CREDENTIAL_CALL
+from runtime.events.marks import CREDENTIAL_CALL
 
 SECRET_KEYS = frozenset(
     {

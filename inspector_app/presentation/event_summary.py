@@ -12,20 +12,8 @@ from google.genai import types
 
 from inspector_app.presentation.values import preview, visible
 from runtime.events import Event
-from runtime.events.kinds import (
-    CONFIRMATION_TOOL,
-    CREDENTIAL_TOOL,
-    INPUT_TOOL,
-    REQUEST_TOOLS,
-    TRANSFER_TOOL,
-    Kind,
-    asks_a_person,
-    kind_of,
-    text_of,
-    text_of_content,
-    tokens_of,
-)
-from runtime.history.turns import CALLED_WITHOUT_RESULT
+from runtime.events.kinds import Kind, asks_a_person, kind_of, text_of, text_of_content, tokens_of
+from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS, TRANSFER_CALL
 
 __all__ = [
     "ICONS",
@@ -105,7 +93,7 @@ def describe(event: Event) -> Presentation:
 
 def is_answer_to_person(response: types.FunctionResponse) -> bool:
     """Return whether this response is a person's answer to one of the runtime's own requests (confirmation, credential, input)."""
-    return response.name in REQUEST_TOOLS
+    return response.name in REQUEST_CALLS
 
 
 def writer_name(event: Event) -> str:
@@ -146,7 +134,7 @@ def _calls(kind: Kind, event: Event, calls: list[types.FunctionCall]) -> Present
     return _present(kind, "   ‖   ".join(texts) + (f"   ·   {said}" if said else ""), icon=icon)
 
 
-_REQUEST_ICONS = {CONFIRMATION_TOOL: "hand", CREDENTIAL_TOOL: "key", INPUT_TOOL: "keyboard"}
+_REQUEST_ICONS = {CONFIRMATION_CALL: "hand", CREDENTIAL_CALL: "key", INPUT_CALL: "keyboard"}
 
 
 def _call(call: types.FunctionCall) -> str:
@@ -168,19 +156,19 @@ def signature(name: str | None, args: dict[str, Any] | None) -> str:
 
 def _request(call: types.FunctionCall) -> str:
     args = call.args or {}
-    if call.name == CONFIRMATION_TOOL:
+    if call.name == CONFIRMATION_CALL:
         original = args.get("originalFunctionCall")
         if isinstance(original, dict):
             inner = original.get("args")
             return f"asks to confirm {signature(str(original.get('name')), inner if isinstance(inner, dict) else None)}"
         return "asks to confirm a tool call"
-    if call.name == CREDENTIAL_TOOL:
+    if call.name == CREDENTIAL_CALL:
         return "asks for a credential"
     return f"asks: {args.get('message') or 'input'}"
 
 
 def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]) -> Presentation:
-    if all(response.name == TRANSFER_TOOL for response in responses) and not is_failure(event):
+    if all(response.name == TRANSFER_CALL for response in responses) and not is_failure(event):
         return _present(kind, f"transfer → {event.actions.transfer_to_agent or 'done'}")
     if kind == "waiting":
         return _present(kind, "   ·   ".join(f"{response.name} waits for an answer" for response in responses), "warn")
@@ -216,9 +204,9 @@ def _response(response: types.FunctionResponse, asking: bool) -> str:
     answer = response.response or {}
     if asking:
         return f"{name} waits for an answer"
-    if response.name == CONFIRMATION_TOOL and isinstance(answer.get("confirmed"), bool):
+    if response.name == CONFIRMATION_CALL and isinstance(answer.get("confirmed"), bool):
         return "confirmed" if answer["confirmed"] else "rejected"
-    if response.name == CREDENTIAL_TOOL:
+    if response.name == CREDENTIAL_CALL:
         return "credential given"
     failure = failure_of(response)
     if failure is not None:

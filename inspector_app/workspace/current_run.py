@@ -32,8 +32,8 @@ from runtime.debugger.request_recorder import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
+from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
-from runtime.history.turns import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.sessions.session import SessionKey
 
 StepKind = Literal["over", "into", "out"]

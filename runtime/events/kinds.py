@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from google.genai import types
 
 from runtime.events.event import Event
+from runtime.events.marks import REQUEST_CALLS, TRANSFER_CALL
 
 Kind = Literal[
     "user input",
@@ -28,12 +29,6 @@ Kind = Literal[
     "empty",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-TRANSFER_TOOL = "transfer_to_agent"
-CONFIRMATION_TOOL = "adk_request_confirmation"
-CREDENTIAL_TOOL = "adk_request_credential"
-INPUT_TOOL = "adk_request_input"
-REQUEST_TOOLS = frozenset({CONFIRMATION_TOOL, CREDENTIAL_TOOL, INPUT_TOOL})
 
 
 def kind_of(event: Event) -> Kind:
@@ -88,13 +83,13 @@ def tokens_of(event: Event) -> int:
 
 
 def _kind_of_calls(calls: list[types.FunctionCall]) -> Kind:
-    if all(call.name == TRANSFER_TOOL for call in calls):
+    if all(call.name == TRANSFER_CALL for call in calls):
         return "transfer"
-    return "waiting" if calls[0].name in REQUEST_TOOLS else "tool call"
+    return "waiting" if calls[0].name in REQUEST_CALLS else "tool call"
 
 
 def _kind_of_responses(event: Event, responses: list[types.FunctionResponse]) -> Kind:
-    if all(response.name == TRANSFER_TOOL for response in responses):
+    if all(response.name == TRANSFER_CALL for response in responses):
         return "transfer"
     if all(asks_a_person(event, response) for response in responses):
         return "waiting"

@@ -1,4 +1,4 @@
-"""The keys that this runtime sets in an event's `custom_metadata`."""
+"""The names that give an event a meaning: keys in its `custom_metadata`, and function calls that are not the model's own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ PROGRESS = "inspector_progress"  # ids of long-running calls whose response only
 REPLAYED = "inspector_replayed"  # in a re-run, the id of the recorded event that was repeated without calling a model or tool
 RESUMED = "inspector_resumed"  # on the first event that a resumed run commits: `temp:` values of the interrupted run end there
 CALLBACK = "inspector_callback"  # the agent callback whose output the event carries (resumable apps): a resume does not call it again
+CALLED_WITHOUT_RESULT = "inspector_called_without_result"  # ids of long-running calls whose tool returned nothing: not to be run again
+UNREADABLE = "inspector_unreadable"  # columns of an old row that could not be read, with the reason and the content (bytes as Base64)
+MOVED_ACTIONS = "inspector_unknown_actions"  # actions of a converted event that google-adk refuses in `actions`
 TEMP_GONE = "inspector_temp_gone"  # among an event's recorded `temp:` keys if the event carries `RESUMED`
 
 # On a checkpoint that a resumed custom agent yielded again before any new work. The agent passed over finished steps to get there,
 # so the checkpoint must not move it back when the run is resumed another time.
 REPLAYED_CHECKPOINT = "inspector_replayed_checkpoint"
+
+TRANSFER_CALL = "transfer_to_agent"
+SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer in the agent's output schema
+CONFIRMATION_CALL = "adk_request_confirmation"
+CREDENTIAL_CALL = "adk_request_credential"
+INPUT_CALL = "adk_request_input"
+REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL})  # calls that ask a person; models never see them
 
 SYSTEM = "system"  # author of manual changes to a session
 

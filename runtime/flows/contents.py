@@ -11,9 +11,9 @@ from google.genai import types
 from pydantic import BaseModel
 
 from runtime.events.event import Event
+from runtime.events.marks import REQUEST_CALLS
 from runtime.flows.summaries import with_summaries
 from runtime.history.rewound import without_rewound
-from runtime.history.turns import REQUEST_CALLS
 from runtime.sessions.state import independent
 from runtime.support.unchecked import construct_unchecked, copy_unchecked
 

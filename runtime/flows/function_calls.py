@@ -20,9 +20,9 @@ from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
+from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.flows.turn_agent import TurnAgent
-from runtime.history.turns import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.sessions.state import independent
 from runtime.support.calling import first_answer
 from runtime.support.ids import new_function_call_id

@@ -15,8 +15,7 @@ from google.genai import types
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
-from runtime.events.kinds import REQUEST_TOOLS
-from runtime.events.marks import is_progress, is_state_edit
+from runtime.events.marks import REQUEST_CALLS, is_progress, is_state_edit
 from runtime.sessions.state import scope_of
 
 
@@ -117,6 +116,6 @@ def alterable(event: Event) -> Literal["answer", "result"] | None:
 
 def is_said(event: Event) -> bool:
     """Return whether an event is an agent's text or calls, and neither a result nor a request to a person."""
-    if event.get_function_responses() or any(call.name in REQUEST_TOOLS for call in event.get_function_calls()):
+    if event.get_function_responses() or any(call.name in REQUEST_CALLS for call in event.get_function_calls()):
         return False
     return bool((event.content and event.content.parts) or event.error_code)

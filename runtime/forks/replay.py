@@ -17,9 +17,8 @@ from runtime.contexts.hooks import NoResult
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.kinds import kind_of
-from runtime.events.marks import EDITED, REPLAYED, RESUMED
+from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED, RESUMED
 from runtime.forks.recording import Recording, alterable, is_said
-from runtime.history.turns import CALLED_WITHOUT_RESULT
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.state import scope_of

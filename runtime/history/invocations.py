@@ -10,9 +10,9 @@ from typing import Any, Literal
 from google.genai import types
 
 from runtime.events.event import Event
-from runtime.events.marks import is_progress, is_state_edit
+from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, is_progress, is_state_edit
 from runtime.history.checkpoints import read_checkpoints
-from runtime.history.turns import CONFIRMATION_CALL, CREDENTIAL_CALL, requested_call_id, without_request
+from runtime.history.turns import requested_call_id, without_request
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]

@@ -10,23 +10,8 @@ from typing import Any
 from google.genai import types
 
 from runtime.events.event import Event
-from runtime.events.marks import is_replayed_checkpoint, is_state_edit
+from runtime.events.marks import CALLED_WITHOUT_RESULT, REQUEST_CALLS, SET_ANSWER_CALL, is_replayed_checkpoint, is_state_edit
 from runtime.history.agent_tree import AgentTree
-
-CONFIRMATION_CALL = "adk_request_confirmation"
-
-
-CREDENTIAL_CALL = "adk_request_credential"
-
-
-REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, "adk_request_input"})  # calls that ask a person; models never see them
-
-
-SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer in the agent's output schema
-
-
-# Key in an event's custom_metadata: ids of long-running calls whose tool ran and returned nothing, so that it is not run again.
-CALLED_WITHOUT_RESULT = "inspector_called_without_result"
 
 
 def events_of_call(agent: AgentTree, events: Iterable[Event], branch: str | None) -> list[Event]:

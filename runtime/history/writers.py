@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runtime.events.event import Event
-from runtime.events.kinds import REQUEST_TOOLS
+from runtime.events.marks import REQUEST_CALLS
 from runtime.history.agent_tree import AgentTree
 from runtime.history.placeholders import keys_in
 from runtime.history.state_at import History
@@ -74,7 +74,7 @@ def write_by(event: Event, key: SessionKey, after: Any) -> Write:
         key: the event's session.
         after: the value it wrote.
     """
-    tools = tuple(dict.fromkeys(one.name or "?" for one in event.get_function_responses() if one.name not in REQUEST_TOOLS))
+    tools = tuple(dict.fromkeys(one.name or "?" for one in event.get_function_responses() if one.name not in REQUEST_CALLS))
     return Write(key, event.id, event.author, event.branch, tools, event.invocation_id, event.timestamp, None, after, known=False)
 
 

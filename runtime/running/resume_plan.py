@@ -15,9 +15,10 @@ from runtime.agents.loop_agent import LoopAgent
 from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent
 from runtime.events.event import Event
+from runtime.events.marks import REQUEST_CALLS
 from runtime.history.checkpoints import Checkpoints, read_checkpoints
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.history.turns import REQUEST_CALLS, events_of_call, read_turn, requested_call_id, transferred_to
+from runtime.history.turns import events_of_call, read_turn, requested_call_id, transferred_to
 from runtime.running.tree_changes import has_tool, misfits, tree_changes
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.events.event import Event
-from runtime.events.kinds import REQUEST_TOOLS, TRANSFER_TOOL, text_of
+from runtime.events.kinds import text_of
+from runtime.events.marks import REQUEST_CALLS, TRANSFER_CALL
 from runtime.history.invocations import Status, invocations
 from runtime.history.rewound import without_rewound
 from runtime.history.state_at import History
@@ -137,4 +138,4 @@ def _shared(events: Sequence[Event]) -> list[str]:
 def _tools(events: Sequence[Event]) -> dict[str, int]:
     """Return how often each tool returned, without requests to a person and transfers: these have no effects outside the session."""
     names = (response.name or "?" for event in events for response in event.get_function_responses())
-    return dict(Counter(name for name in names if name not in REQUEST_TOOLS and name != TRANSFER_TOOL))
+    return dict(Counter(name for name in names if name not in REQUEST_CALLS and name != TRANSFER_CALL))

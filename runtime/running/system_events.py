@@ -13,9 +13,8 @@ from google.genai import types
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CANCELLED, EDITED, PROGRESS, SYSTEM, is_state_edit
+from runtime.events.marks import CALLED_WITHOUT_RESULT, CANCELLED, EDITED, PROGRESS, REQUEST_CALLS, SYSTEM, is_state_edit
 from runtime.history.rewound import without_rewound
-from runtime.history.turns import CALLED_WITHOUT_RESULT, REQUEST_CALLS
 from runtime.sessions.state import State, same_value, storable
 
 CANCELLED_TEXT = "cancelled: the run was stopped before this call had a result"

@@ -17,9 +17,8 @@ from runtime.agents.loop_agent import LoopAgent, LoopAgentState
 from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
 from runtime.events.event import Event
-from runtime.events.marks import CALLBACK
+from runtime.events.marks import CALLBACK, SET_ANSWER_CALL, TRANSFER_CALL
 from runtime.history.checkpoints import Checkpoints
-from runtime.history.turns import SET_ANSWER_CALL
 from runtime.tools.base_tool import BaseTool
 
 _STATES: dict[type[BaseAgent], type[BaseAgentState]] = {
@@ -27,7 +26,7 @@ _STATES: dict[type[BaseAgent], type[BaseAgentState]] = {
     LoopAgent: LoopAgentState,
     ParallelAgent: BaseAgentState,
 }
-_OWN_TOOLS = {"transfer_to_agent", SET_ANSWER_CALL}
+_OWN_TOOLS = {TRANSFER_CALL, SET_ANSWER_CALL}
 
 
 def tree_changes(events: Sequence[Event], found: Checkpoints, root: BaseAgent) -> list[str]:

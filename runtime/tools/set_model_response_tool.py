@@ -10,7 +10,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from runtime.contexts.tool_context import ToolContext
-from runtime.history.turns import SET_ANSWER_CALL
+from runtime.events.marks import SET_ANSWER_CALL
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import Argument, arguments_of

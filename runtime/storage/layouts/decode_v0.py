@@ -8,14 +8,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from runtime.events.event import Event
+from runtime.events.marks import UNREADABLE
 from runtime.storage.layouts.column_values import read_time, to_epoch
 from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.storage.layouts.pickled_actions import read_actions
 from runtime.storage.layouts.unpickle import UnpickleError
-
-# Key in an event's custom_metadata: the columns that could not be read, with the reason and the content (bytes as Base64).
-UNREADABLE = "inspector_unreadable"
 
 _TEXTS = ("author", "branch", "error_code", "error_message")
 _FLAGS = ("partial", "turn_complete", "interrupted")

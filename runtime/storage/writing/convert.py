@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.errors.storage_error import StorageError
+from runtime.events.marks import MOVED_ACTIONS
 from runtime.storage.connections.database_url import database_url, named_file, shown_url
 from runtime.storage.layouts.column_values import as_text, load_json_object, read_time, to_micros
 from runtime.storage.layouts.commit_record import Run, record_all_shared, record_events_of_others
@@ -18,8 +19,6 @@ from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.database import Database
-
-MOVED = "inspector_unknown_actions"  # key in an event's custom_metadata for fields of `actions` that google-adk refuses
 
 _ACTIONS = {
     "skip_summarization",
@@ -144,7 +143,9 @@ class _Writer:
         self._done.sessions = len(sessions)
         notes = [self._layout.note] if self._layout.note else []
         if moved:
-            notes.append(f"{moved} events had unknown actions, which google-adk would refuse; they are now in custom_metadata.{MOVED}.")
+            notes.append(
+                f"{moved} events had unknown actions, which google-adk would refuse; they are now in custom_metadata.{MOVED_ACTIONS}."
+            )
         if orphans:
             notes.append(f"{orphans} events belong to no session and were left out.")
         self._done.notes = notes
@@ -236,7 +237,9 @@ def move_unknown_actions(data: Row) -> bool:
         for name in unknown:
             del actions[name]
         metadata = data.pop("customMetadata", None) or data.get("custom_metadata") or {}
-        data["custom_metadata"] = {**metadata, MOVED: unknown} if isinstance(metadata, dict) else {"": metadata, MOVED: unknown}
+        data["custom_metadata"] = (
+            {**metadata, MOVED_ACTIONS: unknown} if isinstance(metadata, dict) else {"": metadata, MOVED_ACTIONS: unknown}
+        )
     return bool(unknown)
 
 

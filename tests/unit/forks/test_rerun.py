@@ -14,13 +14,12 @@ from google.genai import types
 
 from runtime.agents import BaseAgent, CallbackContext, LlmAgent, ParallelAgent, SequentialAgent, ToolContext
 from runtime.events import Event
-from runtime.events.marks import EDITED, REPLAYED, is_progress
+from runtime.events.marks import EDITED, REPLAYED, REQUEST_CALLS, is_progress
 from runtime.forks.fork import Cut, fork_into
 from runtime.forks.recording import RecordingError, alterable, is_said, recording_until
 from runtime.forks.replay import Replay
 from runtime.forks.rerun import Rerun
 from runtime.history.in_memory import history_in_memory
-from runtime.history.turns import REQUEST_CALLS
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.models.scripted_llm import ScriptedLlm, last_message_text

@@ -12,7 +12,7 @@ import pytest
 
 from runtime.apps import App, ResumabilityConfig
 from runtime.events import Event
-from runtime.history.turns import CONFIRMATION_CALL
+from runtime.events.marks import CONFIRMATION_CALL
 from runtime.runners import Runner
 from runtime.sessions import InMemorySessionService
 from tests.agent_specs import build_agent, message, shown

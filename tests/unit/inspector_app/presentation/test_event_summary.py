@@ -7,8 +7,8 @@ from google.genai import types
 
 from inspector_app.presentation.event_summary import ICONS, SUMMARY_LIMIT, describe, failure_of, short_id, tokens_of
 from runtime.events import Event, EventActions, EventCompaction
+from runtime.events.marks import CALLED_WITHOUT_RESULT
 from runtime.events.tool_confirmation import ToolConfirmation
-from runtime.history.turns import CALLED_WITHOUT_RESULT
 from tests.fixture_paths import fixtures_dir
 
 

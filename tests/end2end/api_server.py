@@ -20,7 +20,7 @@ JSON = {"Content-Type": "application/json"}
 
 @dataclass
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: dict[str, str]
@@ -50,7 +50,7 @@ class ApiServer:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-        """Send a request; a body that is no string goes as JSON. `Host` in `headers` replaces the one that is sent."""
+        """Send a request; a body other than a string is sent as JSON. `Host` in `headers` replaces the default one."""
         connection = self.connect()
         headers = dict(headers or {})
         connection.putrequest(method, path, skip_host="Host" in headers, skip_accept_encoding=True)
@@ -67,7 +67,7 @@ class ApiServer:
         return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, text)
 
     def stop(self, number: int = signal.SIGINT) -> int:
-        """End the process as a person would, and return its status."""
+        """End the process with Ctrl+C and return its exit status."""
         self.process.send_signal(number)
         return self.process.wait(60)
 

@@ -1,4 +1,4 @@
-"""Real `agent-inspector` processes, as a script would start them."""
+"""Real `agent-inspector` processes, started as by a script."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def agent_inspector(*arguments: str, delay: float = 0.0) -> subprocess.Completed
 
 
 def answer(*arguments: str) -> Any:
-    """Return what a reading subcommand answers, as JSON."""
+    """Return a reading subcommand's output, as JSON."""
     done = agent_inspector(*arguments, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
@@ -39,12 +39,12 @@ def lines(output: str) -> list[dict[str, Any]]:
 
 
 def run_and_kill(events: int, *arguments: str, delay: float) -> None:
-    """Start `agent-inspector`, let it print so many events, and kill it with SIGKILL.
+    """Start `agent-inspector`, read a number of events, and kill it with SIGKILL.
 
     Args:
         events: how many lines to read first.
-        arguments: with `--json`.
-        delay: seconds the agents wait before each answer; the process is killed while it waits, or a moment before.
+        arguments: the command line, with `--json`.
+        delay: seconds that the agents wait before each answer; the process is killed during a wait or just before it.
     """
     command = [sys.executable, "-m", "inspector_app", *arguments]
     process = subprocess.Popen(command, env=environment(delay), stdout=subprocess.PIPE, text=True)

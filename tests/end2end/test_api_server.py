@@ -1,4 +1,4 @@
-"""`agent-inspector api_server`: google-adk's endpoints, and who may use them (seed: resume; seed-readings, "Server")."""
+"""`agent-inspector api_server`: google-adk's endpoints, and access to them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def sessions(server: ApiServer, request: pytest.FixtureRequest) -> str:
 
 
 def body(sessions: str, **more: object) -> dict[str, object]:
-    """Return a body as the seed has it."""
+    """Return a request body with all documented fields."""
     return {"app_name": "my_resumable_agent", "user_id": sessions.split("/")[4], "session_id": "s_abc", **more}
 
 
@@ -105,7 +105,7 @@ def message(text: str) -> dict[str, object]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the sentence that the server does not start with."""
+    """Start the server with options it rejects, and return its error message."""
     assert main(["api_server", *arguments]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -115,7 +115,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def wait_until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not holds():
-        assert time.monotonic() < end, "it did not come to that"
+        assert time.monotonic() < end, "timed out"
         time.sleep(0.02)
 
 
@@ -158,7 +158,7 @@ class TestSessions:
             ("GET", "/run", None, 405, "Method Not Allowed"),
         ],
     )
-    def test_what_cannot_be_done_says_why(
+    def test_an_impossible_request_says_why(
         self, server: ApiServer, sessions: str, method: str, path: str, sent: object, status: int, says: str
     ) -> None:
         answer = server.ask(method, path.format(sessions=sessions), sent)
@@ -167,7 +167,7 @@ class TestSessions:
 
 
 class TestRunning:
-    def test_run_answers_with_all_events(self, server: ApiServer, sessions: str) -> None:
+    def test_run_responds_with_all_events(self, server: ApiServer, sessions: str) -> None:
         camel = {"appName": "my_resumable_agent", "userId": sessions.split("/")[4], "sessionId": "s_abc"}
         answer = server.ask("POST", "/run", {**camel, "newMessage": message("go"), "stateDelta": {"given": 1}})
         assert answer.status == 200
@@ -184,8 +184,8 @@ class TestRunning:
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert answer.events == server.ask("GET", f"{sessions}/s_abc").json["events"][1:]
 
-    def test_the_seeds_body_resumes_what_failed(self, server: ApiServer, sessions: str) -> None:
-        """resume, "Reanudar un flujo de trabajo detenido": no new_message, the invocation's id."""
+    def test_the_documented_body_resumes_a_failed_invocation(self, server: ApiServer, sessions: str) -> None:
+        """The specification's request to resume: no new_message, only the invocation's id."""
         *before, failed = server.ask("POST", "/run_sse", body(sessions, new_message=message("fail once"))).events
         assert failed["error"] == "RuntimeError: broken"
         assert failed["error_details"]["error_type"] == "RuntimeError"
@@ -198,7 +198,7 @@ class TestRunning:
         assert (again.status, "is finished" in again.json["detail"]) == (400, True)
 
     @pytest.mark.parametrize("with_invocation", [True, False])
-    def test_a_function_response_resumes_what_waits(self, server: ApiServer, with_invocation: bool) -> None:
+    def test_a_function_response_resumes_a_paused_invocation(self, server: ApiServer, with_invocation: bool) -> None:
         key = {"appName": "waits", "userId": "u", "sessionId": f"s{with_invocation}"}
         server.ask("POST", f"/apps/waits/users/u/sessions/s{with_invocation}", {})
         call, pending = server.ask("POST", "/run_sse", {**key, "newMessage": message("go")}).events
@@ -215,7 +215,7 @@ class TestRunning:
         assert (answer.status, answer.json) == (500, {"detail": "RuntimeError: broken"})
         assert len(server.ask("GET", f"{sessions}/s_abc").json["events"]) == 3
 
-    def test_the_seeds_trailing_comma_is_pointed_at(self, server: ApiServer) -> None:
+    def test_a_trailing_comma_is_reported_with_its_place(self, server: ApiServer) -> None:
         sent = (
             '{\n   "app_name": "my_resumable_agent",\n   "user_id": "u_123",\n   "session_id": "s_abc",\n'
             '   "invocation_id": "invocation-123",\n }'
@@ -248,11 +248,11 @@ class TestRunning:
         assert answer.status == status
         assert says in json.dumps(answer.json["detail"])
 
-    def test_another_type_of_body_is_refused(self, server: ApiServer, sessions: str) -> None:
+    def test_another_content_type_is_rejected(self, server: ApiServer, sessions: str) -> None:
         answer = server.ask("POST", "/run", body(sessions, new_message=message("go")), {"Content-Type": "text/plain"})
         assert (answer.status, "application/json" in answer.text) == (422, True)
 
-    def test_a_session_runs_once_at_a_time(self, server: ApiServer, sessions: str) -> None:
+    def test_a_session_has_one_active_run_at_a_time(self, server: ApiServer, sessions: str) -> None:
         first = server.connect()
         first.request("POST", "/run_sse", json.dumps(body(sessions, new_message=message("wait"))), {"Content-Type": "application/json"})
         stream = first.getresponse()
@@ -267,7 +267,7 @@ class TestRunning:
         assert marks.read_text("utf-8") == "cleaned up"
         wait_until(lambda: server.ask("POST", "/run", body(sessions, new_message=message("go"))).status == 200)
 
-    def test_a_client_of_run_that_goes_away_stops_the_agent(self, server: ApiServer, sessions: str) -> None:
+    def test_a_disconnecting_client_stops_the_agent(self, server: ApiServer, sessions: str) -> None:
         connection = server.connect()
         connection.request("POST", "/run", json.dumps(body(sessions, new_message=message("wait"))), {"Content-Type": "application/json"})
         wait_until(lambda: len(server.ask("GET", f"{sessions}/s_abc").json["events"]) == 2)
@@ -276,21 +276,21 @@ class TestRunning:
 
 
 class TestWhoMayAsk:
-    """pitfalls, "A local server": Host and Origin on every method, a token for what a page could send, no CORS."""
+    """Host and Origin are checked for every method; a request that a page could send needs a token; no CORS."""
 
     @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "[::2]:8000", "", "]["])
     @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
-    def test_another_host_is_refused(self, server: ApiServer, method: str, host: str) -> None:
+    def test_another_host_is_rejected(self, server: ApiServer, method: str, host: str) -> None:
         answer = server.ask(method, "/list-apps", headers={"Host": host})
         assert answer.status == 403
 
     @pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1", "[::1]:{port}", "LOCALHOST:9000"])
-    def test_every_name_of_this_machine_will_do(self, server: ApiServer, host: str) -> None:
+    def test_every_loopback_name_is_accepted(self, server: ApiServer, host: str) -> None:
         assert server.ask("GET", "/list-apps", headers={"Host": host.format(port=server.port)}).status == 200
 
     @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE", "OPTIONS"])
     @pytest.mark.parametrize("origin", [ORIGIN, "null", "http://localhost:1", "https://localhost:{port}"])
-    def test_pages_of_other_origins_are_refused_token_or_not(self, server: ApiServer, method: str, origin: str) -> None:
+    def test_pages_of_other_origins_are_rejected_with_or_without_a_token(self, server: ApiServer, method: str, origin: str) -> None:
         headers = {"Origin": origin.format(port=server.port), "Authorization": f"Bearer {server.token}"}
         answer = server.ask(method, "/list-apps", headers=headers)
         assert answer.status == 403
@@ -306,16 +306,16 @@ class TestWhoMayAsk:
         ],
         ids=str,
     )
-    def test_what_a_page_could_send_needs_the_token(self, server: ApiServer, headers: dict[str, str]) -> None:
+    def test_a_request_that_a_page_could_send_needs_the_token(self, server: ApiServer, headers: dict[str, str]) -> None:
         headers = {name: value.format(port=server.port) for name, value in headers.items()}
         assert server.ask("GET", "/list-apps", headers=headers).status == 401
         assert server.ask("GET", "/list-apps", headers={**headers, "Authorization": "Bearer wrong"}).status == 401
         assert server.ask("GET", "/list-apps", headers={**headers, "Authorization": f"Bearer {server.token}"}).status == 200
 
-    def test_an_address_that_a_person_typed_needs_none(self, server: ApiServer) -> None:
+    def test_an_address_typed_by_a_person_needs_no_token(self, server: ApiServer) -> None:
         assert server.ask("GET", "/list-apps", headers={"Sec-Fetch-Site": "none"}).status == 200
 
-    def test_other_addresses_are_not_served(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_other_addresses_are_rejected(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "cannot listen on 0.0.0.0" in refused(capsys, str(write_agents(tmp_path)), "--host", "0.0.0.0")
 
 
@@ -348,12 +348,12 @@ class TestStartAndEnd:
             connection.close()
             assert second.stop(signal.SIGTERM) == -signal.SIGTERM
 
-    def test_a_port_that_is_taken(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_port_in_use_is_reported(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             said = refused(capsys, str(write_agents(tmp_path)), "--port", str(taken.getsockname()[1]))
         assert "Choose another with --port" in said
 
     @pytest.mark.parametrize(("folder", "says"), [("nowhere", "There is no folder"), ("no_agent", "has no agent")])
-    def test_a_folder_without_agents(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, says: str) -> None:
+    def test_a_folder_without_agents_is_reported(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, says: str) -> None:
         write_agents(tmp_path)
         assert says in refused(capsys, str(tmp_path / folder))

@@ -1,4 +1,4 @@
-"""The benchmarks still run; what they measure is no test."""
+"""The benchmarks still run. Their figures are not tested."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_browsing_benchmark_runs_small() -> None:
     assert "| the list filtered |" in done.stdout
 
 
-def test_the_windows_benchmarks_run_small() -> None:
+def test_the_window_benchmarks_run_small() -> None:
     for module, *arguments, expected in (
         ("bench.stream", "--events", "3000", "--seconds", "1", "limit: bare table, each 100 ms: loop gap p99, ms"),
         ("bench.memory", "--events", "2000", "--pieces", "2000", "2,000 streamed, MB at every tenth"),

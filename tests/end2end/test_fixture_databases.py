@@ -1,4 +1,4 @@
-"""The command line's answers on every database of the v1 layout and of adk web's that the real google-adk wrote."""
+"""The command line's output for every google-adk database of the v1 layout and of adk web."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def databases() -> list[Any]:
 
 
 @pytest.mark.parametrize("entry", databases())
-def test_sessions_events_state_and_invocations(entry: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_events_state_and_invocations_of_every_fixture(entry: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     folder = fixtures_dir() / "open"
     database = str(folder / entry["file"])
     expected = json.loads((folder / entry["expected"]).read_text("utf-8"))["sessions"]
@@ -42,7 +42,7 @@ def test_sessions_events_state_and_invocations(entry: dict[str, Any], capsys: py
     statuses = []
     for session in expected:
         which = ("--app", session["app_name"], "--user", session["user_id"], "--session", session["id"])
-        # google-adk answers in the order of its clock, we in the order of commits: the same events.
+        # google-adk sorts by time, we sort by commit: the same events.
         assert {event["id"] for event in lines("events", *which)} == {event["id"] for event in session["events"]}
         (state,) = lines("state", *which)
         stored = {key: value for key, value in session["state"].items() if not key.startswith("temp:")}

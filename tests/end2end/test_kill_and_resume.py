@@ -1,4 +1,4 @@
-"""A run is killed with SIGKILL between its steps, and resumed by another process."""
+"""A run is killed with SIGKILL between its steps and resumed by another process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDER = ("run", ORDERS, "--message", "40 boxes of A4 paper", "--session", "s1", 
 
 
 def work_in(events: list[dict[str, Any]]) -> list[Any]:
-    """Return what was said, called and changed, in order; a resumed custom agent may repeat its checkpoints, never its work."""
+    """Return texts, calls and changes in order. A resumed custom agent may repeat its checkpoints, never its work."""
     texts = [
         (event["author"], [{k: v for k, v in part.items() if k == "text"} or sorted(part) for part in event["content"]["parts"]])
         for event in events
@@ -44,7 +44,7 @@ def whole_story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_killed_story_is_finished_by_resume(whole_story: Path, tmp_path: Path, kills: int) -> None:
     whole = stored_events(whole_story, STORY_SESSION)
     printed = len(whole) - 1  # the user's message is not printed
-    # The last events follow one another too fast to be killed in between.
+    # The last events follow each other too fast for a kill in between.
     place = (1, 4, 9, 14, printed - 5)[kills] if kills < 5 else random.Random(kills).randrange(1, printed - 4)
     database = tmp_path / "story.db"
 
@@ -69,12 +69,12 @@ def test_a_killed_story_is_finished_by_resume(whole_story: Path, tmp_path: Path,
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("kills", range(count(quick=2, full=60)))
-def test_a_story_that_is_killed_twice(whole_story: Path, tmp_path: Path, kills: int) -> None:
+def test_a_story_killed_twice_is_finished_by_resume(whole_story: Path, tmp_path: Path, kills: int) -> None:
     database = tmp_path / "story.db"
     printed = len(stored_events(whole_story, STORY_SESSION)) - 1
     chance = random.Random(kills)
     first, second = ((3, 5), (printed - 6, 1))[kills] if kills < 2 else (chance.randrange(1, printed - 4), 0)
-    # A killed run may have committed a few events more than were read; those are not printed by the next one.
+    # A killed run may have committed a few more events than were read; the next run does not print those.
     second = second or chance.randrange(1, max(2, (printed - first) // 2))
     run_and_kill(first, *TELL, "--db", str(database), delay=0.1)
     run_and_kill(second, "resume", STORY, "--db", str(database), "--session", "s1", "--json", delay=0.1)
@@ -87,7 +87,7 @@ def test_a_story_that_is_killed_twice(whole_story: Path, tmp_path: Path, kills: 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("kills", range(count(quick=1, full=20)))
-def test_an_order_that_is_killed_twice_before_its_approval_and_once_after(tmp_path: Path, kills: int) -> None:
+def test_an_order_killed_before_and_after_its_approval_is_finished(tmp_path: Path, kills: int) -> None:
     chance = random.Random(kills)
     database = tmp_path / "order.db"
     resume = ("resume", ORDERS, "--db", str(database), "--session", "s1", "--json")
@@ -104,7 +104,7 @@ def test_an_order_that_is_killed_twice_before_its_approval_and_once_after(tmp_pa
     assert len(calls) == len(set(calls)) == 6
 
 
-def test_an_order_that_is_killed_then_approved(tmp_path: Path) -> None:
+def test_a_killed_order_can_be_approved(tmp_path: Path) -> None:
     whole, database = tmp_path / "whole.db", tmp_path / "order.db"
     assert agent_inspector(*ORDER, "--db", str(whole)).returncode == 3
     run_and_kill(4, *ORDER, "--db", str(database), delay=0.1)

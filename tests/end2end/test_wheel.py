@@ -1,4 +1,4 @@
-"""The wheel, away from the checkout: the console script runs and finds what belongs to it."""
+"""The wheel outside the checkout: the console script runs and finds its resources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.end2end.processes import ROOT, environment
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder that the wheel is installed in."""
+    """Return a folder with the wheel installed."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     for package in ("runtime", "inspector_app", "resources"):
         shutil.copytree(ROOT / package, source / package)
@@ -33,7 +33,7 @@ def run(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProc
     return subprocess.run([sys.executable, script, *arguments], cwd=cwd, env=variables, capture_output=True, text=True, timeout=60)
 
 
-def test_everything_in_resources_is_in_it_and_nothing_else(installed: Path) -> None:
+def test_the_wheel_contains_all_resources_and_nothing_else(installed: Path) -> None:
     def files(root: Path) -> set[str]:
         return {
             str(path.relative_to(root)) for path in (root / "resources").rglob("*") if path.is_file() and "__pycache__" not in path.parts
@@ -43,13 +43,13 @@ def test_everything_in_resources_is_in_it_and_nothing_else(installed: Path) -> N
     assert {"story", "orders"} <= {path.name for path in (installed / "resources" / "samples").iterdir()}
 
 
-def test_its_sample_runs(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_sample_runs(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "run", str(installed / "resources" / "samples" / "orders"), "--message", "2 desk lamps", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "finished: order_desk reached its end" in done.stdout
 
 
-def test_its_window_is_drawn_with_its_own_style(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_window_uses_its_style(installed: Path, tmp_path: Path) -> None:
     story = str(installed / "resources" / "samples" / "story")
     done = run(installed, story, "--screenshot", "window.png", "--theme", "dark", "--size", "1100x760", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Random commands on random agent trees, agents as tools included: nothing is lost, doubled or stuck, and every `finally` runs."""
+"""Random commands on random agent trees, including agents as tools, lose, repeat and block no event, and every `finally` block runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TREES = st.recursive(
 
 
 class Leaf(BaseAgent):
-    """Says some lines, and notes that it began and that its `finally` ran."""
+    """Yields some lines, and records its start and its `finally` block."""
 
     journal: Any
     lines: int
@@ -57,12 +57,12 @@ class Leaf(BaseAgent):
             if self.fails:
                 raise RuntimeError(f"{self.name} fails")
         finally:
-            self.journal.append(("ended", self.name))  # first: a stop that comes while this waits cuts it short, as anywhere in asyncio
+            self.journal.append(("ended", self.name))  # first, because a stop during the await below cuts it short, as anywhere in asyncio
             await asyncio.sleep(0)
 
 
 def build(spec: Spec, journal: list[tuple[str, str]], numbers: Any) -> BaseAgent:
-    """Build a fresh tree; agents note in `journal` what began and ended."""
+    """Build a new tree; its agents record their starts and ends in `journal`."""
     kind, name = spec[0], f"{spec[0]}_{next(numbers)}"
 
     async def works(step: int) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def build(spec: Spec, journal: list[tuple[str, str]], numbers: Any) -> BaseAgent
         calls = [["works", {"step": step}] for step in range(spec[1])]
         return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": calls}, "done"] if calls else ["done"]), tools=[works])
     below = [build(sub, journal, numbers) for sub in spec[1]]
-    if kind == "asks":  # all of them at once, as tools
+    if kind == "asks":  # all of them in parallel, as tools
         calls = [[helper.name, {"request": "x"}] for helper in below]
         return LlmAgent(name=name, model=ScriptedLlm(replies=[{"calls": calls}, "done"]), tools=[AgentTool(helper) for helper in below])
     if kind == "transfer":
@@ -91,24 +91,24 @@ def build(spec: Spec, journal: list[tuple[str, str]], numbers: Any) -> BaseAgent
 
 
 def told(events: list[Event]) -> dict[tuple[str, str | None], list[Any]]:
-    """Return what each agent did on each branch, in order."""
+    """Return each agent's events on each branch, in order."""
     by_agent: dict[tuple[str, str | None], list[Any]] = defaultdict(list)
     for event in events:
         calls = [(call.name, call.args) for call in event.get_function_calls()]
-        results = len(event.get_function_responses())  # whose comes first, of tools that run at once, is a matter of time
+        results = len(event.get_function_responses())  # the order of parallel tools' results depends on timing
         texts = [part.text for part in (event.content.parts if event.content else None) or [] if part.text]
         by_agent[event.author, event.branch].append((kind_of(event), calls, results, texts))
     return by_agent
 
 
 def _common(one: list[Any], other: list[Any]) -> bool:
-    """Return whether one list begins with the other."""
+    """Return whether one list starts with the other."""
     length = min(len(one), len(other))
     return one[:length] == other[:length]
 
 
 class ToolAgentEvents(BasePlugin):
-    """Notes what agents do that run as tools."""
+    """Records the events of agents that run as tools."""
 
     def __init__(self) -> None:
         super().__init__("inner_events")
@@ -173,7 +173,7 @@ class DebuggerMachine(RuleBasedStateMachine):
     def clear_breakpoints(self) -> None:
         self.debugger.breakpoints.clear()
 
-    # No preconditions on what is held: in which order cancelled branches end is not the same each time, and Hypothesis wants it to be.
+    # No preconditions on holds: the order in which cancelled branches end varies, and Hypothesis requires it to be stable.
     @rule(how=st.sampled_from(["args", "result", "fail", "answer", "reset"]))
     def intercept(self, how: str) -> None:
         call = self.call()
@@ -242,7 +242,7 @@ class DebuggerMachine(RuleBasedStateMachine):
             service = self.run.runner.session_service
             found = self.loop.run_until_complete(service.list_sessions(app_name=self.run.runner.app_name, user_id="u")).sessions
             if not found:
-                return  # stopped before it began
+                return  # stopped before it started
         session = self.loop.run_until_complete(stored(self.run.runner))
         self.check_committed(session.events)
         for what in {name for _, name in self.journal}:
@@ -260,7 +260,7 @@ class DebuggerMachine(RuleBasedStateMachine):
         self.compare(told([event for event, _ in self.run.inner]), self.expected_inner)
 
     def compare(self, found: dict[Any, list[Any]], expected: dict[Any, list[Any]]) -> None:
-        if self.fails:  # where the branches beside a failing one are cut off is a matter of time, in the undisturbed run, too
+        if self.fails:  # where branches parallel to a failing one are cut off depends on timing, in the undisturbed run, too
             assert all(_common(done, expected[key]) for key, done in found.items())
         elif self.was_stopped:
             assert all(expected[key][: len(done)] == done for key, done in found.items())

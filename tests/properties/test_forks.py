@@ -1,4 +1,4 @@
-"""A fork at any event of any session has the past that the session had, and changes nothing that any other session has or had."""
+"""A fork at any event of any session has the session's past up to there, and changes no other session's present or past."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.properties.test_history_of_a_database import Step, _play, deltas, ste
 
 
 class Place:
-    """Where sessions are kept, and how their past is read."""
+    """A session service, and the reader of its history."""
 
     def __init__(self, layout: str, folder: str) -> None:
         self._file = Path(folder) / "x.db"
@@ -49,7 +49,7 @@ class Place:
 
 
 def shown(past: History, count: int) -> list[str]:
-    """Return the state before and after each of the first events, by its text: True is not 1."""
+    """Return the state before and after each of the first events as text, so that True differs from 1."""
     return [
         repr([sorted(getattr(past.state_at(index), scope).items()) for scope in ("session", "user", "app", "temp")])
         for index in range(-1, count)
@@ -59,7 +59,7 @@ def shown(past: History, count: int) -> list[str]:
 @pytest.mark.parametrize("layout", ["in_memory", "v1", "sqlite"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=steps, data=st.data())
-def test_forks_at_any_event(layout: str, steps: list[Step], data: st.DataObject) -> None:
+def test_forks_at_any_event_keep_the_past(layout: str, steps: list[Step], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_check(Place(layout, folder), steps, data))
 
@@ -72,7 +72,7 @@ async def _check(place: Place, steps: list[Step], data: st.DataObject) -> None:
     async with place.service() as service:
         before = {key: shown(past, len(past)) for key in keys for past in [place.past(key)[0]]}
         parent = data.draw(st.sampled_from(keys))
-        for _ in range(3):  # the second and the third may be a fork's fork
+        for _ in range(3):  # the second and third may be forks of forks
             past, created = place.past(parent)
             index = data.draw(st.integers(-1, len(past) - 1))
             cut = Cut(at=past.events[index].id) if index >= 0 else Cut(before=past.events[0].id) if past.events else Cut()

@@ -1,4 +1,4 @@
-"""State at N is exact: whatever sessions do to each other's shared keys, it equals a plain replay of all commits."""
+"""The state at an event equals a plain replay of all commits, whatever sessions write to shared keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ steps = st.lists(st.tuples(st.sampled_from(["create", "append", "append", "appen
 
 
 class Replay:
-    """The plainest possible model: three dicts, and what each session saw after each of its commits."""
+    """The simplest model: three dicts, and each session's view after each of its commits."""
 
     def __init__(self) -> None:
         self.own: dict[tuple[str, str], dict[str, Any]] = {}
@@ -80,7 +80,7 @@ def test_state_at_equals_a_plain_replay(layout: str, steps: list[Step]) -> None:
 
 
 def _check_long(database: StoredDatabase, key: SessionKey, past: History) -> None:
-    """Read piece by piece, the past is the same."""
+    """Check that the history read in pieces is the same."""
     pages = database.pages(key)
     assert [pages.decode(row) for row in pages.rows(0, len(pages))] == list(past.events)
     long = database.long_history(key, pages)
@@ -98,7 +98,7 @@ def _check(history: History, replay: Replay, who: tuple[str, str]) -> None:
     for index, state in enumerate(replay.seen[who], start=-1):
         scoped = history.state_at(index)
         assert scoped.unknown == []
-        # By their text: True is not 1.
+        # As text, so that True differs from 1.
         assert repr(dict(sorted(scoped.merged().items()))) == repr(dict(sorted(state.items())))
     for index, event in enumerate(history.events):
         before = history.state_at(index - 1)

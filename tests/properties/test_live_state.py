@@ -1,4 +1,4 @@
-"""After every event of a run the state at that event, read from what is stored, is the state that the agents see."""
+"""After every event of a run, the stored state at that event is the state that the agents see."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ trees = st.recursive(
 
 
 class Says(BaseAgent):
-    """Yields an event for each of its deltas."""
+    """Yields one event per delta."""
 
     deltas: list[dict[str, Any]]
 
@@ -66,7 +66,7 @@ def agent_of(shape: Any, names: Iterator[int]) -> BaseAgent:
 
 
 def _caller(name: str, writes: list[dict[str, Any]]) -> LlmAgent:
-    """Return an agent whose tools, called in one turn, and callback write to the state, and whose answer does too."""
+    """Return an agent whose tools (called in one turn), callback and answer write to the state."""
 
     def write(number: int, tool_context: ToolContext) -> str:
         tool_context.state.update(writes[number])
@@ -91,7 +91,7 @@ class Watcher(BasePlugin):
 
 
 class Watched:
-    """A session whose past is compared with its present."""
+    """A session whose stored state is compared with the live state."""
 
     def __init__(self, shape: Any, service: BaseSessionService, file: Path | None) -> None:
         self._watcher = Watcher()
@@ -100,7 +100,7 @@ class Watched:
         self.runner = runner_for(agent_of(shape, itertools.count()), service, resumable=True, plugins=[self._watcher])
 
     async def run(self, at_most: int | None = None, **more: Any) -> None:
-        """Run, checking after every event; stop after `at_most`, as a kill would."""
+        """Run and check after every event; stop after `at_most` events, as a kill would."""
         count = 0
         stream = self.runner.run_async(user_id="u", session_id="s", **more)
         async for _ in stream:
@@ -124,7 +124,7 @@ class Watched:
         last = history.state_at(len(history) - 1)
         assert last.unknown == []
         assert _text(last.merged()) == _text(stored)
-        # What agents see: the same, and the temp: keys; of parallel agents another may have written and not yet yielded.
+        # Agents see the same and the temp: keys; a parallel agent may have written without having yielded yet.
         assert _text({**last.merged(), **last.temp}) == _text(self._watcher.ctx.shared.committed_state)
 
     def live(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Watched:
 
 
 def _text(state: dict[str, Any]) -> str:
-    """By their text: True is not 1."""
+    """Return the values as text, so that True differs from 1."""
     return repr(sorted(state.items()))
 
 
@@ -144,10 +144,10 @@ async def check(shape: Any, layout: str, file: Path, first: dict[str, Any], cut:
         await watched.run(at_most=cut, new_message=message("go"), state_delta={"user:a": "from the message"})
         session = await service.get_session(app_name="app", user_id="u", session_id="s")
         assert session is not None
-        # A new Runner, as another process would make it.
+        # A new Runner, as in another process.
         resumed = Watched(shape, service, None if layout == "in_memory" else file)
         await resumed.run(invocation_id=session.events[0].invocation_id)
-        if hasattr(resumed._watcher, "ctx"):  # else the first run had reached its end
+        if hasattr(resumed._watcher, "ctx"):  # otherwise the first run had ended
             assert _text(resumed.live()) == _text(resumed._watcher.ctx.shared.committed_state)
 
 

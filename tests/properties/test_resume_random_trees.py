@@ -1,4 +1,4 @@
-"""A run that was cut off anywhere, and resumed, ends as the uninterrupted one does; also when the resumed run is cut off too."""
+"""A run that is cut off anywhere and resumed ends like the uninterrupted run, even if the resumed run is cut off too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def trees(depth: int = 2) -> st.SearchStrategy[Any]:
 
 
 def spec_of(shape: Any, names: Iterator[int]) -> dict[str, Any]:
-    """Turn a shape into the fixtures' description of agents, names given by the way."""
+    """Turn a shape into the fixtures' description of agents, with generated names."""
     name = f"a{next(names)}"
     if isinstance(shape, tuple):
         kind, subs = shape[0], [spec_of(sub, names) for sub in shape[1]]
@@ -72,7 +72,7 @@ def _calls(tool: str, who: str | None = None) -> dict[str, Any]:
 
 
 class Attempt:
-    """Runs of one tree in one session, with a list of what its tools did to the world."""
+    """Runs of one tree in one session, with a list of its tools' side effects."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self.spec = spec
@@ -93,7 +93,7 @@ class Attempt:
             await self.service.append_event(session, event.model_copy(deep=True))
 
     async def run(self, *, at_most: int | None = None, **more: Any) -> None:
-        """Run until the end, or until so many events were committed, as a kill would."""
+        """Run to the end, or until a number of events are committed, as a kill would."""
         stream = self._runner().run_async(user_id="u", session_id="s", **more)
         count = 0
         async for _ in stream:
@@ -110,9 +110,9 @@ class Attempt:
 
 
 def work(events: list[Event]) -> list[str]:
-    """What was done, whatever the order of parallel branches.
+    """Return the effects of a run, independent of the order of parallel branches.
 
-    A step that a custom agent did and had not yet checkpointed is done again: its author's repeated lines count once.
+    A custom agent repeats a step without a checkpoint, so repeated lines of an author count once.
     """
     rows = [shown(event) for event in events if not is_replayed_checkpoint(event)]
     steps = {str(row) for row in rows if row.get("text", [""])[0] in STEPS}
@@ -142,5 +142,5 @@ async def check(shape: Any, cut: int, second_cut: int) -> None:
 @pytest.mark.sweep
 @settings(max_examples=sweep.count(150, 10_000), deadline=None)
 @given(trees(), st.integers(0, 60), st.integers(0, 20))
-def test_whatever_the_tree_and_the_cuts(shape: Any, cut: int, second_cut: int) -> None:
+def test_a_run_cut_anywhere_and_resumed_ends_like_the_whole_run(shape: Any, cut: int, second_cut: int) -> None:
     asyncio.run(check(shape, cut, second_cut))

@@ -1,4 +1,4 @@
-"""Whatever an event holds: every session service gives it back exactly, or refuses it before anything is written."""
+"""Every session service returns any event exactly as stored, or rejects it before anything is written."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SERVICES: dict[str, Callable[[Path], BaseSessionService]] = {
 @pytest.mark.sweep
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("name", SERVICES)
-def test_what_is_stored_reads_back_exactly_or_is_refused(name: str, tmp_path: Path) -> None:
+def test_an_event_is_stored_exactly_or_rejected(name: str, tmp_path: Path) -> None:
     service, outcomes = SERVICES[name](tmp_path), Counter[str]()
 
     @settings(
@@ -78,7 +78,7 @@ def test_what_is_stored_reads_back_exactly_or_is_refused(name: str, tmp_path: Pa
 
 
 async def _store(service: BaseSessionService, event: Event) -> str:
-    """Commit an event; check that it, or nothing at all, is there."""
+    """Commit an event and check that either the exact event or nothing is stored."""
     outcome, sent = "read back", event.model_copy(deep=True)
     session = await service.create_session(app_name="a", user_id="u")
     try:

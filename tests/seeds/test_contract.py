@@ -16,7 +16,7 @@ SERVICES = "conformance/clauses"
 PROMISES: dict[str, list[str]] = {
     "State at N is exact": [
         "unit/history/test_state_at.py::test_with_a_baseline_nothing_is_unknown",
-        "unit/history/test_state_at.py::test_without_a_baseline_only_what_is_certain_is_said",
+        "unit/history/test_state_at.py::test_without_a_baseline_uncertain_keys_are_unknown",
         "properties/test_history_of_a_database.py::test_state_at_equals_a_plain_replay",
     ],
     "Results of tools that returned": [f"{RESUME}/test_how_it_works.py::test_only_the_call_without_a_committed_result_runs_again"],
@@ -31,10 +31,10 @@ PROMISES: dict[str, list[str]] = {
         f"{RESUME}/test_how_it_works.py::test_a_parallel_inside_a_loop_loses_no_round",
         f"{RESUME}/test_waiting_calls.py::test_a_tool_that_returns_nothing_runs_once_and_goes_on_once_it_is_answered",
         "unit/resume/test_prefixes.py::test_resuming_after_a_prefix",
-        "properties/test_resume_random_trees.py::test_whatever_the_tree_and_the_cuts",
+        "properties/test_resume_random_trees.py::test_a_run_cut_anywhere_and_resumed_ends_like_the_whole_run",
     ],
     "Rewind restores what was there": [
-        "unit/rewind/test_rewind_async.py::test_state_is_what_it_was_also_keys_of_the_creation",
+        "unit/rewind/test_rewind_async.py::test_state_is_restored_including_keys_of_the_creation",
         f"{SERVICES}/append_event.py::none_is_a_value_and_removes_nothing",
     ],
     "An invocation that is finished stays finished": [f"{RESUME}/test_custom_agents.py::test_a_finished_story_yields_nothing_more"],
@@ -54,9 +54,9 @@ POINTS: dict[int, list[str]] = {
         "interop/docs_style/callbacks.py::lists_stop_at_the_first_answer",
     ],
     6: [
-        "unit/test_runner.py::test_what_it_is_made_of",
-        "unit/test_runner.py::test_the_in_memory_runner_has_a_name_of_its_own",
-        "unit/test_runner.py::test_a_session_is_made_only_where_that_is_wanted",
+        "unit/test_runner.py::test_a_runner_is_made_from_an_app_or_an_agent",
+        "unit/test_runner.py::test_the_in_memory_runner_has_a_default_app_name",
+        "unit/test_runner.py::test_a_session_is_created_only_if_enabled",
         f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_for_of_the_sync_run_stops_the_agent",
     ],
     7: [f"{RESUME}/test_resumable_app.py::test_the_app", "unit/compaction/test_compaction.py::test_half_a_configuration_is_refused"],
@@ -70,7 +70,7 @@ POINTS: dict[int, list[str]] = {
     ],
     9: ["unit/events/test_event.py::test_all_fields_are_stored", "seeds/events/test_common_examples.py::test_is_final_response"],
     10: [
-        "unit/test_runner.py::test_the_messages_delta_and_the_runs_metadata",
+        "unit/test_runner.py::test_message_state_delta_and_run_metadata_are_committed",
         "interop/docs_style/settings.py::too_many_model_calls",
         "interop/docs_style/settings.py::streaming",
     ],

@@ -30,7 +30,7 @@ DECISIONS: dict[str, list[str]] = {
     "[resume]": [
         f"{RESUME}/test_resumable_app.py::test_the_app",
         f"{RESUME}/test_resuming.py::test_run_async_with_an_invocation_id",
-        "end2end/test_api_server.py::test_the_seeds_body_resumes_what_failed",
+        "end2end/test_api_server.py::test_the_documented_body_resumes_a_failed_invocation",
         f"{SEEDS}/events/test_common_examples.py::test_each_example_reads_and_is_final_as_the_seed_says",
     ],
     "**StoryFlowAgent**": [
@@ -40,7 +40,7 @@ DECISIONS: dict[str, list[str]] = {
     # Runtime
     "A committed end-of-agent counts only if": [
         f"{RESUME}/test_custom_agents.py::test_it_resumes_from_every_event",
-        "properties/test_resume_random_trees.py::test_whatever_the_tree_and_the_cuts",
+        "properties/test_resume_random_trees.py::test_a_run_cut_anywhere_and_resumed_ends_like_the_whole_run",
     ],
     "Checkpoints that a resumed custom agent yields": [
         f"{RESUME}/test_custom_agents.py::test_a_second_kill_at_every_event_of_the_resumed_run_loses_and_repeats_nothing"
@@ -106,22 +106,22 @@ DECISIONS: dict[str, list[str]] = {
     "`is_final_response()`": [f"{SEEDS}/events/test_common_examples.py::test_is_final_response"],
     "Thread safety holds for the in-memory service": [f"{STATE}/test_append_event.py::test_threads_and_loops_lose_nothing"],
     # Inspector
-    "Kinds in the stream": ["unit/inspector_app/presentation/test_event_summary.py::test_each_kind_reads_as_in_the_drawing"],
+    "Kinds in the stream": ["unit/inspector_app/presentation/test_event_summary.py::test_each_kind_has_its_summary"],
     "Partials are increments": [
         "gui/stream/test_event_list_model.py::test_partials_grow_in_one_row_that_the_final_event_replaces",
         "gui/stream/test_event_list_model.py::test_a_partial_that_begins_with_all_the_text_before_replaces_it",
     ],
     "Held inside a step": ["gui/window/test_state_edits.py::test_what_a_held_agent_wrote_without_an_event_is_shown_apart"],
-    "Preflight of a custom agent without checkpoints": ["unit/resume/test_resume_plan.py::test_what_it_says"],
+    "Preflight of a custom agent without checkpoints": ["unit/resume/test_resume_plan.py::test_next_steps_are_described"],
     "`invocations`: an agent that returned early": [
         f"{RESUME}/test_custom_agents.py::test_an_agent_that_returned_early_without_its_end_is_interrupted",
-        "unit/history/test_invocations.py::test_the_last_invocations_status",
+        "unit/history/test_invocations.py::test_last_invocation_status_matches_the_manifest",
     ],
     # Server
     "`agent-inspector api_server DIR`": [
         "end2end/test_api_server.py::test_ctrl_c_stops_the_agents_and_a_new_server_resumes_them",
-        "end2end/test_api_server.py::test_the_seeds_trailing_comma_is_pointed_at",
-        "end2end/test_api_server.py::test_what_a_page_could_send_needs_the_token",
+        "end2end/test_api_server.py::test_a_trailing_comma_is_reported_with_its_place",
+        "end2end/test_api_server.py::test_a_request_that_a_page_could_send_needs_the_token",
     ],
 }
 """How a decision begins → the tests that show it."""

@@ -1,4 +1,4 @@
-"""`Runner.run_debug`: try an agent out in one line."""
+"""`Runner.run_debug`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def agent() -> LlmAgent:
     return LlmAgent(name="a", model=ScriptedLlm(replies=[Reply(calls=[("tell", {})], thought="hm"), "one", "two"]), tools=[tell])
 
 
-async def test_it_prints_what_is_said_and_returns_the_events(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_run_debug_prints_the_conversation_and_returns_the_events(capsys: pytest.CaptureFixture[str]) -> None:
     events = await InMemoryRunner(agent=agent()).run_debug(["hi", "again"])
     assert texts(events)[-2:] == ["one", "two"]
     assert capsys.readouterr().out == "user > hi\na > one\nuser > again\na > two\n"
 
 
-async def test_verbose_prints_calls_too_and_quiet_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_verbose_prints_calls_and_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     runner = InMemoryRunner(agent=agent())
     await runner.run_debug("hi", verbose=True)
     assert capsys.readouterr().out == 'user > hi\na > [thought] hm\na > [calls tell {}]\na > [tell returned {"result": "told"}]\na > one\n'

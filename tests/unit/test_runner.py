@@ -1,4 +1,4 @@
-"""How a Runner is made and asked (google-adk's public surface, 6, 7 and 10)."""
+"""Making a Runner and calling it, by google-adk's public names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def app() -> App:
     ],
     ids=["app", "app and name", "name and agent"],
 )
-def test_what_it_is_made_of(given: dict[str, Any], name: str) -> None:
+def test_a_runner_is_made_from_an_app_or_an_agent(given: dict[str, Any], name: str) -> None:
     runner = Runner(session_service=InMemorySessionService(), **given)
     assert (runner.app_name, runner.agent.name) == (name, "agent")
 
@@ -49,18 +49,18 @@ def test_what_it_is_made_of(given: dict[str, Any], name: str) -> None:
     [{}, {"app_name": "x"}, {"agent": agent()}, {"app": app(), "agent": agent()}, {"app": app(), "plugins": [BasePlugin("p")]}],
     ids=["nothing", "only a name", "only an agent", "app and agent", "app and plugins"],
 )
-def test_what_makes_no_runner(given: dict[str, Any]) -> None:
+def test_invalid_arguments_raise(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="app"):
         Runner(session_service=InMemorySessionService(), **given)
 
 
-def test_the_in_memory_runner_has_a_name_of_its_own() -> None:
+def test_the_in_memory_runner_has_a_default_app_name() -> None:
     assert InMemoryRunner(agent=agent()).app_name == "InMemoryRunner"
     assert InMemoryRunner(agent=agent(), app_name="mine").app_name == "mine"
     assert InMemoryRunner(app=app()).app_name == "shop"
 
 
-async def test_a_session_is_made_only_where_that_is_wanted() -> None:
+async def test_a_session_is_created_only_if_enabled() -> None:
     service = InMemorySessionService()
     key: dict[str, Any] = {"user_id": "u", "session_id": "s"}
     with pytest.raises(SessionNotFoundError, match="Session not found: s"):
@@ -70,7 +70,7 @@ async def test_a_session_is_made_only_where_that_is_wanted() -> None:
     assert await service.get_session(app_name="shop", **key) is not None
 
 
-async def test_the_messages_delta_and_the_runs_metadata() -> None:
+async def test_message_state_delta_and_run_metadata_are_committed() -> None:
     service = InMemorySessionService()
     runner = Runner(app=app(), session_service=service, auto_create_session=True)
     run = runner.run_async(
@@ -87,13 +87,13 @@ async def test_the_messages_delta_and_the_runs_metadata() -> None:
     assert session.events[0].actions.state_delta == session.state == {"k": 1, "user:k": 2}
 
 
-async def test_a_message_that_is_a_mere_text_is_refused_with_a_hint() -> None:
+async def test_a_plain_text_message_is_rejected_with_a_hint() -> None:
     runner = Runner(app=app(), session_service=InMemorySessionService(), auto_create_session=True)
     with pytest.raises(TypeError, match=r"new_message must be a types\.Content, such as types\.UserContent\('hello'\), not str"):
         await anext(runner.run_async(user_id="u", session_id="s", new_message="hello"))  # type: ignore[arg-type]
 
 
-async def test_a_message_without_parts_is_refused_and_nothing_is_stored() -> None:
+async def test_a_message_without_parts_is_rejected_and_nothing_is_stored() -> None:
     service = InMemorySessionService()
     runner = Runner(app=app(), session_service=service, auto_create_session=True)
     with pytest.raises(ValueError, match="no parts"):
@@ -103,7 +103,7 @@ async def test_a_message_without_parts_is_refused_and_nothing_is_stored() -> Non
     assert session.events == []
 
 
-async def test_an_agent_that_never_waits_lets_others_have_the_loop() -> None:
+async def test_an_agent_that_never_awaits_does_not_block_the_loop() -> None:
     class Gushing(BaseAgent):
         said: int = 0
 

@@ -1,4 +1,4 @@
-"""What the Runner does not do: decode what it does not need, keep what is over."""
+"""The Runner decodes only the events it needs, and releases ended runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def runner_on(service: BaseSessionService) -> Runner:
 
 
 async def first_event(runner: Runner, **what: Any) -> Event:
-    """Run up to the first event and close the run there."""
+    """Run to the first event and close the run."""
     run = runner.run_async(user_id="u", session_id="s", **what)
     event = await anext(run)
     await run.aclose()
@@ -62,7 +62,7 @@ async def test_a_resume_decodes_only_its_own_invocation(tmp_path: Path) -> None:
     assert len(decoded) == 2
 
 
-async def test_a_closed_run_is_gone_at_once() -> None:
+async def test_a_closed_run_is_released_at_once() -> None:
     held: list[weakref.ref[Session]] = []
 
     class Noting(InMemorySessionService):
@@ -77,6 +77,6 @@ async def test_a_closed_run_is_gone_at_once() -> None:
     gc.disable()
     try:
         await first_event(runner_on(service), new_message=MESSAGE)
-        assert held[0]() is None  # or the next run would copy the session's events
+        assert held[0]() is None  # otherwise the next run would copy the session's events
     finally:
         gc.enable()

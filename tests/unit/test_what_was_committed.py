@@ -1,4 +1,4 @@
-"""What was committed stays what it was, whatever agents, tools and callbacks do afterwards with the objects they were given."""
+"""Committed events do not change when agents, tools and callbacks later change the objects they were given."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runtime.models.scripted_llm import Reply, ScriptedLlm
 from tests.seeds.running import Recording, resume, run, runner_for, said, scripted, stored
 
 
-async def test_a_list_that_grows_in_place_has_its_own_length_in_each_event() -> None:
+async def test_a_list_changed_in_place_is_stored_separately_in_each_event() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(3):
             cart = ctx.session.state.get("cart", [])
@@ -34,7 +34,7 @@ async def test_a_list_that_grows_in_place_has_its_own_length_in_each_event() -> 
     assert [History(yielded, baseline={}).state_at(index).session for index in range(3)] == wanted
 
 
-async def test_a_value_changed_in_place_without_an_event_is_not_stored_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_value_changed_in_place_without_an_event_is_not_stored_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     def tool(tool_context: ToolContext) -> str:
         tool_context.state["cart"].append("unsaid")
         return "ok"
@@ -48,7 +48,7 @@ async def test_a_value_changed_in_place_without_an_event_is_not_stored_and_the_l
     assert "not stored: cart" in caplog.text
 
 
-async def test_a_value_changed_in_place_is_taken_back_with_the_event_that_failed() -> None:
+async def test_a_failed_event_resets_values_changed_in_place() -> None:
     seen: list[Any] = []
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -73,7 +73,7 @@ async def test_a_value_changed_in_place_is_taken_back_with_the_event_that_failed
     assert seen == [{"old": ["a"], "new": ["a"]}] * 2
 
 
-async def test_a_tool_that_empties_its_arguments_leaves_the_call_as_the_model_made_it() -> None:
+async def test_a_tool_that_changes_its_arguments_does_not_change_the_stored_call() -> None:
     def buy(items: list[str], options: dict[str, Any]) -> str:
         items.clear()
         options["gift"] = True
@@ -86,7 +86,7 @@ async def test_a_tool_that_empties_its_arguments_leaves_the_call_as_the_model_ma
     assert calls == [{"items": ["a", "b"], "options": {"wrap": "blue"}}]
 
 
-async def test_a_callback_that_hides_something_from_the_model_hides_it_there_only() -> None:
+async def test_a_callback_that_changes_the_request_does_not_change_stored_events() -> None:
     asked: list[Any] = []
 
     def hide(callback_context: CallbackContext, llm_request: LlmRequest) -> None:
@@ -110,7 +110,7 @@ async def test_a_callback_that_hides_something_from_the_model_hides_it_there_onl
     assert [answer.response for event in events for answer in event.get_function_responses()] == [{"card": "4000"}]
 
 
-async def test_a_resumed_runs_first_event_says_so_also_after_one_that_could_not_be_committed() -> None:
+async def test_a_resumed_runs_first_committed_event_is_marked_even_after_a_failed_commit() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         if ctx.shared.resumed is None:
             yield Event(author=agent.name, actions=EventActions(state_delta={"temp:draft": 1}))

@@ -1,4 +1,4 @@
-"""Aligning two lists: each item once, in order, equal ones together where that can be; and in bounded time."""
+"""Alignment of two lists: each item once, in order, equal items paired where possible, in bounded time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runtime.compare.alignment import Item, align
 
 
 def items(text: str) -> list[Item]:
-    """Return an item for each letter; the small and the capital letter have one outline."""
+    """Return an item for each letter; lower and upper case have the same outline."""
     return [Item(letter, letter.lower()) for letter in text]
 
 
@@ -46,7 +46,7 @@ texts = st.text("aAbBcd", max_size=14)
 
 
 @given(texts, texts)
-def test_each_item_stands_there_once_and_in_order(left: str, right: str) -> None:
+def test_each_item_occurs_once_and_in_order(left: str, right: str) -> None:
     pairs = align(items(left), items(right))
     assert [i for i, _ in pairs if i is not None] == list(range(len(left)))
     assert [j for _, j in pairs if j is not None] == list(range(len(right)))
@@ -74,14 +74,14 @@ _LARGE: dict[str, Callable[[random.Random], tuple[list[Item], list[Item]]]] = {
 
 
 @pytest.mark.parametrize("name", _LARGE)
-def test_ten_thousand_by_ten_thousand(name: str) -> None:
+def test_lists_of_ten_thousand_items_are_aligned_in_bounded_time(name: str) -> None:
     left, right = _LARGE[name](random.Random(1))
     pairs = align(left, right)
     assert [i for i, _ in pairs if i is not None] == list(range(_N))
     assert [j for _, j in pairs if j is not None] == list(range(_N))
 
 
-def test_what_was_put_in_is_found_in_long_lists() -> None:
+def test_insertions_are_found_in_long_lists() -> None:
     left = [Item(n, 0) for n in range(2_000)]
     right = [*left[:700], Item("new", 1), *left[700:1500], *left[1510:]]
     pairs = align(left, right)

@@ -1,4 +1,4 @@
-"""Two sessions compared: pairs whose first difference is known."""
+"""Comparison of two sessions whose first difference is known."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NAMED: dict[str, tuple[Pair, tuple[int | None, int | None] | None, list[tuple[st
 
 
 @pytest.mark.parametrize("name", NAMED)
-async def test_the_first_difference_of_a_named_pair(name: str) -> None:
+async def test_first_difference_of_each_pair(name: str) -> None:
     (make_left, make_right), first, expected = NAMED[name]
     left, right = await events_of(make_left()), await events_of(make_right())
     found = compare(left, right)
@@ -82,7 +82,7 @@ def _first(found: Comparison) -> tuple[int | None, int | None] | None:
     return row.left, row.right
 
 
-async def test_another_argument_is_another_result_and_state_too() -> None:
+async def test_a_different_argument_changes_result_and_state_too() -> None:
     left, right = await events_of(agent()), await events_of(agent(amount=6))
     found = compare(left, right)
     assert [(row.left, row.right) for row in found.rows] == [(n, n) for n in range(5)]
@@ -96,7 +96,7 @@ async def test_another_argument_is_another_result_and_state_too() -> None:
     assert state_differences(one, 1, other, 1) == []
 
 
-async def test_ids_of_calls_inside_of_questions_are_no_difference() -> None:
+async def test_call_ids_in_requests_are_ignored() -> None:
     def careful() -> BaseAgent:
         tool = FunctionTool(pay, require_confirmation=True)
         return LlmAgent(name="payer", model=ScriptedLlm(replies=[{"calls": [["pay", {"amount": 5}]]}]), tools=[tool])
@@ -119,7 +119,7 @@ async def test_totals() -> None:
     )
 
 
-async def test_the_prompt_is_the_conversation_as_the_model_was_sent_it() -> None:
+async def test_the_prompt_is_the_conversation_sent_to_the_model() -> None:
     sent: list[list[types.Content]] = []
 
     def note(request: Any) -> str:
@@ -130,7 +130,7 @@ async def test_the_prompt_is_the_conversation_as_the_model_was_sent_it() -> None
     assert prompt_of(events, 3) == sent[0]
 
 
-def test_more_tokens_are_no_difference_of_the_run_but_are_told() -> None:
+def test_token_counts_do_not_make_rows_differ_but_are_listed() -> None:
     def said(tokens: int) -> Event:
         usage = types.GenerateContentResponseUsageMetadata(total_token_count=tokens)
         return Event(author="a", content=types.Content(role="model", parts=[types.Part(text="x")]), usage_metadata=usage)
@@ -139,7 +139,7 @@ def test_more_tokens_are_no_difference_of_the_run_but_are_told() -> None:
     assert differences_of(said(1), said(2)) == [Difference("tokens", "", 1, 2)]
 
 
-def test_true_is_not_one() -> None:
+def test_true_differs_from_one() -> None:
     def changed(value: Any) -> Event:
         event = Event(author="a")
         event.actions.state_delta["k"] = value

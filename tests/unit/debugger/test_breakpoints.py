@@ -42,7 +42,7 @@ def test_hit_counts() -> None:
     assert (one.hits, met(breakpoints, 2)) == (0, [False, True])
 
 
-def test_add_change_remove_and_say_so() -> None:
+def test_adding_changing_and_removing_notify() -> None:
     told: list[int] = []
     breakpoints = Breakpoints(on_change=lambda: told.append(len(breakpoints)))
     one, two = breakpoints.add("error"), breakpoints.add(when="before tool", tool="pay")
@@ -58,7 +58,7 @@ def test_add_change_remove_and_say_so() -> None:
     assert len(breakpoints) == 0
 
 
-def test_what_cannot_be_read_is_refused_where_it_is_and_changes_nothing() -> None:
+def test_an_unreadable_condition_is_rejected_with_its_position_and_changes_nothing() -> None:
     breakpoints = counting()
     for refused in ({"condition": "autor"}, {"log": "x {"}):
         with pytest.raises(ExpressionError):
@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_refused_where_it_is_and_changes_nothing() -> Non
     assert [(one.condition, one.log) for one in breakpoints] == [('author == "a"', "")]
 
 
-def test_they_are_kept_as_json_without_their_hits() -> None:
+def test_breakpoints_are_stored_as_json_without_hits() -> None:
     breakpoints = counting(after=1)
     breakpoints.add("text", when="before model", enabled=False, every=4, log="{author}")
     breakpoints.remove(1)
@@ -85,7 +85,7 @@ def test_they_are_kept_as_json_without_their_hits() -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", '[{"id": 1, "condition": "autor"}]', '[{"id": 1, "every": 0}]', '[{"new": 1}]', "[" * 9000]
 )
-def test_a_file_that_cannot_be_read_changes_nothing(text: str) -> None:
+def test_an_unreadable_file_changes_nothing(text: str) -> None:
     breakpoints = counting()
     with pytest.raises(BreakpointsFileError):
         breakpoints.load_json(text)
@@ -102,12 +102,12 @@ def test_a_file_that_cannot_be_read_changes_nothing(text: str) -> None:
         saying("hello", 'a"b\\'),
     ],
 )
-def test_a_condition_made_from_an_event_holds_for_it(event: Event) -> None:
+def test_a_suggested_condition_matches_its_event(event: Event) -> None:
     assert parse(condition_for(event)).matches(event)
     assert not parse(condition_for(event)).matches(saying("other", "somebody"))
 
 
-async def test_a_run_is_held_where_a_condition_holds() -> None:
+async def test_a_run_is_held_where_a_condition_matches() -> None:
     breakpoints = Breakpoints()
     breakpoints.add('state["n"] changed and state.n == 2')
     async with watching(Emit(name="emit", lines=["1", "2", "3"], counter="n"), breakpoints=breakpoints) as run:
@@ -117,7 +117,7 @@ async def test_a_run_is_held_where_a_condition_holds() -> None:
         assert len(run.seen) == 2
 
 
-async def test_the_state_of_conditions_is_the_one_before_the_event() -> None:
+async def test_conditions_see_the_state_before_the_event() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in (1, 1, 2):
             yield Event(author="agent", actions={"state_delta": {"n": number}})  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ async def test_the_state_of_conditions_is_the_one_before_the_event() -> None:
     assert [report.text for report in run.reports] == ["n is 1", "n is 2"]
 
 
-async def test_a_logpoint_tells_and_does_not_hold() -> None:
+async def test_a_logpoint_reports_and_does_not_hold() -> None:
     breakpoints = Breakpoints()
     breakpoints.add("text", log="{author} said {text}")
     breakpoints.add(when="before tool", log="calling {call} with {call.*.args}")
@@ -142,7 +142,7 @@ async def test_a_logpoint_tells_and_does_not_hold() -> None:
     ]
 
 
-async def test_a_condition_that_is_too_costly_is_told_and_does_not_hold() -> None:
+async def test_a_condition_that_is_too_costly_is_reported_and_does_not_hold() -> None:
     breakpoints = Breakpoints()
     breakpoints.add(" or ".join(f'text ~ "(a|b|ab|ba|[ab]{{1,30}})*{letter}$"' for letter in "cdef"))
     async with watching(Emit(name="emit", lines=["ab" * 60_000, "ab" * 60_000]), breakpoints=breakpoints) as run:
@@ -189,7 +189,7 @@ async def test_an_error_of_an_agent_is_held_at_the_end_of_the_run() -> None:
     assert isinstance(run.error, KeyError)
 
 
-async def test_an_event_that_carries_an_error_is_one() -> None:
+async def test_an_event_with_an_error_is_held_as_an_error() -> None:
     breakpoints = Breakpoints()
     breakpoints.add(when="error")
     llm = ScriptedLlm(replies=[{"error": ["SAFETY", "no"]}])

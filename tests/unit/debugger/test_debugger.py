@@ -1,4 +1,4 @@
-"""The gate between a run and whoever watches it."""
+"""The gate between a run and its consumer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def said(text: str, **more: Any) -> Event:
 
 
 class Watched:
-    """A run of `count` events that notes how far the agent is, and whether it was closed."""
+    """A run of `count` events that records the agent's progress and whether it was closed."""
 
     def __init__(self, count: int = 3, *, blocks_after: int | None = None) -> None:
         self.count = count
@@ -56,7 +56,7 @@ async def held_event(debugger: Debugger) -> Event:
     return event
 
 
-async def test_it_runs_through_when_nobody_holds_it() -> None:
+async def test_a_run_without_holds_runs_through() -> None:
     run, seen, states = Watched(), [], []  # type: ignore[var-annotated]
     debugger = Debugger(on_change=lambda: states.append(debugger.state))
     await collect(debugger, run.events(), seen)
@@ -64,7 +64,7 @@ async def test_it_runs_through_when_nobody_holds_it() -> None:
     assert states == ["running", "finished"]
 
 
-async def test_held_at_n_means_n_is_committed_and_the_agent_has_not_moved_on() -> None:
+async def test_at_a_hold_the_event_is_committed_and_the_agent_is_suspended() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(3):
             nonlocal reached
@@ -103,7 +103,7 @@ async def test_partial_events_are_never_held() -> None:
     assert len(seen) == 3
 
 
-async def test_pause_holds_at_the_next_event_and_resume_lets_go() -> None:
+async def test_pause_holds_at_the_next_event_and_resume_continues() -> None:
     run, seen = Watched(5), []  # type: ignore[var-annotated]
     debugger = Debugger(paused=True)
     async with asyncio.TaskGroup() as group:
@@ -126,13 +126,13 @@ async def test_stop_while_held_closes_the_agent() -> None:
     assert (debugger.state, run.closed, texts(seen)) == ("finished", True, ["0"])
 
 
-async def test_stop_cancels_what_the_agent_awaits_and_whoever_watches_goes_on() -> None:
+async def test_stop_cancels_the_agents_await_but_not_the_consumer() -> None:
     run, seen = Watched(blocks_after=1), []  # type: ignore[var-annotated]
     debugger = Debugger(paused=True)
 
     async def watch() -> str:
         await collect(debugger, run.events(), seen)
-        await asyncio.sleep(0)  # the watcher itself is not cancelled
+        await asyncio.sleep(0)  # the consumer itself is not cancelled
         task = asyncio.current_task()
         assert task is not None and task.cancelling() == 0
         return "watched to the end"
@@ -148,7 +148,7 @@ async def test_stop_cancels_what_the_agent_awaits_and_whoever_watches_goes_on() 
     assert (debugger.state, run.closed) == ("finished", True)
 
 
-async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event_and_the_watcher_goes_on() -> None:
+async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event() -> None:
     async def events() -> AsyncGenerator[Event, None]:
         try:
             blocked.set()
@@ -165,12 +165,12 @@ async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event_and_the_wa
     assert (texts(seen), debugger.state, watcher.cancelling()) == (["I go on"], "finished", 0)
 
 
-async def test_a_stop_that_a_commit_puts_off_does_not_reach_whoever_watches() -> None:
+async def test_a_stop_delayed_by_a_commit_does_not_cancel_the_consumer() -> None:
     async def events() -> AsyncGenerator[Event, None]:
         try:
             blocked.set()
             await asyncio.Event().wait()
-        except asyncio.CancelledError:  # as a session service does whose commit is on its way
+        except asyncio.CancelledError:  # like a session service during a commit
             task = asyncio.current_task()
             assert task is not None
             task.uncancel()
@@ -190,7 +190,7 @@ async def test_a_stop_that_a_commit_puts_off_does_not_reach_whoever_watches() ->
     assert (texts(seen), await watcher) == (["committed"], "watched to the end")
 
 
-async def test_cancelling_the_watcher_is_no_stop() -> None:
+async def test_cancelling_the_consumer_cancels_it() -> None:
     run, seen = Watched(blocks_after=0), []  # type: ignore[var-annotated]
     debugger = Debugger()
     async with asyncio.TaskGroup() as group:
@@ -201,7 +201,7 @@ async def test_cancelling_the_watcher_is_no_stop() -> None:
     assert (debugger.state, run.closed) == ("finished", True)
 
 
-async def test_a_failing_run_raises_through() -> None:
+async def test_a_failing_run_raises_in_the_consumer() -> None:
     async def events() -> AsyncGenerator[Event, None]:
         yield said("one")
         raise ValueError("the agent broke")
@@ -219,7 +219,7 @@ async def test_commands_without_a_run_do_nothing() -> None:
     assert (debugger.state, debugger.held) == ("idle", None)
 
 
-async def test_a_run_that_is_stopped_before_it_begins_does_not_begin() -> None:
+async def test_a_run_stopped_before_it_starts_does_not_start() -> None:
     run, seen = Watched(3), []  # type: ignore[var-annotated]
     debugger = Debugger(paused=True)
     debugger.stop()
@@ -229,7 +229,7 @@ async def test_a_run_that_is_stopped_before_it_begins_does_not_begin() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["step", "resume", "pause", "stop", "let it run"]), max_size=30), st.integers(0, 8))
-def test_whatever_the_commands_nothing_is_lost_doubled_or_stuck(commands: list[str], count: int) -> None:
+def test_random_commands_lose_repeat_and_block_nothing(commands: list[str], count: int) -> None:
     async def play() -> None:
         run, seen = Watched(count), []  # type: ignore[var-annotated]
         debugger = Debugger(paused=True)

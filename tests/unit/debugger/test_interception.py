@@ -1,4 +1,4 @@
-"""Calls that a person looks at and changes while they are held."""
+"""Held calls that a person inspects and changes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def marks(run: WatchedRun) -> list[Any]:
     return [(event.custom_metadata or {}).get("inspector_edited") for event in run.seen]
 
 
-async def test_a_big_payment_is_held_and_lowered() -> None:
+async def test_arguments_can_be_changed_while_held() -> None:
     async with watching(payer(), breakpoints=before("before tool", "call.pay.args.amount > 5000")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ToolCall)
@@ -55,13 +55,13 @@ async def test_a_big_payment_is_held_and_lowered() -> None:
     call_id = run.seen[0].get_function_calls()[0].id
     edit = {"tool": "pay", "arguments": {"before": {"amount": 6000}, "after": {"amount": 100}}}
     assert marks(run) == [None, {"calls": {call_id: edit}}, None]
-    assert run.seen[0].get_function_calls()[0].args == {"amount": 6000}  # what the model asked for stays told
+    assert run.seen[0].get_function_calls()[0].args == {"amount": 6000}  # the model's own call is kept
     kept = (await stored(run.runner)).events
     assert kept[2].custom_metadata == {"inspector_edited": {"calls": {call_id: edit}}}
     assert run.interception.unmarked_edits == {}
 
 
-async def test_a_result_is_given_in_a_tools_place() -> None:
+async def test_a_given_result_replaces_a_tool_call() -> None:
     async with watching(payer(), breakpoints=before("before tool")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ToolCall)
@@ -74,7 +74,7 @@ async def test_a_result_is_given_in_a_tools_place() -> None:
     assert edit == {"tool": "pay", "result": {"paid": 1, "by": "hand"}}
 
 
-async def test_a_call_that_a_person_lets_fail_fails_the_run_and_is_not_forgotten() -> None:
+async def test_a_call_failed_manually_fails_the_run_and_is_recorded() -> None:
     async with watching(payer(), breakpoints=before("before tool")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ToolCall)
@@ -85,7 +85,7 @@ async def test_a_call_that_a_person_lets_fail_fails_the_run_and_is_not_forgotten
     assert edit == {"tool": "pay", "failure": "the bank is closed"}
 
 
-async def test_an_agent_handles_a_failure_by_hand_as_its_own() -> None:
+async def test_an_agent_handles_a_manual_failure_like_a_real_one() -> None:
     async def on_error(tool: Any, args: Any, tool_context: Any, error: Exception) -> dict[str, Any]:
         return {"error": f"handled {error}"}
 
@@ -98,7 +98,7 @@ async def test_an_agent_handles_a_failure_by_hand_as_its_own() -> None:
     assert edit["failure"] == "the bank is closed"
 
 
-async def test_a_result_is_given_for_a_tool_that_failed() -> None:
+async def test_a_result_can_be_given_for_a_failed_tool() -> None:
     def breaks() -> None:
         raise ValueError("broken")
 
@@ -115,7 +115,7 @@ async def test_a_result_is_given_for_a_tool_that_failed() -> None:
     assert edit == {"tool": "breaks", "result": {"ok": True}, "error": "ValueError: broken"}
 
 
-async def test_the_whole_request_is_seen_and_edited() -> None:
+async def test_the_whole_request_can_be_edited() -> None:
     async with watching(payer(), breakpoints=before("before model", after=1)) as run:
         hold = await run.next_hold()
         call = hold.call
@@ -136,7 +136,7 @@ async def test_the_whole_request_is_seen_and_edited() -> None:
     assert (changes[1]["before"], changes[1]["after"]) == (None, 0.5)
 
 
-async def test_an_answer_is_given_in_the_models_place() -> None:
+async def test_a_given_answer_replaces_a_model_call() -> None:
     async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
@@ -146,7 +146,7 @@ async def test_an_answer_is_given_in_the_models_place() -> None:
     assert (await stored(run.runner)).events[-1].custom_metadata == {"inspector_edited": {"model": {"answer": True}}}
 
 
-async def test_a_call_is_answered_in_the_models_place() -> None:
+async def test_a_given_answer_may_contain_calls() -> None:
     async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
@@ -155,7 +155,7 @@ async def test_a_call_is_answered_in_the_models_place() -> None:
     assert run.seen[0].get_function_calls()[0].id
 
 
-async def test_what_is_taken_back_is_not_marked() -> None:
+async def test_undone_changes_are_not_recorded() -> None:
     async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
@@ -173,7 +173,7 @@ async def test_what_is_taken_back_is_not_marked() -> None:
     assert marks(run) == [None, None, None]
 
 
-async def test_edits_inside_an_agent_called_as_a_tool_are_marked_on_the_response_that_is_stored() -> None:
+async def test_edits_inside_an_agent_tool_are_recorded_in_its_response() -> None:
     asker = LlmAgent(
         name="asker", model=ScriptedLlm(replies=[{"calls": [["payer", {"request": "pay"}]]}, "thanks"]), tools=[AgentTool(payer())]
     )
@@ -188,7 +188,7 @@ async def test_edits_inside_an_agent_called_as_a_tool_are_marked_on_the_response
     assert [one["arguments"]["after"] for one in inside["calls"].values()] == [{"amount": 2}]
 
 
-async def test_results_that_arrive_while_a_sibling_is_held_are_told() -> None:
+async def test_results_that_arrive_while_a_sibling_is_held_are_reported() -> None:
     llm = ScriptedLlm(replies=[{"calls": [["pay", {"amount": 1}], ["pay", {"amount": 2}]]}, "done"])
     agent = LlmAgent(name="a", model=llm, tools=[pay])
     async with watching(agent, breakpoints=before("before tool", "call.pay.args.amount == 2")) as run:
@@ -203,14 +203,14 @@ async def test_results_that_arrive_while_a_sibling_is_held_are_told() -> None:
     assert PAID == [1, 2]
 
 
-async def test_stopped_before_a_tool_it_is_not_called() -> None:
+async def test_a_tool_is_not_called_after_a_stop() -> None:
     async with watching(payer(), breakpoints=before("before tool")) as run:
         await run.next_hold()
         run.debugger.stop()
     assert (PAID, run.error, run.debugger.state) == ([], None, "finished")
 
 
-async def test_stopped_while_several_calls_are_held_none_is_made() -> None:
+async def test_none_of_several_held_calls_is_made_after_a_stop() -> None:
     llm = ScriptedLlm(replies=[{"calls": [["pay", {"amount": 1}], ["pay", {"amount": 2}]]}, "done"])
     async with watching(LlmAgent(name="a", model=llm, tools=[pay]), breakpoints=before("before tool")) as run:
         await run.next_hold()
@@ -218,11 +218,11 @@ async def test_stopped_while_several_calls_are_held_none_is_made() -> None:
             await _turn()
         run.debugger.stop()
         await run.finished.wait()
-        await asyncio.to_thread(lambda: None)  # sync tools run on threads: one that was called has run by now
+        await asyncio.to_thread(lambda: None)  # sync tools run on threads: a called one would have run by now
     assert PAID == []
 
 
-async def test_arguments_can_be_taken_away_and_a_failure_by_hand_comes_before_the_agents_own_callback() -> None:
+async def test_arguments_can_be_removed_and_a_manual_failure_precedes_the_agents_callback() -> None:
     def order(item: str, note: str = "none") -> dict[str, Any]:
         return {"item": item, "note": note}
 
@@ -243,7 +243,7 @@ async def test_arguments_can_be_taken_away_and_a_failure_by_hand_comes_before_th
     assert isinstance(run.error, RaisedByHandError)
 
 
-async def test_local_writes_that_no_event_carries_yet_are_shown() -> None:
+async def test_uncommitted_local_writes_are_listed() -> None:
     tool_agent = LlmAgent(
         name="a", model=ScriptedLlm(replies=[{"calls": [["write", {}], ["pay", {"amount": 1}]]}, "x"]), tools=[write, pay]
     )
@@ -277,7 +277,7 @@ class Shape(BaseModel):
         ({"model": float("nan")}, "nan"),
     ],
 )
-def test_a_request_that_fits_not_is_refused_and_nothing_is_changed(edit: dict[str, Any], problem: str) -> None:
+def test_an_invalid_request_is_rejected_and_changes_nothing(edit: dict[str, Any], problem: str) -> None:
     request = LlmRequest(model="m")
     call = ModelCall(request)
     with pytest.raises(CallEditError, match=problem):
@@ -285,7 +285,7 @@ def test_a_request_that_fits_not_is_refused_and_nothing_is_changed(edit: dict[st
     assert (call.edits, call.json()) == ({}, {"model": "m", "contents": [], "config": {}})
 
 
-def test_pictures_and_other_bytes_of_an_edited_conversation_stay_what_they_are() -> None:
+def test_bytes_in_an_edited_conversation_are_unchanged() -> None:
     picture = types.Part(inline_data=types.Blob(data=b"\xff\xfe\x00", mime_type="image/png"), thought_signature=b"\xfb\xff")
     request = LlmRequest(
         model="m", contents=[types.Content(role="user", parts=[picture]), types.Content(role="user", parts=[types.Part(text="x")])]
@@ -303,7 +303,7 @@ def test_pictures_and_other_bytes_of_an_edited_conversation_stay_what_they_are()
     assert request.contents[2] is first
 
 
-def test_what_is_no_json_in_a_request_is_named_and_stays() -> None:
+def test_non_json_values_in_a_request_are_named_and_kept() -> None:
     request = LlmRequest(model="m")
     request.set_output_schema(Shape)
     call = ModelCall(request)
@@ -317,7 +317,7 @@ def test_what_is_no_json_in_a_request_is_named_and_stays() -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"content": {"parts": []}}, {"content": 5}, [1], {"content": {"parts": [{"nothing": 1}]}}])
-def test_what_is_no_answer_is_refused(answer: Any) -> None:
+def test_an_invalid_answer_is_rejected(answer: Any) -> None:
     call = ModelCall(LlmRequest(model="m"))
     with pytest.raises(CallEditError):
         call.answer(answer)
@@ -325,7 +325,7 @@ def test_what_is_no_answer_is_refused(answer: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [[1], "x", None, {"x": {1}}, {"x": float("inf")}])
-def test_what_is_no_json_object_is_refused(value: Any) -> None:
+def test_values_other_than_json_objects_are_rejected(value: Any) -> None:
     call = ToolCall("pay", "c", {"amount": 1})
     with pytest.raises(CallEditError):
         call.edit_args(value)

@@ -1,4 +1,4 @@
-"""Which request led to which event."""
+"""The request that led to each event."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ async def run(recorder: RequestRecorder, *messages: str) -> list[Event]:
     return seen
 
 
-async def test_each_model_event_has_its_request_as_it_was_sent() -> None:
+async def test_each_model_event_has_the_request_that_was_sent() -> None:
     recorder = RequestRecorder()
     call, result, answer = await run(recorder, "A4 paper")
     first, second = recorder.request_of(call.id), recorder.request_of(answer.id)
     assert first is not None and second is not None
     assert recorder.request_of(result.id) is None
     assert first.config.system_instruction is not None
-    assert str(first.config.system_instruction).endswith("Be brief.")  # what a later callback added is there
+    assert str(first.config.system_instruction).endswith("Be brief.")  # includes what a later callback added
     assert [content.role for content in first.contents] == ["user"]
     assert [content.role for content in second.contents] == ["user", "model", "user"]
     tools = first.config.tools or []
     assert [declaration.name for tool in tools for declaration in tool.function_declarations or []] == ["find"]
 
 
-async def test_only_so_many_contents_are_kept_and_the_latest_request_always() -> None:
+async def test_contents_are_bounded_and_the_latest_request_is_kept() -> None:
     recorder = RequestRecorder(most_contents=5)
     call, _, answer, *_, last = await run(recorder, "A4 paper", "and pens", "and ink")
     assert recorder.request_of(call.id) is None

@@ -27,7 +27,7 @@ def payer(*, name: str = "payer", **more: Any) -> LlmAgent:
 
 
 def chief() -> Scripted:
-    """Says something, lets its two helpers speak, and says something again."""
+    """Yields a text, runs its two helpers, and yields another text."""
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield saying("before", "chief")
@@ -51,7 +51,7 @@ async def test_every_event_in_order() -> None:
     assert holds[1].text == "an event of one is committed; stepped."
 
 
-async def test_over_runs_the_agents_that_are_called_through() -> None:
+async def test_step_over_runs_through_called_agents() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("before")
         assert said(await run.then(run.debugger.step_over)) == "between"
@@ -59,7 +59,7 @@ async def test_over_runs_the_agents_that_are_called_through() -> None:
     assert len(run.seen) == 6
 
 
-async def test_over_within_a_helper_goes_on_with_its_level_then_to_its_caller_or_sibling() -> None:
+async def test_step_over_in_a_helper_stays_on_its_level_then_moves_to_caller_or_sibling() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("1a")
         assert said(await run.then(run.debugger.step_over)) == "1b"
@@ -67,16 +67,16 @@ async def test_over_within_a_helper_goes_on_with_its_level_then_to_its_caller_or
         assert said(await run.then(run.debugger.step_over)) == "between"
 
 
-async def test_out_holds_where_the_agent_has_ended() -> None:
+async def test_step_out_holds_at_the_agents_end() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("1a")
         hold = await run.then(run.debugger.step_out)
         assert (hold.place, hold.agent, hold.text) == ("agent end", "one", "one has ended; stepped out.")
-        assert len(run.seen) == 3  # its last event is committed, and its caller has not gone on
+        assert len(run.seen) == 3  # its last event is committed, and its caller has not resumed
         assert said(await run.then(run.debugger.step_out)) == "agent end chief"
 
 
-async def test_into_holds_at_sub_agents_model_calls_and_tool_calls() -> None:
+async def test_step_into_holds_at_sub_agents_model_calls_and_tool_calls() -> None:
     tree = SequentialAgent(name="root", sub_agents=[payer(), Emit(name="last", lines=["x", "y"])])
     async with watching(tree) as run:
         run.debugger.pause()
@@ -93,18 +93,18 @@ async def test_into_holds_at_sub_agents_model_calls_and_tool_calls() -> None:
             "agent start last",
         ]
         assert places[3].text == "payer is about to call pay; stepped into."
-        # `last` calls nothing, and nothing comes after it: it runs to the end
+        # `last` makes no call and is the last agent: the run ends
         run.debugger.step_into()
     assert [event.author for event in run.seen] == ["payer", "payer", "payer", "last", "last"]
 
 
-async def test_into_does_not_run_past_the_end_of_an_agent() -> None:
+async def test_step_into_does_not_run_past_an_agents_end() -> None:
     async with watching(chief(), paused=True) as run:
         await run.to_event("2a")
         assert said(await run.then(run.debugger.step_into)) == "between"
 
 
-async def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other() -> None:
+async def test_step_into_enters_an_agent_that_runs_as_a_tool() -> None:
     helper = LlmAgent(name="helper", model=ScriptedLlm(replies=[{"calls": [["pay", {"amount": 1}]]}, "helped"]), tools=[pay])
     asker = LlmAgent(
         name="asker", model=ScriptedLlm(replies=[{"calls": [["helper", {"request": "help"}]]}, "thanks"]), tools=[AgentTool(helper)]
@@ -126,7 +126,7 @@ async def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other() -> Non
     assert {ids for _, ids in run.inner} == {(run.seen[0].get_function_calls()[0].id,)}
 
 
-async def test_over_an_agent_called_as_a_tool() -> None:
+async def test_step_over_an_agent_that_runs_as_a_tool() -> None:
     helper = Emit(name="helper", lines=["x", "y"])
     asker = LlmAgent(
         name="asker", model=ScriptedLlm(replies=[{"calls": [["helper", {"request": "help"}]]}, "thanks"]), tools=[AgentTool(helper)]
@@ -153,21 +153,21 @@ async def test_pause_holds_before_a_call_too() -> None:
         assert (hold.place, hold.reason, len(run.seen)) == ("before tool", "pause", 1)
 
 
-async def test_of_parallel_branches_it_is_said_which_is_held_and_which_run_on() -> None:
+async def test_a_hold_names_the_held_branch_and_the_running_ones() -> None:
     fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b"), Emit(name="c", lines=["x"])])
     async with watching(fan) as run:
         run.debugger.breakpoints.add(when="before tool", condition='branch == "fan.a"')
         hold = await run.next_hold()
         assert (hold.agent, hold.branch) == ("a", "fan.a")
         assert RunningAgent("b", "fan.b") in hold.runs_on
-        # the others go on beside it, and stepping over stays on its branch
+        # the others continue in parallel, and step over stays on its branch
         hold = await run.then(run.debugger.step_over)
         assert (hold.branch, said(hold)) == ("fan.a", "result")
         hold = await run.then(run.debugger.step_over)
         assert (hold.branch, said(hold)) == ("fan.a", "a is done")
 
 
-async def test_branches_that_come_to_a_hold_at_once_wait_in_line() -> None:
+async def test_holds_of_parallel_branches_are_queued() -> None:
     fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b")])
     async with watching(fan) as run:
         run.debugger.breakpoints.add(when="before tool", tool="pay")
@@ -209,7 +209,7 @@ async def test_steps_of_an_agent_whose_callback_answered_do_not_confuse_levels()
         assert said(await run.then(run.debugger.step_over)) == "y"
 
 
-async def test_a_pause_holds_one_branch_and_the_others_run_on() -> None:
+async def test_pause_holds_one_branch_while_the_others_run() -> None:
     fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b")])
     async with watching(fan) as run:
         run.debugger.breakpoints.add(when="event", log="{kind}")
@@ -223,7 +223,7 @@ async def test_a_pause_holds_one_branch_and_the_others_run_on() -> None:
         assert (run.debugger.waiting, run.debugger.hold) == ((), held)
 
 
-async def test_agents_that_left_without_a_word_do_not_run_on() -> None:
+async def test_agents_that_returned_unnoticed_do_not_count_as_running() -> None:
     async def answer(callback_context: Any) -> Any:
         return saying("instead").content
 
@@ -235,7 +235,7 @@ async def test_agents_that_left_without_a_word_do_not_run_on() -> None:
         assert (await run.next_hold()).runs_on == (RunningAgent("loud", "fan.left"),)
 
 
-async def test_a_held_branch_that_is_cancelled_leaves_no_hold_behind() -> None:
+async def test_cancelling_a_held_branch_removes_its_hold() -> None:
     async def fails(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         await held.wait()
         raise ValueError("the sibling breaks")

@@ -15,7 +15,7 @@ LIMIT = 0.1
 
 
 def a_blocking_step() -> None:
-    time.sleep(4 * LIMIT)  # what is under test: code that blocks
+    time.sleep(4 * LIMIT)  # blocks the loop on purpose
 
 
 async def blocks() -> None:
@@ -23,11 +23,11 @@ async def blocks() -> None:
 
 
 async def watched(blocked: int) -> list[Block]:
-    """Block the loop so many times under a watchdog; return what it reported."""
+    """Block the loop several times under a watchdog; return its reports."""
     found: asyncio.Queue[Block] = asyncio.Queue()
     watchdog = Watchdog(found.put_nowait, limit=LIMIT)
     watchdog.start()
-    watchdog.start()  # once is enough
+    watchdog.start()  # the second call does nothing
     reports = []
     try:
         for _ in range(blocked):
@@ -41,7 +41,7 @@ async def watched(blocked: int) -> list[Block]:
     return reports
 
 
-async def test_what_blocks_the_loop_is_named_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
+async def test_blocking_code_is_named_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         one, two = await watched(2)
     assert one.function == two.function == "a_blocking_step"
@@ -50,10 +50,10 @@ async def test_what_blocks_the_loop_is_named_with_its_line(caplog: pytest.LogCap
     assert 3 * LIMIT < one.seconds < 5
     assert any("blocks" in entry for entry in one.stack)
     assert "a_blocking_step" in caplog.text and "blocked the event loop for" in str(one)
-    assert caplog.text.count("a_blocking_step") == 2  # once for each time
+    assert caplog.text.count("a_blocking_step") == 2  # once per blockage
 
 
-async def test_an_agent_that_blocks_is_named_although_a_library_does_the_blocking() -> None:
+async def test_a_blocking_agent_is_named_even_if_a_library_blocks() -> None:
     async def body(agent: BaseAgent, ctx: object):  # type: ignore[no-untyped-def]
         threading.Event().wait(4 * LIMIT)
         return
@@ -72,13 +72,13 @@ async def test_an_agent_that_blocks_is_named_although_a_library_does_the_blockin
     assert (block.file, block.line) == (__file__, body.__code__.co_firstlineno + 1)
 
 
-async def test_a_loop_that_only_waits_is_not_blocked_and_the_thread_ends(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_waiting_loop_is_not_reported_and_the_thread_ends(caplog: pytest.LogCaptureFixture) -> None:
     found: list[Block] = []
     watchdog = Watchdog(found.append, limit=10 * LIMIT)
     watchdog.start()
     thread = watchdog._thread
     assert thread is not None and thread.daemon
-    await asyncio.sleep(13 * LIMIT)  # the thing under test is that waiting is no blocking
+    await asyncio.sleep(13 * LIMIT)  # waiting must not count as blocking
     watchdog.stop()
     await asyncio.to_thread(thread.join, 5)
     assert not thread.is_alive()

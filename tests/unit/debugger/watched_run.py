@@ -16,7 +16,7 @@ from tests.seeds.running import runner_for
 
 
 class WatchedRun:
-    """What happens in one run."""
+    """One run and its holds."""
 
     def __init__(self, runner: Runner, **options: Any) -> None:
         self.runner = runner
@@ -48,12 +48,12 @@ class WatchedRun:
             return await self.debugger.wait_until_held()
 
     async def then(self, command: Callable[[], None]) -> Hold:
-        """Give a command and return the next hold."""
+        """Run a debugger command and return the next hold."""
         command()
         return await self.next_hold()
 
     async def to_event(self, text: str) -> Hold:
-        """Step to the event that says `text`."""
+        """Step to the event with this text."""
         hold = await self.next_hold()
         while said(hold) != text:
             hold = await self.then(self.debugger.step)
@@ -61,7 +61,7 @@ class WatchedRun:
 
 
 def said(hold: Hold) -> str:
-    """Return where the agent is held, for comparing: a text, a call, or a place."""
+    """Return where the agent is held in comparable form: a text, a call, or a place."""
     if hold.event is not None:
         parts = (hold.event.content.parts if hold.event.content else None) or []
         texts = [part.text or f"{part.function_call.name}()" if part.function_call else part.text or "result" for part in parts]
@@ -71,7 +71,7 @@ def said(hold: Hold) -> str:
 
 @asynccontextmanager
 async def watching(agent: BaseAgent, *, resumable: bool = False, **options: Any) -> AsyncGenerator[WatchedRun, None]:
-    """Run an agent in the background; at the end of the block it is let go, and must finish."""
+    """Run an agent in the background; at the end of the block it is resumed and must finish."""
     run = WatchedRun(runner_for(agent, resumable=resumable), **options)
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(run.play())

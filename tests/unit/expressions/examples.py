@@ -1,4 +1,4 @@
-"""Events for expressions to look at."""
+"""Example events for expressions."""
 
 from __future__ import annotations
 

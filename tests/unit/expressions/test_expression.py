@@ -93,7 +93,7 @@ TWO = called(("pay", {"amount": 1}), ("pay", {"amount": 9000}), ("look", {"deep"
         ('author == "a" or author == "agent" and kind == "tool call"', PAY),
     ],
 )
-def test_it_holds(source: str, event: Event) -> None:
+def test_an_expression_matches(source: str, event: Event) -> None:
     assert parse(source).matches(event)
     assert not parse(f"not ({source})").matches(event)
 
@@ -115,17 +115,17 @@ def test_it_holds(source: str, event: Event) -> None:
         ("call", said("x")),
     ],
 )
-def test_what_is_not_there_makes_no_comparison_hold(source: str, event: Event) -> None:
+def test_no_comparison_with_a_missing_value_holds(source: str, event: Event) -> None:
     assert not parse(source).matches(event)
 
 
-def test_state_after_the_event_and_whether_it_changed() -> None:
+def test_state_is_read_after_the_event_and_changes_are_detected() -> None:
     event = changed(cart={"n": 2}, total=5)
     before = {"cart": {"n": 1, "by": "me"}, "total": 5, "user:plan": "gold"}
     held = {
         'state["cart"] changed': True,
         'state["cart"].n changed': True,
-        'state["cart"].by changed': True,  # it is gone
+        'state["cart"].by changed': True,  # it is missing
         'state["cart"].x changed': False,
         "state.total changed": False,  # written, but the same
         'state["user:plan"] changed': False,
@@ -134,7 +134,7 @@ def test_state_after_the_event_and_whether_it_changed() -> None:
         "state.nothing": False,
     }
     assert {source: parse(source).matches(event, before) for source in held} == held
-    assert parse("state.total changed").matches(event)  # nobody knows what was there before
+    assert parse("state.total changed").matches(event)  # the earlier value is unknown
     assert not parse('state["user:plan"] == "gold"').matches(event)
     assert parse("state.total").uses_state and not parse("delta.total").uses_state
     assert parse("state.on changed").matches(changed(on=True), {"on": 1})
@@ -176,7 +176,7 @@ def test_state_after_the_event_and_whether_it_changed() -> None:
         ("time > " + "9" * 400, 7, "too long"),
     ],
 )
-def test_an_error_says_where_and_what_was_expected(source: str, position: int, expected: str) -> None:
+def test_an_error_has_its_position_and_what_was_expected(source: str, position: int, expected: str) -> None:
     with pytest.raises(ExpressionError) as raised:
         parse(source)
     assert raised.value.position == position
@@ -184,7 +184,7 @@ def test_an_error_says_where_and_what_was_expected(source: str, position: int, e
 
 
 class Trap:
-    """Shouts when anybody looks at it."""
+    """Fails when any of its code runs."""
 
     def __getattribute__(self, name: str) -> Any:
         raise AssertionError(f"somebody asked for {name}")
@@ -193,10 +193,10 @@ class Trap:
         raise AssertionError("somebody compared it")
 
     def __bool__(self) -> bool:
-        raise AssertionError("somebody asked whether it is true")
+        raise AssertionError("its truth value was requested")
 
     def __len__(self) -> int:
-        raise AssertionError("somebody asked how long it is")
+        raise AssertionError("its length was requested")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -249,7 +249,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("source", HOSTILE)
-def test_a_python_object_is_never_reached(source: str) -> None:
+def test_python_objects_are_never_accessed(source: str) -> None:
     event = Event(author="agent")
     event.actions.state_delta = {"x": Trap(), "list": [Trap()]}
     try:
@@ -260,7 +260,7 @@ def test_a_python_object_is_never_reached(source: str) -> None:
     assert Template("{delta.x}").fill(event) == "-"
 
 
-def test_members_of_str_enums_are_texts_without_running_their_code() -> None:
+def test_members_of_str_enums_are_texts_and_their_code_does_not_run() -> None:
     event = Event(author="agent")
     event.actions.state_delta = {"shade": Shade.DARK}
     assert parse('delta.shade == "dark" and delta.shade ~ "^d"').matches(event)
@@ -300,7 +300,7 @@ EVENTS = st.sampled_from(
 @given(st.one_of(st.lists(WORDS, max_size=14).map(" ".join), st.text(max_size=60), st.text(string.printable, max_size=40)), EVENTS)
 @example("not " * 400 + "author", PAY)
 @example("author or " * 190 + "author", PAY)
-def test_whatever_is_written_is_read_or_refused_with_a_place_in_it(source: str, event: Event) -> None:
+def test_any_text_is_parsed_or_rejected_with_a_position(source: str, event: Event) -> None:
     try:
         expression = parse(source)
     except ExpressionError as error:
@@ -311,17 +311,17 @@ def test_whatever_is_written_is_read_or_refused_with_a_place_in_it(source: str, 
 
 
 @given(st.text(), st.text())
-def test_a_quoted_text_stands_for_itself(text: str, other: str) -> None:
+def test_a_quoted_text_equals_itself(text: str, other: str) -> None:
     assert parse(f"author == {quoted(text)}").matches(Event(author=text))
     assert parse(f"author == {quoted(text)}").matches(Event(author=other)) == (text == other)
 
 
-def test_every_kind_can_be_asked_for() -> None:
+def test_every_kind_can_be_tested() -> None:
     for kind in KINDS:
         assert not parse(f'kind == "{kind}" and false').matches(PAY)
 
 
-@pytest.mark.timeout(60)  # the fourth would take longer than the universe is old if the matcher went back
+@pytest.mark.timeout(60)  # a backtracking matcher would never finish the fourth
 def test_evaluation_is_bounded() -> None:
     wide = changed(rows=[{"x": [0] * 300} for _ in range(300)])
     deep: list[Any] = []
@@ -347,7 +347,7 @@ def test_a_template_is_filled_from_the_event() -> None:
 @pytest.mark.parametrize(
     ("source", "position"), [("a {", 2), ("a } b", 2), ("{autor}", 1), ("x {call.pay.}", 12), ("{}", 1), ('{author == "x"}', 8)]
 )
-def test_a_template_that_cannot_be_read_says_where(source: str, position: int) -> None:
+def test_an_invalid_template_is_rejected_with_a_position(source: str, position: int) -> None:
     with pytest.raises(ExpressionError) as raised:
         Template(source)
     assert raised.value.position == position

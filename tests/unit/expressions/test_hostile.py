@@ -1,6 +1,6 @@
-"""Expressions and events made to break the evaluator: each is refused with a place, or answered in a bounded number of steps.
+"""Expressions and events made to break the evaluator: each is rejected with a position, or evaluated in a bounded number of steps.
 
-The steps are counted by Python itself, every call of a function, so that the evaluator's own budget is not believed, and no clock is asked.
+Python counts the steps as function calls, so that the test depends neither on the evaluator's own budget nor on time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def circle() -> dict[str, Any]:
 
 
 EXPRESSIONS = [
-    # what Python would run, or reach by names
+    # Python code and attribute access
     '__import__("os").system("id")',
     "author.__class__.__base__.__subclasses__()",
     'call["__globals__"].args.__builtins__',
@@ -71,7 +71,7 @@ EXPRESSIONS = [
     "delta.x" + "[0]" * 600 + " == 1",
     "json" + ".*" * 900,
     "author or " * 199 + "author",
-    # patterns that make a backtracking matcher run for ever
+    # patterns that make a backtracking matcher run forever
     'text ~ "(a+)+b"',
     'text ~ "(a|a)*b"',
     'text ~ "(a|aa)+$b"',
@@ -88,7 +88,7 @@ EXPRESSIONS = [
     'text ~ "' + "(" * 400 + '"',
     'text ~ "' + "a?" * 240 + '"',
     'text ~ "' + "[a" * 200 + '"',
-    # letters that look like others, or are none
+    # confusable and invisible characters
     "ａuthor == 1",
     "author\u200b == 1",
     "author\u202e == 1",
@@ -116,7 +116,7 @@ EVENTS = {
 
 
 def calls_of(work: Any) -> int:
-    """Return how many functions are called."""
+    """Return the number of function calls."""
     calls = 0
 
     def count(frame: Any, event: str, argument: Any) -> None:
@@ -133,7 +133,7 @@ def calls_of(work: Any) -> int:
 
 
 @pytest.mark.parametrize("source", EXPRESSIONS)
-def test_it_is_refused_or_answered_in_a_bounded_number_of_steps(source: str) -> None:
+def test_hostile_expressions_are_rejected_or_evaluated_in_bounded_steps(source: str) -> None:
     try:
         expression = parse(source)
     except ExpressionError as error:
@@ -153,7 +153,7 @@ def test_it_is_refused_or_answered_in_a_bounded_number_of_steps(source: str) -> 
 
 
 @pytest.mark.parametrize("source", ["{delta.x}", "{text}", "{json}", "{delta.list}", "{delta.x[*]} {state.x}"])
-def test_a_template_is_filled_whatever_the_event_holds(source: str) -> None:
+def test_a_template_is_filled_for_any_event(source: str) -> None:
     for name, event in EVENTS.items():
         filled: list[str] = []
 
@@ -167,7 +167,7 @@ def test_a_template_is_filled_whatever_the_event_holds(source: str) -> None:
         assert len(filled) == 1 and len(filled[0]) < 10_000, name
 
 
-def test_reading_is_bounded_too() -> None:
+def test_parsing_is_bounded() -> None:
     for source in EXPRESSIONS:
 
         def read(source: str = source) -> None:

@@ -1,4 +1,4 @@
-"""The automaton against Python's own `re`, which it must agree with on all that both understand."""
+"""The automaton agrees with Python's `re` on every pattern that both support."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ PATTERNS = st.recursive(ATOMS, repeated, max_leaves=8)
 
 @settings(max_examples=600, deadline=None)
 @given(PATTERNS, st.text("abc _1\n", max_size=8), st.booleans())
-def test_it_finds_what_re_finds(pattern: str, text: str, ignore_case: bool) -> None:
+def test_pattern_agrees_with_re(pattern: str, text: str, ignore_case: bool) -> None:
     assume(text or r"\B" not in pattern)  # re before Python 3.14 does not find \B in an empty text
     pattern = "(?i)" + pattern.replace("a", "A") if ignore_case else pattern
     # Our $ is the end of the text, which re writes \Z.
@@ -79,25 +79,25 @@ def test_it_finds_what_re_finds(pattern: str, text: str, ignore_case: bool) -> N
         ("[a-]", "-"),
     ],
 )
-def test_some_more_of_the_dialect(pattern: str, text: str) -> None:
+def test_more_patterns_agree_with_re(pattern: str, text: str) -> None:
     assert found(pattern, text)
     assert re.search(pattern, text)
 
 
-@pytest.mark.timeout(60)  # one that goes back never ends
+@pytest.mark.timeout(60)  # a backtracking matcher would never finish
 @pytest.mark.parametrize(
     "pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+$b", "a*a*a*a*a*a*b", "(.*)(.*)(.*)(.*)b", "(a{1,20}){1,20}b", "((a?){10}){10}b"]
 )
-def test_what_makes_backtracking_explode_takes_linear_time(pattern: str) -> None:
+def test_patterns_with_exponential_backtracking_take_linear_time(pattern: str) -> None:
     assert not found(pattern, "a" * 20_000)
 
 
-def test_only_the_beginning_of_a_very_long_text_is_looked_at() -> None:
+def test_only_the_beginning_of_a_very_long_text_is_searched() -> None:
     assert found("b+", "a" * (TEXT_LIMIT - 1) + "b")
     assert not found("b+", "a" * TEXT_LIMIT + "b")
 
 
-def test_forgotten_states_are_made_anew() -> None:
+def test_dropped_states_are_computed_again() -> None:
     text = "".join(map(chr, range(0x4E00, 0x4E00 + 20_500)))
     pattern = Pattern("[^x]{3}x")
     assert not pattern.found_in(text, Budget())
@@ -130,21 +130,21 @@ def test_forgotten_states_are_made_anew() -> None:
         "((a{30}){30}){30}",
     ],
 )
-def test_what_cannot_be_matched_in_linear_time_or_read_is_refused(pattern: str) -> None:
+def test_unsupported_and_invalid_patterns_are_rejected(pattern: str) -> None:
     with pytest.raises(ExpressionError):
         Pattern(pattern)
 
 
 @settings(deadline=None)
 @given(st.text("ab()[]{}|*+?^$\\.,-123dwsbB", max_size=30))
-def test_any_text_is_a_pattern_or_refused(pattern: str) -> None:
+def test_any_text_is_a_pattern_or_rejected(pattern: str) -> None:
     try:
         found(pattern, "ab1 ab")
     except ExpressionError as error:
         assert 0 <= error.position <= len(pattern)
 
 
-def test_states_that_are_made_are_taken_off_the_budget() -> None:
+def test_new_states_are_charged_to_the_budget() -> None:
     budget = Budget()
     assert not Pattern("(a|b){1,30}c").found_in("ab" * 20, budget)
     assert STEPS - budget.left > 5 * 40

@@ -1,4 +1,4 @@
-"""Forking a session: where to, under which name, with which files; and that nothing else is touched."""
+"""Forking a session: target, id and files; nothing else changes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def state(path: str, key: SessionKey) -> dict[str, object]:
         return stored.state(key)
 
 
-async def test_a_fork_in_the_same_database_sees_shared_keys_as_they_are_now(database: str) -> None:
+async def test_a_fork_in_the_same_database_sees_present_shared_keys(database: str) -> None:
     fork = await fork_session(database, KEY, Cut(at="e2", session_id="f"))
     assert (fork.key, fork.database) == (SessionKey("app", "u", "f"), database)
     assert state(database, fork.key) == {"k": 2, "k1": 1, "k2": 2, "user:u": 3, "app:a": 3}
@@ -75,7 +75,7 @@ async def test_a_fork_in_the_same_database_sees_shared_keys_as_they_are_now(data
         assert stored.created(fork.key) == stored.created(KEY)
 
 
-async def test_a_fork_elsewhere_gets_shared_keys_as_they_were_where_there_are_none(database: str, tmp_path: Path) -> None:
+async def test_a_fork_elsewhere_gets_missing_shared_keys_as_they_were(database: str, tmp_path: Path) -> None:
     before = bytes_of(database)
     other = str(tmp_path / "other.db")
     async with SqliteSessionService(other) as service:
@@ -88,14 +88,14 @@ async def test_a_fork_elsewhere_gets_shared_keys_as_they_were_where_there_are_no
         assert stored.history(fork.key).state_at(1).user == {"user:u": 2}
 
 
-async def test_before_an_event_and_before_the_first(database: str) -> None:
+async def test_forking_before_an_event_and_before_the_first_one(database: str) -> None:
     assert (await fork_session(database, KEY, Cut(before="e3"))).lineage.event_id == "e2"
     fork = await fork_session(database, KEY, Cut(before="e1"))
     assert (fork.lineage.event_id, fork.lineage.event_count) == (None, 0)
     assert state(database, fork.key) == {"k": 0, "user:u": 3, "app:a": 3}
 
 
-async def test_a_fork_on_a_server_and_back_in_a_file(database: str, tmp_path: Path) -> None:
+async def test_a_fork_to_a_server_and_back_to_a_file(database: str, tmp_path: Path) -> None:
     url = server().new_database()
     fork = await fork_session(database, KEY, Cut(at="e2", session_id="f"), into=url)
     again = await fork_session(url, fork.key, Cut(at="e1", session_id="g"))
@@ -119,7 +119,7 @@ async def test_a_fork_on_a_server_and_back_in_a_file(database: str, tmp_path: Pa
         assert stored.history(again.key).state_at(1).user == {"user:u": 7}
 
 
-async def test_what_cannot_be_forked_is_said_and_nothing_is_left(database: str, tmp_path: Path) -> None:
+async def test_a_failed_fork_raises_and_leaves_nothing(database: str, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no event 'e9'"):
         await fork_session(database, KEY, Cut(at="e9"))
     with pytest.raises(NotFoundError, match="no session"):
@@ -134,7 +134,7 @@ async def test_what_cannot_be_forked_is_said_and_nothing_is_left(database: str, 
     assert files_in(tmp_path) == [database]
 
 
-async def test_another_programs_database_is_written_only_when_it_is_named(tmp_path: Path) -> None:
+async def test_another_programs_database_is_written_only_if_named(tmp_path: Path) -> None:
     theirs = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     with StoredDatabase.open(str(theirs)) as stored:
         key = stored.sessions()[0].key
@@ -157,7 +157,7 @@ async def test_another_programs_database_is_written_only_when_it_is_named(tmp_pa
         await fork_session(str(old), key, into=str(old))
 
 
-async def test_a_fork_of_what_nobody_recorded_is_rewound_as_its_parent_would_be(tmp_path: Path) -> None:
+async def test_a_fork_with_unknown_values_is_rewound_like_its_parent(tmp_path: Path) -> None:
     theirs, path = fixtures_dir() / "open" / "adk2.13.0-v1-state_delta_arg.db", str(tmp_path / "fork.db")
     with StoredDatabase.open(str(theirs)) as stored:
         key = stored.sessions()[0].key
@@ -172,7 +172,7 @@ async def test_a_fork_of_what_nobody_recorded_is_rewound_as_its_parent_would_be(
     assert session.events[-1].actions.state_delta == {change.key: change.after for change in plan.state}
 
 
-async def test_an_unfinished_invocation_goes_on_in_a_fork_at_any_event(tmp_path: Path) -> None:
+async def test_an_unfinished_invocation_can_be_resumed_in_a_fork_at_any_event(tmp_path: Path) -> None:
     tree, path = next(tree for tree in TREES if tree["name"] == "nested"), str(tmp_path / "s.db")
     async with DatabaseSessionService(path) as service:
         runner = runner_for(build_agent(tree["agent"]), service, resumable=True)
@@ -190,7 +190,7 @@ async def test_an_unfinished_invocation_goes_on_in_a_fork_at_any_event(tmp_path:
         assert sorted(str(shown(each)) for each in session.events) == sorted(str(shown(each)) for each in whole)
 
 
-async def test_lineage_goes_along_and_makes_trees(database: str, tmp_path: Path) -> None:
+async def test_lineage_is_kept_and_forms_trees(database: str, tmp_path: Path) -> None:
     changed = Changed("message", "e3", "x", "y")
     one = (await fork_session(database, KEY, Cut(before="e3", session_id="one", changed=changed))).key
     two = (await fork_session(database, one, Cut(at="e1", session_id="two"))).key
@@ -223,9 +223,9 @@ async def test_lineage_goes_along_and_makes_trees(database: str, tmp_path: Path)
         assert (tree.key, tree.exists, [child.key for child in tree.children]) == (one, False, [two])
 
 
-async def test_a_session_that_another_program_made_under_a_forks_name_is_no_fork(database: str) -> None:
+async def test_a_session_of_another_program_with_a_forks_id_is_not_a_fork(database: str) -> None:
     fork = (await fork_session(database, KEY, Cut(session_id="f"))).key
-    with closing(sqlite3.connect(database)) as connection:  # google-adk knows nothing of our record
+    with closing(sqlite3.connect(database)) as connection:  # google-adk does not know our tables
         connection.execute("DELETE FROM events WHERE session_id = 'f'")
         connection.execute("""UPDATE sessions SET state = '{"k": "new"}', create_time = '2026-11-21 10:00:00.000000' WHERE id = 'f'""")
         connection.commit()
@@ -234,13 +234,13 @@ async def test_a_session_that_another_program_made_under_a_forks_name_is_no_fork
         assert stored.history(fork).state_at(-1).session == {"k": "new"}
 
 
-async def test_a_tree_with_a_circle_in_its_names_ends() -> None:
+async def test_a_cycle_of_lineages_ends() -> None:
     one, two = SessionKey("app", "u", "one"), SessionKey("app", "u", "two")
     trees = fork_trees([one, two], {one: Lineage(two, None, None, 0, 2.0), two: Lineage(one, None, None, 0, 1.0)})
     assert [(tree.key, [child.key for child in tree.children]) for tree in trees] == [(one, [two])]
 
 
-async def test_files_are_copied_as_they_were_with_their_numbers(tmp_path: Path) -> None:
+async def test_files_are_copied_with_their_versions(tmp_path: Path) -> None:
     path = str(tmp_path / "s.db")
     files = FileArtifactService(tmp_path / "files")
     names = {"app_name": "app", "user_id": "u", "session_id": "s"}
@@ -275,7 +275,7 @@ async def test_files_are_copied_as_they_were_with_their_numbers(tmp_path: Path) 
     assert fork.notes == ["These file versions no longer exist and are empty in the fork: a.txt version 0."]
 
 
-async def test_a_fork_that_cannot_be_stored_leaves_files_as_they_were(database: str) -> None:
+async def test_a_fork_that_cannot_be_stored_leaves_files_unchanged(database: str) -> None:
     class Full(DatabaseSessionService):
         async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
             raise StorageError("full")

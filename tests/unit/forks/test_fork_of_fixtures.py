@@ -1,4 +1,4 @@
-"""A fork of what google-adk wrote, in any layout: the same events, and the same state after each of them."""
+"""Forks of google-adk's sessions in every layout have the same events and the same state after each of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DATABASES = [entry for entry in manifest() if "big" not in entry["name"] and "ma
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("entry", DATABASES[:: count(quick=40, full=1)], ids=lambda entry: entry["name"])
-async def test_the_fork_is_what_the_session_was(entry: dict[str, Any], tmp_path: Path) -> None:
+async def test_a_fork_has_the_same_events_and_states(entry: dict[str, Any], tmp_path: Path) -> None:
     file = fixtures_dir() / "open" / entry["file"]
     before = hashlib.sha256(file.read_bytes()).hexdigest()
     with StoredDatabase.open(str(file)) as database:

@@ -1,4 +1,4 @@
-"""A run made again with what was recorded up to one of its events, and live from there on."""
+"""A run repeated from its recording up to one of its events, and live from there on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Made = Counter[str]
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Made:
-    """Counts the model calls and tool runs that are really made."""
+    """Counts the model calls and tool runs that are actually made."""
     counts: Made = Counter()
     generate, run_tool = ScriptedLlm.generate_content_async, FunctionTool.run_async
 
@@ -56,7 +56,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Made:
 
 
 class Session:
-    """One session of an agent that is built anew for every run."""
+    """One session of an agent that is built again for every run."""
 
     def __init__(self, make: Callable[[], BaseAgent], *, resumable: bool = True) -> None:
         self.make = make
@@ -85,7 +85,7 @@ class Session:
         recording = recording.altered(content) if content else recording
         recording = replace(recording, answers=tuple(filter(kept, recording.answers)))
         cut = Cut(before=recording.first_event_id)
-        # Elsewhere, so that app: and user: keys begin as they did.
+        # In another database, so that app: and user: keys start with their old values.
         forked = Session(self.make, resumable=self.resumable)
         fork = await fork_into(forked.service, past, KEY, self.service.created(KEY), cut, same_place=False, database="memory")
         rerun = Rerun(runner_for(self.make(), forked.service, resumable=self.resumable), fork.key, recording)
@@ -95,7 +95,7 @@ class Session:
 
 
 def by_branch(events: list[Event]) -> list[dict[str, Any]]:
-    """Return what happened on each branch in order; how branches interleave is chance, and which of a turn's tools returns first."""
+    """Return the events of each branch in order: the interleaving of branches and the order of parallel tools are random."""
     rows = sorted(map(shown, events), key=lambda row: ("branch" not in row and row.get("end_of_agent", False), row.get("branch", "")))
     sorted_rows: list[dict[str, Any]] = []
     for is_result, group in groupby(rows, key=lambda row: "responses" in row):
@@ -106,7 +106,7 @@ def by_branch(events: list[Event]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "plain"])
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree["name"])
-async def test_only_what_comes_after_the_event_is_called(tree: dict[str, Any], resumable: bool, made: Made) -> None:
+async def test_only_calls_after_the_event_are_made(tree: dict[str, Any], resumable: bool, made: Made) -> None:
     session = Session(lambda: build_agent(tree["agent"]), resumable=resumable)
     whole = await session.run(tree["message"])
     for index, event in enumerate(whole):
@@ -132,7 +132,7 @@ def transfer(amount: int) -> dict[str, int]:
 
 
 def silent() -> None:
-    """Begins a job."""
+    """Starts a job."""
 
 
 def noting(number: int, tool_context: ToolContext) -> dict[str, int]:
@@ -145,7 +145,7 @@ def caller(*replies: Any, tools: list[Any], **more: Any) -> LlmAgent:
     return LlmAgent(name="agent", model=ScriptedLlm(replies=list(replies)), tools=tools, **more)
 
 
-async def test_a_confirmation_is_given_again(made: Made) -> None:
+async def test_a_recorded_confirmation_is_given_again(made: Made) -> None:
     tool = FunctionTool(transfer, require_confirmation=True)
     session = Session(lambda: caller({"calls": [["transfer", {"amount": 7}]]}, "done", tools=[tool]))
     asked = await session.run()
@@ -171,7 +171,7 @@ async def test_a_tool_that_returned_nothing_does_not_run_again(made: Made) -> No
     assert (made, replay.divergences) == (Counter(), [])
 
 
-async def test_progress_that_was_told_from_outside_is_no_part_of_the_run(made: Made) -> None:
+async def test_reported_progress_is_not_part_of_the_recording(made: Made) -> None:
     session = Session(lambda: caller({"calls": [["silent", {}]]}, "done", tools=[LongRunningFunctionTool(silent)]))
     (call,) = [call for event in await session.run() for call in event.get_function_calls()]
     runner = runner_for(session.make(), session.service, resumable=True)
@@ -183,7 +183,7 @@ async def test_progress_that_was_told_from_outside_is_no_part_of_the_run(made: M
     assert (made, replay.divergences) == (Counter(), [])
 
 
-async def test_what_callbacks_changed_is_part_of_the_answer(made: Made) -> None:
+async def test_callback_changes_are_part_of_the_recorded_answer(made: Made) -> None:
     def after_tool(tool: Any, args: Any, tool_context: ToolContext, tool_response: dict[str, Any]) -> dict[str, Any]:
         tool_context.state["seen"] = tool_context.state.get("seen", 0) + 1
         return {**tool_response, "noted": tool_response["noted"] + 1}
@@ -204,7 +204,7 @@ async def test_what_callbacks_changed_is_part_of_the_answer(made: Made) -> None:
         assert texts(again)[-1] == "done!"
 
 
-async def test_a_result_changed_by_hand(made: Made) -> None:
+async def test_an_altered_result_is_given(made: Made) -> None:
     session = Session(
         lambda: caller({"calls": [["noting", {"number": 1}]]}, lambda request: f"so {last_message_text(request)}", tools=[noting])
     )
@@ -225,7 +225,7 @@ async def test_a_result_changed_by_hand(made: Made) -> None:
     assert whole == session.events(KEY)
 
 
-async def test_an_answer_changed_by_hand_calls_its_tools(made: Made) -> None:
+async def test_an_altered_answer_calls_its_tools(made: Made) -> None:
     session = Session(lambda: caller({"calls": [["noting", {"number": 1}]]}, "done", tools=[noting]))
     whole = await session.run()
     said = whole[1]
@@ -237,7 +237,7 @@ async def test_an_answer_changed_by_hand_calls_its_tools(made: Made) -> None:
     assert again[2].actions.state_delta == {"noted": 5}
 
 
-async def test_an_agent_that_was_changed_goes_its_own_way_and_this_is_said(made: Made) -> None:
+async def test_a_changed_agent_diverges_and_this_is_reported(made: Made) -> None:
     agents = iter([caller({"calls": [["noting", {"number": 1}]]}, "done", tools=[noting]), caller("new", tools=[])])
     session = Session(lambda: next(agents))
     session.make = lambda: SequentialAgent(name="root", sub_agents=[next(agents)])
@@ -254,7 +254,7 @@ async def test_an_agent_that_was_changed_goes_its_own_way_and_this_is_said(made:
     assert not made
 
 
-async def test_a_model_called_once_more_makes_all_that_follows_live(made: Made) -> None:
+async def test_an_additional_model_call_makes_the_rest_live(made: Made) -> None:
     def tree(more: list[str]) -> BaseAgent:
         writer = LlmAgent(name="writer", model=ScriptedLlm(replies=["text"]))
         extra = [LlmAgent(name=name, model=ScriptedLlm(replies=["extra"])) for name in more]
@@ -274,7 +274,7 @@ def right() -> LlmAgent:
     return LlmAgent(name="right", model=ScriptedLlm(replies=[{"calls": [["noting", {"number": 1}]]}, "r"]), tools=[noting])
 
 
-async def test_a_branch_that_went_its_own_way_leaves_its_siblings_alone(made: Made) -> None:
+async def test_a_diverging_branch_does_not_affect_its_siblings(made: Made) -> None:
     def tree(extra: bool) -> BaseAgent:
         left = LlmAgent(name="left", model=ScriptedLlm(replies=["l"]))
         more = LlmAgent(name="more", model=ScriptedLlm(replies=["m"]))
@@ -288,11 +288,11 @@ async def test_a_branch_that_went_its_own_way_leaves_its_siblings_alone(made: Ma
     made.clear()
     _, again, replay = await session.again(whole[-1])
     assert sorted(texts(again)) == ["end", "go", "l", "m", "r"]
-    assert made == {"model": 3} and len(replay.divergences) == 1  # all but right's
+    assert made == {"model": 3} and len(replay.divergences) == 1  # all except the right agent's
     assert (replay.model_calls, replay.tool_calls) == (2, 1)
 
 
-async def test_an_agent_that_runs_as_a_tool_is_no_part_of_the_recording(made: Made) -> None:
+async def test_an_agent_that_runs_as_a_tool_is_not_part_of_the_recording(made: Made) -> None:
     def tree() -> BaseAgent:
         inner = LlmAgent(name="right", model=ScriptedLlm(replies=["42"]), description="counts")
         replies = [{"calls": [["right", {"request": "how many"}]]}, "l"]
@@ -302,13 +302,13 @@ async def test_an_agent_that_runs_as_a_tool_is_no_part_of_the_recording(made: Ma
     session = Session(tree)
     whole = await session.run()
     made.clear()
-    # As if the left one's tool had still been running when the right one was done.
+    # As if the left agent's tool had still been running when the right agent was done.
     _, again, replay = await session.again(whole[-1], kept=lambda event: event.author == "right" or bool(event.get_function_calls()))
     assert by_branch(again) == by_branch(whole)
-    assert made == {"model": 2} and replay.divergences == []  # the inner agent's, and the left one's second
+    assert made == {"model": 2} and replay.divergences == []  # the inner agent's call, and the left agent's second one
 
 
-async def test_an_agent_that_ran_as_a_tool_is_answered_whole(made: Made) -> None:
+async def test_an_agent_that_ran_as_a_tool_is_answered_by_its_result(made: Made) -> None:
     def make() -> BaseAgent:
         inner = LlmAgent(name="inner", model=ScriptedLlm(replies=["42"]), description="counts")
         return caller({"calls": [["inner", {"request": "how many"}]]}, "done", tools=[AgentTool(inner)])
@@ -319,11 +319,11 @@ async def test_an_agent_that_ran_as_a_tool_is_answered_whole(made: Made) -> None
     made.clear()
     _, again, _ = await session.again(whole[-1])
     assert by_branch(again) == by_branch(whole) and not made
-    _, again, _ = await session.again(whole[1])  # the call alone: what happened inside is stored nowhere
+    _, again, _ = await session.again(whole[1])  # only the call: the events inside it are not stored
     assert by_branch(again) == by_branch(whole) and made == {"model": 2}
 
 
-async def test_what_cannot_be_made_again_or_changed_is_said() -> None:
+async def test_invalid_recordings_and_alterations_raise() -> None:
     session = Session(lambda: caller({"calls": [["noting", {"number": 1}]]}, "done", tools=[noting], output_key="user:said"))
     whole = await session.run()
     await runner_for(session.make(), session.service).edit_state(user_id="u", session_id="s", changes={"k": 1})

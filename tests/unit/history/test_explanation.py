@@ -1,4 +1,4 @@
-"""Present values, explained from what was written."""
+"""Present values explained by recorded writes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def test_merge_patch(old: Any, patch: Any, merged: Any) -> None:
     assert merge_patch(old, patch) == merged
 
 
-def test_explaining_present_values() -> None:
+def test_present_values_are_explained_by_plain_writes_or_merge_patches() -> None:
     writes = {"plain": [1, 2], "merged": [{"a": 1}, {"b": 2}], "gone": [{"a": 1}, None], "odd": [1]}
     assert explain(writes, {"plain": 2, "merged": {"a": 1, "b": 2}, "odd": 2}) == ({"merged", "gone"}, {"odd"})

@@ -1,4 +1,4 @@
-"""Each invocation's status, held against what the fixtures' manifest says happened."""
+"""Each invocation's status, compared with the fixtures' manifest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fixture_paths import fixtures_dir, manifest
 STATUS = {"completed": "finished", "crashed": "interrupted", "failed": "interrupted", "paused": "paused"}
 
 OTHERWISE = {
-    # google-adk 1.18 fails each turn after a stored compaction, so that nobody answered; the scenario ran to its end all the same.
+    # google-adk 1.18 fails each turn after a stored compaction, so that no agent answered; the scenario itself completed.
     "adk1.18.0-v0-compaction": "interrupted",
 }
 
@@ -25,7 +25,7 @@ def _events(stored: list[dict[str, Any]]) -> list[Event]:
 
 
 def _short(value: Any) -> Any:
-    """Put a text in the place of the manifest's `__long_text__` objects."""
+    """Replace the manifest's `__long_text__` objects by a text."""
     if isinstance(value, dict):
         return "long" if "__long_text__" in value else {key: _short(item) for key, item in value.items()}
     return [_short(item) for item in value] if isinstance(value, list) else value
@@ -33,17 +33,17 @@ def _short(value: Any) -> Any:
 
 @pytest.mark.parametrize(
     "database",
-    # The manifest tells the status of one session only.
+    # The manifest has the status of one session only.
     [entry for entry in manifest() if entry.get("last_invocation_status") in STATUS and len(entry["sessions"]) == 1],
     ids=lambda entry: entry["name"],
 )
-def test_the_last_invocations_status(database: dict[str, Any]) -> None:
+def test_last_invocation_status_matches_the_manifest(database: dict[str, Any]) -> None:
     expected = json.loads((fixtures_dir() / "open" / database["expected"]).read_text("utf-8"))
     found = invocations(_events(expected["sessions"][0]["events"]))
     assert found[-1].status == OTHERWISE.get(database["name"], STATUS[database["last_invocation_status"]])
 
 
-def test_checkpoints_and_ends_are_shown() -> None:
+def test_checkpoints_and_ends_are_listed_by_agent() -> None:
     events = [
         Event(author="user", invocation_id="i", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
         Event(author="flow", invocation_id="i", actions=EventActions(agent_state={"step": 1})),
@@ -56,7 +56,7 @@ def test_checkpoints_and_ends_are_shown() -> None:
     assert [item.kind for item in pending_items(events)] == ["interrupted"]
 
 
-def test_a_custom_agent_is_first_heard_of_after_its_first_child() -> None:
+def test_a_custom_agent_whose_child_commits_first_is_the_root() -> None:
     child = [Event(invocation_id="i", author="child", content=types.ModelContent("done")), _mark("child", end_of_agent=True)]
     begun = [Event(invocation_id="i", author="user", content=types.UserContent("go")), *child, _mark("flow", agent_state={"step": 1})]
     (found,) = invocations(begun)
@@ -69,7 +69,7 @@ def _mark(author: str, **actions: Any) -> Event:
     return Event(invocation_id="i", author=author, actions=EventActions(**actions))
 
 
-def test_what_was_rewound_waits_for_nobody() -> None:
+def test_a_rewound_invocation_has_no_pending_items() -> None:
     events = [
         Event(author="user", invocation_id="one", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
         Event(author="user", invocation_id="two", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_what_was_rewound_waits_for_nobody() -> None:
     assert [item.invocation_id for item in pending_items(events)] == ["one"]
 
 
-def test_a_run_that_fails_after_it_changed_state_has_not_answered() -> None:
+def test_a_run_that_failed_after_a_state_change_is_interrupted() -> None:
     events = [
         Event(author="user", invocation_id="i", content={"parts": [{"text": "go"}]}),  # type: ignore[arg-type]
         Event(author="agent", invocation_id="i", actions=EventActions(state_delta={"k": 1})),

@@ -1,4 +1,4 @@
-"""How two states differ."""
+"""The differences between two states."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runtime.sessions.state import Change
 from tests.unit.history.test_state_at import event
 
 
-def test_two_moments_are_compared_in_either_direction() -> None:
+def test_two_moments_can_be_compared_in_either_direction() -> None:
     history = History([event(k=1), event(k=2, new=3), event(k=1)], baseline={"k": 0}, present={"k": 1, "new": 3})
     start, first, second, third = map(history.state_at, (-1, 0, 1, 2))
     assert differences(first, second) == [Change("k", 1, 2, "changed"), Change("new", None, 3, "added")]
@@ -17,7 +17,7 @@ def test_two_moments_are_compared_in_either_direction() -> None:
     assert differences(start, third) == [Change("k", 0, 1, "changed"), Change("new", None, 3, "added")]
 
 
-def test_a_comparison_guesses_nothing() -> None:
+def test_a_comparison_leaves_out_unknown_values() -> None:
     history = History([event(), event(k=1), event(k=2)], baseline=None, present={"k": 2})
     first, second = map(history.state_at, (0, 1))
     assert differences(first, second) == [Change("k", None, 1, "written")]

@@ -31,7 +31,7 @@ def test_with_a_baseline_nothing_is_unknown() -> None:
     assert [history.state_at(index).unknown for index in (-1, 0, 1)] == [[], [], []]
 
 
-def test_all_that_a_scope_had_replaces_what_was_known_of_it() -> None:
+def test_a_complete_shared_write_replaces_its_scope() -> None:
     history = History(
         [event(), event(), event(**{"app:b": 3})],
         baseline={},
@@ -39,10 +39,10 @@ def test_all_that_a_scope_had_replaces_what_was_known_of_it() -> None:
         present={"app:b": 3, "user:a": 1},
     )
     assert [history.state_at(index).app for index in (0, 1, 2)] == [{"app:a": 1}, {"app:b": 2}, {"app:b": 3}], "others removed app:a"
-    assert history.state_at(1).user == {"user:a": 1}, "the other scope is left alone"
+    assert history.state_at(1).user == {"user:a": 1}, "the other scope is unchanged"
 
 
-def test_without_a_baseline_only_what_is_certain_is_said() -> None:
+def test_without_a_baseline_uncertain_keys_are_unknown() -> None:
     history = History([event(k=1), event(other=2)], baseline=None, present={"k": 1, "other": 2, "never_written": 3})
     start = history.state_at(-1)
     assert (start.session, start.unknown) == ({"never_written": 3}, ["k", "other"])
@@ -51,25 +51,25 @@ def test_without_a_baseline_only_what_is_certain_is_said() -> None:
     assert history.state_at(1).unknown == []
 
 
-def test_a_shared_key_that_no_event_wrote_is_known_once_no_session_can_have_set_it() -> None:
+def test_a_shared_key_without_writes_is_known_from_fixed_from_on() -> None:
     history = History([event(), event()], baseline=None, present={"user:x": 1, "app:y": 2}, fixed_from={"user": -1, "app": 1})
     assert [history.state_at(index).unknown for index in (-1, 0, 1)] == [["app:y"], ["app:y"], []]
     assert history.state_at(-1).user == {"user:x": 1}
 
 
-def test_what_the_writes_do_not_explain_is_unknown() -> None:
+def test_a_key_that_its_writes_do_not_explain_is_unknown() -> None:
     history = History([event(**{"user:x": 1})], baseline=None, present={"user:x": 2}, unsure={"user:x"})
     assert history.state_at(0).unknown == ["user:x"]
     assert history.state_at(0).user == {}
 
 
-def test_objects_that_their_writer_merged() -> None:
+def test_patched_keys_are_merged() -> None:
     history = History([event(k={"a": 1}), event(k={"b": 2, "a": None})], baseline={}, present={"k": {"b": 2}}, patched={"k"})
     assert history.state_at(1).session == {"k": {"b": 2}}
     assert history.state_at(0).session == {"k": {"a": 1}}
 
 
-def test_there_is_no_state_at_an_event_that_is_not_there() -> None:
+def test_a_missing_index_raises_index_error() -> None:
     history = History([event()], baseline={})
     for index in (-2, 1):
         with pytest.raises(IndexError):
@@ -78,7 +78,7 @@ def test_there_is_no_state_at_an_event_that_is_not_there() -> None:
         history.delta_at(-1)
 
 
-def test_a_delta_tells_the_old_value_with_what_others_wrote_before() -> None:
+def test_a_delta_has_the_old_value_including_earlier_writes_of_others() -> None:
     history = History(
         [event(k=1, **{"user:x": 1}), event(k=1, **{"user:x": 3})],
         baseline={},
@@ -88,7 +88,7 @@ def test_a_delta_tells_the_old_value_with_what_others_wrote_before() -> None:
     assert history.delta_at(1) == [Change("k", 1, 1, "changed"), Change("user:x", 2, 3, "changed")]
 
 
-def test_a_delta_over_an_unknown_value_says_so() -> None:
+def test_a_delta_over_an_unknown_value_is_marked_as_written() -> None:
     assert History([event(k=1)], baseline=None, present={"k": 1}).delta_at(0) == [Change("k", None, 1, "written")]
 
 
@@ -100,7 +100,7 @@ def test_temp_keys_live_as_long_as_their_invocation() -> None:
     assert history.delta_at(0) == [Change("temp:a", None, 1, "added")]
 
 
-def test_it_grows_with_a_running_session() -> None:
+def test_history_grows_with_a_running_session() -> None:
     history = History([], baseline={"k": 0})
     for number in range(1000):
         history.append(event(k=number), {"temp:n": number})
@@ -109,7 +109,7 @@ def test_it_grows_with_a_running_session() -> None:
     assert len(history.events) == 1000
 
 
-def test_who_wrote_a_value() -> None:
+def test_writers_of_values_are_known() -> None:
     history = History(
         [event(k=1), event(other=1), event(k=2)],
         baseline={"first": 0},
@@ -121,7 +121,7 @@ def test_who_wrote_a_value() -> None:
     assert history.writers_at(2) == {"k": 2, "other": 1, "app:y": SOMEBODY_ELSE}
 
 
-def test_a_long_session_is_read_piece_by_piece_and_grows() -> None:
+def test_a_long_session_is_read_in_pieces_and_grows() -> None:
     events = [event(**{f"k{number % 3}": {"n": number}, "patched": {str(number % 5): number}}) for number in range(10_000)]
     present = {"k0": {"n": 9999}, "k1": {"n": 9997}, "k2": {"n": 9998}, "patched": {str(n): 9995 + n for n in range(5)}, "old": True}
     long = History((), baseline=None, present=present, steps=StepsOfEvents(events))
@@ -141,7 +141,7 @@ def test_a_long_session_is_read_piece_by_piece_and_grows() -> None:
     assert long.state_at(9_999).session["k0"] == {"n": 9999}
 
 
-def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> None:
+def test_later_writes_of_others_are_distinguished_from_earlier_ones() -> None:
     shared = [SharedWrite(-1, {"user:old": 1}, "user"), SharedWrite(1, {"app:x": 1}), SharedWrite(2, {"user:y": 2})]
     history = History([event(), event(), event()], baseline={}, shared=shared)
     assert history.changed_elsewhere_since(0) == {"app:x", "user:y"}
@@ -149,7 +149,7 @@ def test_what_others_wrote_since_is_told_apart_from_what_they_wrote_before() -> 
     assert history.changed_elsewhere_since(2) == set()
 
 
-def test_steps_are_handed_over_to_where_they_are_stored() -> None:
+def test_steps_handed_over_are_read_from_the_store() -> None:
     events = [event(**{f"k{number % 3}": number}) for number in range(1_000)]
     stored = events[:400]
     plain = History(events[:400], baseline={}, present={"old": True})
@@ -165,7 +165,7 @@ def test_steps_are_handed_over_to_where_they_are_stored() -> None:
                 history.hand_over(number - 30, StepsOfEvents(stored))
                 assert len(history) == number + 1
     for history in (short, long):
-        history.hand_over(10, StepsOfEvents([]))  # these are stored already
+        history.hand_over(10, StepsOfEvents([]))  # already stored
         assert list(history.events) == []
         for index in (0, 255, 399, 400, 419, 420, 669, 670, 900, 999):
             assert history.state_at(index) == plain.state_at(index)

@@ -1,4 +1,4 @@
-"""States that are remembered on the way, and those that are folded from them."""
+"""Remembered states, and the states folded from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runtime.history.state_at import History
 from tests.unit.history.test_state_at import event
 
 
-def test_remembered_states_do_not_grow_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_states_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_checkpoints, "_MOST_REMEMBERED", 50)
     history = History([event(**{f"k{number % 7}": number}) for number in range(5_000)], baseline={})
     assert history.state_at(4_999).session == {f"k{number % 7}": number for number in range(4_993, 5_000)}
@@ -20,7 +20,7 @@ def test_remembered_states_do_not_grow_without_bounds(monkeypatch: pytest.Monkey
     assert len(history._folds._remembered) * 7 <= 57
 
 
-def test_any_state_of_a_long_session_is_folded_from_a_near_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_state_of_a_long_session_is_folded_from_a_nearby_one(monkeypatch: pytest.MonkeyPatch) -> None:
     history = History([event(**{f"k{number % 50}": number}) for number in range(20_000)], baseline={})
     history.state_at(19_999)
     folded: list[int] = []

@@ -1,4 +1,4 @@
-"""Who wrote a key: agents, tools and other sessions, what was there before, and who overwrote whom without seeing it."""
+"""The writers of a key: agents, tools and other sessions, earlier values, and parallel writes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def service(request: pytest.FixtureRequest, tmp_path: Path) -> BaseSessionServic
     return DatabaseSessionService(str(tmp_path / "s.db")) if request.param == "v1" else SqliteSessionService(tmp_path / "s.db")
 
 
-async def test_every_write_with_its_tool_and_what_was_there(service: BaseSessionService, tmp_path: Path) -> None:
+async def test_writes_have_their_tool_and_earlier_value(service: BaseSessionService, tmp_path: Path) -> None:
     branches = ParallelAgent(name="both", sub_agents=[noting("left", 1), noting("right", 2)])
     root = SequentialAgent(name="root", sub_agents=[branches, noting("last", 3)])
     async with service:
@@ -58,7 +58,7 @@ async def test_every_write_with_its_tool_and_what_was_there(service: BaseSession
     assert [(write.author, write.after) for write in temp] == [("left", 1), ("right", 2), ("last", 3)]
 
 
-async def test_other_sessions_write_shared_keys_and_forks_have_written_nothing(service: BaseSessionService, tmp_path: Path) -> None:
+async def test_writes_of_shared_keys_include_other_sessions_but_not_forks(service: BaseSessionService, tmp_path: Path) -> None:
     path = str(tmp_path / "s.db")
     async with service:
         for user, session_id in (("u", "s"), ("u", "other"), ("v", "foreign")):
@@ -82,7 +82,7 @@ async def test_other_sessions_write_shared_keys_and_forks_have_written_nothing(s
     ]
 
 
-def test_in_another_programs_database_the_first_value_is_unknown(tmp_path: Path) -> None:
+def test_the_first_value_is_unknown_in_another_programs_database(tmp_path: Path) -> None:
     for name in ("adk2.13.0-v1-shared_state", "adk1.18.0-v0-shared_state", "adk2.13.0-sqlite-shared_state"):
         with StoredDatabase.open(str(copy_of(f"open/{name}.db", tmp_path))) as database:
             for summary in database.sessions():
@@ -93,7 +93,7 @@ def test_in_another_programs_database_the_first_value_is_unknown(tmp_path: Path)
                         assert writes[-1].after == present
 
 
-async def test_the_prompts_that_read_a_key(tmp_path: Path) -> None:
+async def test_prompts_that_read_a_key_are_found(tmp_path: Path) -> None:
     def made(context: ReadonlyContext) -> str:
         return "x"
 

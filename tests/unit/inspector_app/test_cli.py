@@ -23,7 +23,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ordered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return a database with one order that waits for an approval."""
+    """Return a database with one order that waits for approval."""
     database = str(tmp_path / "orders.db")
     assert main(["run", ORDERS, "--message", "40 boxes of A4 paper", "--db", database, "--session", "s1"]) == 3
     capsys.readouterr()
@@ -38,7 +38,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the sentence that a command fails with."""
+    """Run a command that fails and return its error message."""
     assert main(arguments) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -55,7 +55,7 @@ def write_agent(folder: Path, source: str) -> str:
 # run
 
 
-def test_run_prints_events_then_how_it_ended(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_events_and_then_the_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ORDERS, "--message", "2 desk lamps", "--user", "ana", "--session", "s7", "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -67,7 +67,7 @@ def test_run_prints_events_then_how_it_ended(capsys: pytest.CaptureFixture[str])
     assert run == {"app_name": "orders", "user_id": "ana", "session_id": "s7", "status": "finished", "pending": []}
 
 
-def test_run_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_lines_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ORDERS, "--message", "40 boxes of A4 paper"]) == 3
     out, _ = capsys.readouterr()
     assert 'order_desk  tool call  call find_product(query="A4 paper")' in out
@@ -80,7 +80,7 @@ def test_streamed_text_grows_on_one_line(capsys: pytest.CaptureFixture[str]) -> 
     assert out.splitlines()[0] == "I sell A4 paper, ballpoint pens, desk lamps and office chairs. What can I send you, and how many?"
 
 
-def test_streamed_events_are_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_streamed_events_are_separate_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ORDERS, "--message", "hello", "--streaming", "--json"]) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     pieces = [event["content"]["parts"][0]["text"] for event in events if event.get("partial")]
@@ -88,7 +88,7 @@ def test_streamed_events_are_lines_of_their_own(capsys: pytest.CaptureFixture[st
     assert "".join(pieces).startswith("I sell A4 paper")
 
 
-def test_run_goes_on_with_a_session_and_takes_its_names(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_continues_a_session_under_its_app_and_user(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ORDERS, "--message", "hello", "--db", ordered, "--session", "s1", "--state", '{"app:vat": 0.23}']) == 0
     assert main(["run", ORDERS, "--message", "hello", "--db", ordered, "--session", "s2", "--app", "other", "--user", "ana"]) == 0
     capsys.readouterr()
@@ -97,7 +97,7 @@ def test_run_goes_on_with_a_session_and_takes_its_names(ordered: str, capsys: py
     assert answer(capsys, "state", ordered, *SESSION)["app"]["app:vat"] == 0.23
 
 
-def test_state_that_cannot_be_stored_is_refused_before_anything_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unstorable_state_is_rejected_before_anything_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database, deep = tmp_path / "new.db", '{"x": ' + "[" * 150 + "]" * 150 + "}"
     assert "nested deeper" in refused(capsys, "run", ORDERS, "--message", "hello", "--db", str(database), "--state", deep)
     assert not database.exists()
@@ -109,7 +109,7 @@ def test_state_that_cannot_be_stored_is_refused_before_anything_is(tmp_path: Pat
     assert len(answer_lines(capsys, "events", str(database), *SESSION)) == 3
 
 
-def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tool_that_raises_fails_the_run_and_keeps_committed_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agent = write_agent(
         tmp_path / "broken",
         "from runtime.agents import LlmAgent\n"
@@ -126,7 +126,7 @@ def test_a_tool_that_raises_fails_the_run_and_leaves_what_was_committed(tmp_path
     assert len(answer_lines(capsys, "events", database, "--app", "broken", "--session", "s1")) == 2
 
 
-def test_a_run_that_failed_is_not_called_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_run_is_not_reported_as_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agent = write_agent(
         tmp_path / "hasty",
         "from runtime.agents import BaseAgent\n"
@@ -148,7 +148,7 @@ def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[di
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_what_an_agent_prints_does_not_mix_with_the_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_agents_prints_go_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = "print('at import')\n" + ASKING.format(calls=[]).replace("'Ask somebody.'", "print('in a tool')")
     agent = write_agent(tmp_path / "asking", source.replace("'calls': []", "'calls': [('ask', {'who': 'ana'})]"))
     assert main(["run", agent, "--message", "go", "--json"]) == 3
@@ -170,14 +170,14 @@ def test_sessions(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert pending == {"kind": "long_running", "name": "ask_for_approval"}
 
 
-def test_events_from_one_on(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_events_after_an_event(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     events = answer_lines(capsys, "events", ordered, *SESSION)
     assert [event["author"] for event in events] == ["user", *["order_desk"] * 10]
     assert answer_lines(capsys, "events", ordered, *SESSION, "--after", events[3]["id"], "--limit", "2") == events[4:6]
     assert answer_lines(capsys, "events", ordered, *SESSION, "--limit", "0") == []
 
 
-def test_events_where_a_condition_holds(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_events_matching_a_condition(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     events = answer_lines(capsys, "events", ordered, *SESSION)
     calls = answer_lines(capsys, "events", ordered, *SESSION, "--where", 'kind == "tool call" and call == "ask_for_approval"')
     assert [event["id"] for event in calls] == [
@@ -191,12 +191,12 @@ def test_events_where_a_condition_holds(ordered: str, capsys: pytest.CaptureFixt
     assert first == events[3:4]
 
 
-def test_a_condition_that_cannot_be_read_is_wrong_usage_and_says_where(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_condition_is_a_usage_error_with_its_position(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["events", ordered, *SESSION, "--where", "autor == 1"]) == 2
     assert "did you mean `author`?" in capsys.readouterr().err
 
 
-def test_state_now_and_then(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_state_at_present_and_after_an_event(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     now = answer(capsys, "state", ordered, *SESSION)
     assert now["session"]["approval"] == "asked for"
     assert (now["user"], now["unknown"]) == ({}, [])
@@ -220,7 +220,7 @@ def test_invocations(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_reading_for_people(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reading_commands_print_tables_for_people(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("sessions", "events", "state", "invocations"):
         assert main([command, ordered, *(SESSION if command != "sessions" else ())]) == 0
     out = capsys.readouterr().out
@@ -237,7 +237,7 @@ def test_control_characters_of_an_agent_do_not_reach_the_terminal(tmp_path: Path
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_nor_do_those_of_its_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_of_a_failure_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agent = tmp_path / "agent.py"
     agent.write_text(
         "\n".join(
@@ -256,7 +256,7 @@ def test_nor_do_those_of_its_failures(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err.splitlines()[-1] == "agent-inspector: The agent failed with ValueError: ⟨U+202E⟩red"
 
 
-def test_a_misspelt_command_is_told_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_command_gets_a_suggestion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sesions", str(tmp_path / "a.db")]) == 2
     assert "sesions is not a file or folder; did you mean the command `sessions`?" in capsys.readouterr().err
 
@@ -264,7 +264,7 @@ def test_a_misspelt_command_is_told_from_a_file(tmp_path: Path, capsys: pytest.C
 # resume
 
 
-def test_an_answer_resumes_what_waits(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_resumes_a_paused_invocation(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     resume = ["resume", ORDERS, "--db", ordered, "--session", "s1", "--json"]
     assert main(resume) == 3
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["status"] == "paused"
@@ -274,7 +274,7 @@ def test_an_answer_resumes_what_waits(ordered: str, capsys: pytest.CaptureFixtur
     assert events[-1]["run"]["status"] == "finished"
 
 
-def test_resuming_what_is_finished(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resuming_a_finished_invocation_fails(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     resume = ("resume", ORDERS, "--db", ordered, "--session", "s1")
     (invocation,) = answer(capsys, "invocations", ordered, *SESSION)
     assert main([*resume, "--response", '{"status": "approved"}']) == 0
@@ -284,14 +284,14 @@ def test_resuming_what_is_finished(ordered: str, capsys: pytest.CaptureFixture[s
     assert len(answer_lines(capsys, "events", ordered, *SESSION)) == 16
 
 
-def test_bad_answers(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_answers_fail(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     resume = ("resume", ORDERS, "--db", ordered, "--session", "s1")
     assert "No waiting call has the id 'adk-9'. Waiting calls: adk-" in refused(capsys, *resume, "--response", "{}", "--call", "adk-9")
     assert "no invocation 'e-9'" in refused(capsys, *resume, "--invocation", "e-9")
     assert len(answer_lines(capsys, "events", ordered, *SESSION)) == 11
 
 
-def test_an_app_that_is_not_resumable(tmp_path: Path, ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resuming_an_app_that_is_not_resumable_fails(tmp_path: Path, ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     agent = write_agent(tmp_path / "plain", "from runtime.agents import LlmAgent\nroot_agent = LlmAgent(name='order_desk')\n")
     assert "is not resumable" in refused(capsys, "resume", agent, "--db", ordered, "--app", "orders", "--session", "s1")
 
@@ -318,7 +318,7 @@ app = App(name='asking', root_agent=clerk, resumability_config=ResumabilityConfi
 """
 
 
-def test_two_calls_wait_and_each_is_answered_by_its_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_waiting_calls_are_answered_by_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agent = write_agent(tmp_path / "asking", ASKING.format(calls=[("ask", {"who": "ana"}), ("ask", {"who": "bob"})]))
     database = str(tmp_path / "a.db")
     assert main(["run", agent, "--message", "go", "--db", database, "--session", "s1", "--json"]) == 3
@@ -347,11 +347,11 @@ def test_a_confirmation(tmp_path: Path, capsys: pytest.CaptureFixture[str], conf
     assert events[0]["content"]["parts"][0]["function_response"]["response"] == result
 
 
-# what bad input gets
+# invalid input
 
 
 @pytest.mark.parametrize("command", ["sessions", "events", "state", "invocations", "resume"])
-def test_no_database_there_and_none_made(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_a_missing_database_is_not_created(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     database = tmp_path / "nowhere.db"
     arguments = ("resume", ORDERS, "--db", str(database), "--session", "s1") if command == "resume" else (command, str(database))
     refused(capsys, *arguments, *(SESSION if command not in ("sessions", "resume") else ()))
@@ -359,7 +359,7 @@ def test_no_database_there_and_none_made(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("command", ["sessions", "run"])
-def test_a_file_that_is_no_database(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_a_file_that_is_not_a_database_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     file = tmp_path / "notes.db"
     file.write_text("Dear diary, " * 200)
     refused(capsys, *((command, str(file)) if command == "sessions" else (command, ORDERS, "--message", "hello", "--db", str(file))))
@@ -368,12 +368,12 @@ def test_a_file_that_is_no_database(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("url", ["postgresql://ana:s3cret@localhost:1/x", "postgresql://ana:s3cret@localhost:port/x"])
-def test_a_password_in_an_url_is_not_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_password_in_a_url_is_not_printed(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     sentence = refused(capsys, "sessions", url)
     assert "s3cret" not in sentence
 
 
-def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_session_or_event_fails(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no session 's2'" in refused(capsys, "events", ordered, "--app", "orders", "--session", "s2")
     assert "A session with this id belongs to orders/user" in refused(capsys, "state", ordered, "--app", "shop", "--session", "s1")
     assert "no session 's2'" in refused(capsys, "resume", ORDERS, "--db", ordered, "--session", "s2")
@@ -381,7 +381,7 @@ def test_a_session_or_event_that_does_not_exist(ordered: str, capsys: pytest.Cap
     refused(capsys, "events", ordered, *SESSION, "--after", "nine")
 
 
-def test_an_agent_that_cannot_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_agent_that_cannot_be_loaded_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no agent" in refused(capsys, "run", str(tmp_path), "--message", "hello")
     agent = write_agent(tmp_path / "broken", "def outer():\n    return {}['missing']\nouter()\n")
     assert main(["run", agent, "--message", "hello"]) == 1
@@ -405,7 +405,7 @@ def test_an_agent_that_cannot_be_loaded(tmp_path: Path, capsys: pytest.CaptureFi
         ("--no-such-option",),
     ],
 )
-def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+def test_usage_errors(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.startswith("usage: agent-inspector")) == ("", True)
@@ -420,7 +420,7 @@ def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None
 # as a process
 
 
-def test_an_interrupt_is_130() -> None:
+def test_an_interrupt_exits_with_130() -> None:
     process = start("run", STORY, "--message", "x", "--json", delay=0.5)
     assert process.stdout is not None
     process.stdout.readline()
@@ -429,7 +429,7 @@ def test_an_interrupt_is_130() -> None:
     assert (process.returncode, err) == (130, "")
 
 
-def test_an_interrupted_run_that_is_stored_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_stored_run_prints_its_session_and_invocation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = str(tmp_path / "story.db")
     process = start("run", STORY, "--message", "x", "--db", database, "--json", delay=0.2)
     assert process.stdout is not None
@@ -453,7 +453,7 @@ def test_a_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 
 
 def start(*arguments: str, delay: float) -> subprocess.Popen[str]:
-    # Whoever runs the tests in the background may have left interrupts ignored, and children inherit that.
+    # Interrupts may be ignored if the tests run in the background, and children inherit that.
     code = (
         "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler);"
         " runpy.run_module('inspector_app', run_name='__main__', alter_sys=True)"

@@ -19,8 +19,8 @@ def statuses(database: Path) -> list[list[str]]:
         stored.close()
 
 
-def test_there_is_always_one_story_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOOGLE_API_KEY", "no model may be called: this key is none")
+def test_the_demo_has_exactly_one_story_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "not a key: no model may be called")
     database = interrupted_story(tmp_path / "new" / "story.db")
     assert statuses(database) == [["interrupted"]]
     interrupted_story(database)

@@ -1,6 +1,6 @@
-"""An agent tree that was changed between the interruption and the resume: what the plan says, and what then happens.
+"""An agent tree that was changed between interruption and resume: the plan, and the resumed run.
 
-Seed: resume, "Modificación de flujo de trabajo con Reanudación no soportada".
+This tests the section on changed workflows of the specification.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FETCH = [["fetch_prices", {"item": "x"}]]
 
 
 async def _until(spec: Spec, last: str) -> list[Event]:
-    """Run a tree and return its events up to the one that says, calls or checkpoints `last`."""
+    """Run a tree and return its events up to the one whose text, call or checkpoint is `last`."""
     runner = runner_for(build_agent(spec, TOOLS), resumable=True)
     await run(runner)
     events = list((await stored(runner)).events)
@@ -48,7 +48,7 @@ async def _resumed(events: list[Event], spec: Spec) -> list[Event]:
 
 AT_B = "{'current_sub_agent': 'b'}"
 CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
-    # what changed: the tree, what was committed last, the changed tree, what the plan says, what the resumed run says
+    # change → the tree, the last committed event, the changed tree, the plan's sentences, the resumed run's texts
     "nothing": (seq("s", A, B), AT_B, seq("s", A, B), [], ["b is done"]),
     "the current agent renamed": (
         seq("s", A, B),
@@ -148,7 +148,7 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_it_is_explained_and_does_what_was_said(change: str) -> None:
+async def test_a_changed_tree_is_explained_and_resumed_accordingly(change: str) -> None:
     before, last, after, says_so, then = CHANGES[change]
     events = await _until(before, last)
     plan = _plan(events, after)
@@ -157,7 +157,7 @@ async def test_it_is_explained_and_does_what_was_said(change: str) -> None:
     assert sorted(texts(await _resumed(events, after))) == sorted(then)
 
 
-async def test_a_call_whose_tool_is_gone_gets_an_error_and_is_not_said_to_run() -> None:
+async def test_a_call_of_a_removed_tool_gets_an_error_and_is_not_listed_to_run() -> None:
     before, last, after, _, _ = CHANGES["a tool with an open call removed"]
     events = await _until(before, last)
     plan = _plan(events, after)
@@ -184,7 +184,7 @@ KINDS: dict[str, tuple[Spec, str, Spec, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_checkpoint_of_another_kind_is_refused_with_a_sentence(kind: str) -> None:
+async def test_a_checkpoint_of_another_type_is_rejected(kind: str) -> None:
     before, last, after, blocked = KINDS[kind]
     events = await _until(before, last)
     assert _plan(events, after).blocks == ([blocked] if blocked else [])

@@ -1,6 +1,6 @@
-"""What a resumed run yields after every prefix of a run, held against the real google-adk (prefixes-1.39.1.json).
+"""A resumed run's events after every prefix of a run, compared with google-adk (prefixes-1.39.1.json).
 
-Where the seeds ask for more than google-adk does, ours differs: `BETTER` lists each such place with its reason.
+Where the specification requires more than google-adk does, ours differs: `BETTER` lists each such place with its reason.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tests.agent_specs import build_agent, message, shown
 from tests.fixture_paths import fixtures_dir
 
 _FINISHED = "finished work is not done again: an agent whose end or final response is committed does not run, nor call its model, again"
-_ASKED = "a request for a confirmation that a tool's committed result asks for is made up for"
-_PAUSED = "a paused child stays paused until it is answered; its parent does not walk on"
+_ASKED = "a confirmation request that a tool's committed result asks for is made after the resume"
+_PAUSED = "a paused child stays paused until it is answered; its parent does not continue"
 
-# tree → numbers of events kept → why ours yields what is missing of the uninterrupted run, and google-adk something else
+# tree → numbers of kept events → why ours yields the rest of the uninterrupted run, and google-adk something else
 BETTER: dict[str, tuple[set[int], str]] = {
     "seq_llm": ({3, 4, 6, 7}, _FINISHED),
     "seq_tools": ({3, 4, 8, 9, 11, 12}, _FINISHED),
@@ -58,7 +58,7 @@ async def _run(tree: dict[str, Any]) -> list[Event]:
 
 
 async def _resume(tree: dict[str, Any], kept: list[Event]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Resume a run of which only `kept` was committed; return what it yields and the final state."""
+    """Resume a run with only the events `kept` committed; return its events and the final state."""
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s")
     for event in kept:
@@ -71,7 +71,7 @@ async def _resume(tree: dict[str, Any], kept: list[Event]) -> tuple[list[dict[st
 
 
 def _as_one_event(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Join the results of one turn's parallel calls: ours are an event each, in the order in which they return (contract.md, Runtime)."""
+    """Join the results of one turn's parallel calls: ours are separate events, in the order in which the tools return."""
     joined: list[dict[str, Any]] = []
     for row in rows:
         if joined and "responses" in row and "responses" in joined[-1] and row["author"] == joined[-1]["author"]:
@@ -85,9 +85,9 @@ def _as_one_event(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _results_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Put google-adk 1.x's requests where ours, and google-adk 2.x's, are: behind the result that asks for one.
+    """Move google-adk 1.x's requests to the place where ours and google-adk 2.x's are: after the result that asks for one.
 
-    What the tool changed is committed before anybody can answer.
+    The tool's changes are committed before the request can be answered.
     """
     asks = [row for row in rows if row.get("calls", [[""]])[0][0] == CONFIRMATION_CALL]
     for row in asks:
@@ -98,7 +98,7 @@ def _results_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _by_branch(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sort parallel agents' events by branch, keeping the order within each: how branches interleave is chance."""
+    """Sort parallel agents' events by branch, keeping the order within each branch: the interleaving is random."""
     return sorted(rows, key=lambda row: (row.get("end_of_agent", False) and "branch" not in row, row.get("branch", "")))
 
 
@@ -123,7 +123,7 @@ async def test_resuming_after_a_prefix(tree: dict[str, Any], row: dict[str, Any]
     if row["keep"] in keeps:
         rest = [shown(event) for event in events[kept:]]
         assert _by_branch(yields) == _by_branch(rest), reason
-        assert _by_branch(yields) != _by_branch(row["yields"]), "google-adk does so too: the row belongs out of BETTER"
+        assert _by_branch(yields) != _by_branch(row["yields"]), "google-adk now does the same: remove the row from BETTER"
         finished = await _resume(tree, events)
         assert state == finished[1], reason
     else:

@@ -1,4 +1,4 @@
-"""What the plan says, held against what a resumed run then does."""
+"""The resume plan, compared with the resumed run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TREES = {tree["name"]: tree for tree in json.loads((fixtures_dir() / "open" / "p
 
 
 async def _run(tree: dict[str, Any], kept: list[Event] | None = None) -> Runner:
-    """Run a tree to its end, or resume it after the events that were kept."""
+    """Run a tree to its end, or resume it after the kept events."""
     service = InMemorySessionService()
     runner = runner_for(build_agent(tree["agent"]), service, resumable=True)
     session = await service.create_session(app_name="app", user_id="u", session_id="s")
@@ -46,7 +46,7 @@ def _ids(events: list[Event]) -> tuple[set[str | None], set[str | None]]:
 
 
 @pytest.mark.parametrize("name", list(TREES))
-async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> None:
+async def test_the_plan_after_every_prefix_matches_the_resumed_run(name: str) -> None:
     tree = TREES[name]
     whole = list((await stored(await _run(tree))).events)
     for kept in range(1, len(whole) + 1):
@@ -57,7 +57,7 @@ async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> No
         assert {run.call_id for run in plan.runs_again} == (calls - results) & _ids(after)[1], f"after {kept} events"
         first = next((event for event in after if event.content), None)
         assert first is None or first.author not in plan.finished, f"after {kept} events"
-        # An agent's missing end is all that a finished invocation may still get.
+        # A finished invocation may only get the missing end of an agent.
         assert not plan.blocks or all(event.actions.end_of_agent for event in after), f"after {kept} events"
         assert plan.blocks or after, f"after {kept} events"
         assert bool(plan.next_steps) or bool(plan.blocks), f"after {kept} events"
@@ -76,12 +76,12 @@ async def test_the_plan_after_every_prefix_is_what_then_happens(name: str) -> No
         ("transfer", 4, "sub runs fetch_prices."),
     ],
 )
-async def test_what_it_says(name: str, kept: int, says: str) -> None:
+async def test_next_steps_are_described(name: str, kept: int, says: str) -> None:
     whole = list((await stored(await _run(TREES[name]))).events)
     assert _plan(TREES[name], whole[:kept]).next_steps == [says]
 
 
-async def test_who_was_finished_before_a_later_checkpoint_of_a_sequence_is_named() -> None:
+async def test_agents_finished_before_a_sequences_last_checkpoint_are_listed() -> None:
     whole = list((await stored(await _run(TREES["seq_llm"]))).events)
     ended = next(index for index, event in enumerate(whole) if event.author == "a" and event.actions.end_of_agent)
     assert [_plan(TREES["seq_llm"], whole[:kept]).finished for kept in (ended, ended + 1, ended + 2, ended + 3)] == [
@@ -95,7 +95,7 @@ async def test_who_was_finished_before_a_later_checkpoint_of_a_sequence_is_named
     assert _plan(TREES["loop_llm"], loop[: round_2 + 1]).finished == [], "it runs again in the next round"
 
 
-async def test_what_blocks() -> None:
+async def test_blocking_reasons_are_listed() -> None:
     whole = list((await stored(await _run(TREES["lro_seq"]))).events)
     assert _plan(TREES["lro_seq"], whole).blocks == ["slow_report waits for an answer."]
     done = list((await stored(await _run(TREES["seq_llm"]))).events)
@@ -104,7 +104,7 @@ async def test_what_blocks() -> None:
     assert plan_resume(done, "nowhere", build_agent(TREES["seq_llm"]["agent"]), is_resumable=True) is None
 
 
-async def test_a_request_is_told_by_the_call_that_it_is_about() -> None:
+async def test_a_request_is_named_by_its_call() -> None:
     def pay(amount: int) -> None:
         """Pay."""
 
@@ -132,7 +132,7 @@ async def test_a_changed_tree_is_explained() -> None:
     assert plan.lost_temp == ["temp:raw"]
 
 
-async def test_calls_of_an_agent_that_a_custom_agent_had_called_run_again() -> None:
+async def test_calls_of_an_agent_under_a_custom_agent_run_again() -> None:
     tool = {
         "type": "llm",
         "name": "g",

@@ -1,4 +1,4 @@
-"""Taking invocations back (SEMANTICS.md 8, contract: "Rewind restores what was there")."""
+"""Rewind restores the state and files before the invocation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 def writer(deltas: list[dict[str, Any]]) -> LlmAgent:
-    """Return an agent whose n-th run commits the n-th delta and answers with all it is told."""
+    """Return an agent whose n-th run commits the n-th delta and answers with its whole request."""
     runs = iter(deltas)
 
     def write(callback_context: CallbackContext) -> None:
@@ -59,7 +59,7 @@ def ids(session: Session) -> list[str]:
     return list(dict.fromkeys(event.invocation_id for event in session.events))
 
 
-async def test_state_is_what_it_was_also_keys_of_the_creation(service: BaseSessionService) -> None:
+async def test_state_is_restored_including_keys_of_the_creation(service: BaseSessionService) -> None:
     await service.create_session(**NAMES, state={"given": 1, "kept": {"a": [1]}, "user:u": 1, "app:a": 1})
     deltas = [{"first": 1}, {"given": 2, "new": 1, "kept": {"a": [2]}, "user:u": 2, "app:a": 2}, {"given": 3, "first": None}]
     runner = runner_for(writer(deltas), service)
@@ -71,7 +71,7 @@ async def test_state_is_what_it_was_also_keys_of_the_creation(service: BaseSessi
     assert event.author == "user" and event.content is None and event.invocation_id.startswith("e-")
 
 
-async def test_everything_stays_but_agents_do_not_see_it(service: BaseSessionService) -> None:
+async def test_events_stay_stored_but_agents_do_not_see_them(service: BaseSessionService) -> None:
     runner = runner_for(writer([{}] * 9), service)
     for text in ("one", "two"):
         await run(runner, text)
@@ -82,7 +82,7 @@ async def test_everything_stays_but_agents_do_not_see_it(service: BaseSessionSer
     assert texts(await run(runner, "three")) == ["one|three"]
 
 
-async def test_rewinding_twice_and_further_back(service: BaseSessionService) -> None:
+async def test_a_session_can_be_rewound_twice_and_further_back(service: BaseSessionService) -> None:
     await service.create_session(**NAMES, state={"k": 0})
     runner = runner_for(writer([{"k": 1}, {"k": 2}, {"k": 3}, {"k": 4}]), service)
     for text in ("one", "two"):
@@ -96,7 +96,7 @@ async def test_rewinding_twice_and_further_back(service: BaseSessionService) -> 
     assert texts(await run(runner, "four")) == ["four"]
 
 
-async def test_what_was_taken_back_cannot_be_taken_back_again(service: BaseSessionService) -> None:
+async def test_a_rewound_invocation_cannot_be_rewound_again(service: BaseSessionService) -> None:
     runner = runner_for(writer([{}] * 3), service)
     await run(runner, "one")
     (one,) = ids(await stored(runner))
@@ -108,7 +108,7 @@ async def test_what_was_taken_back_cannot_be_taken_back_again(service: BaseSessi
     assert len((await stored(runner)).events) == count
 
 
-async def test_a_session_that_does_not_exist(service: BaseSessionService) -> None:
+async def test_a_missing_session_raises(service: BaseSessionService) -> None:
     runner = Runner(app_name="app", agent=writer([]), session_service=service)
     with pytest.raises(SessionNotFoundError):
         await runner.rewind_async(user_id="u", session_id="none", rewind_before_invocation_id="x")
@@ -130,7 +130,7 @@ async def test_a_taken_back_invocation_is_neither_resumed_nor_answered() -> None
         _ = [one async for one in runner.run_async(user_id="u", session_id="s", new_message=types.Content(role="user", parts=[answer]))]
 
 
-async def test_after_a_rewind_the_root_is_spoken_to_again() -> None:
+async def test_after_a_rewind_the_root_answers_again() -> None:
     child = LlmAgent(name="child", model=ScriptedLlm(replies=["child here"]))
     calls = Reply(calls=[("transfer_to_agent", {"agent_name": "child"})])
     root = LlmAgent(name="root", model=ScriptedLlm(rules=[Rule(when="^go", reply=calls), Rule(reply="root here")]), sub_agents=[child])
@@ -156,7 +156,7 @@ async def loaded(artifacts: BaseArtifactService, name: str) -> str | None:
     return part.text if part else None
 
 
-async def test_files_are_saved_anew_as_they_were() -> None:
+async def test_files_are_restored() -> None:
     artifacts = InMemoryArtifactService()
     files = [{"a": "a1", "b": "b1", "user:c": "c1"}, {"a": "a2", "user:c": "c2", "d": "d1"}, {"a": "a3"}]
     runner = runner_for(saver(files), artifact_service=artifacts)
@@ -178,8 +178,8 @@ async def test_without_an_artifact_service_the_log_names_the_files(caplog: pytes
 
 
 @pytest.mark.parametrize("name", ["adk1.39.1-v1-chat_tools.db", "adk2.13.0-sqlite-rewind.db"])
-async def test_a_foreign_database_without_a_first_state(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Nobody recorded what the session was created with: what is known comes back, the rest is cleared and named in the log."""
+async def test_another_programs_database_without_a_first_state(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a recorded first state, known values are restored, and the others are cleared and logged."""
     path = copy_of(f"open/{name}", tmp_path)
     async with open_session_service(str(path)) as service:
         with StoredDatabase.open(str(path)) as database:

@@ -1,4 +1,4 @@
-"""What a rewind says beforehand is what it then does."""
+"""The rewind plan, compared with the rewind."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def plan_of(path: Path, invocation_id: str) -> RewindPlan:
         return rewind_plan(database.history(KEY), KEY, database.state(KEY), invocation_id)
 
 
-async def test_the_plan_is_what_then_happens(tmp_path: Path) -> None:
+async def test_the_plan_matches_the_rewind(tmp_path: Path) -> None:
     path, files = tmp_path / "s.db", InMemoryArtifactService()
     async with DatabaseSessionService(str(path)) as service:
         await service.create_session(app_name="app", user_id="u", session_id="s", state={"given": 7})
@@ -78,7 +78,7 @@ async def test_the_plan_is_what_then_happens(tmp_path: Path) -> None:
         assert Change("given", None, 7, "changed") in again.state
 
 
-async def test_what_nobody_recorded_is_listed(tmp_path: Path) -> None:
+async def test_unrecorded_values_are_listed(tmp_path: Path) -> None:
     theirs = copy_of("open/adk2.13.0-v1-state_delta_arg.db", tmp_path)
     with StoredDatabase.open(str(theirs)) as database:
         key = database.sessions()[0].key

@@ -1,4 +1,4 @@
-"""Leaving a synchronous run: by Ctrl-C, and by the end of the program."""
+"""Ending a synchronous run: by Ctrl+C, and at the program's exit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no way to send a signal to a thread here")
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_stops_an_agent_that_works_and_waits_for_nothing_else() -> None:
+def test_ctrl_c_stops_a_busy_agent() -> None:
     ended: list[str] = []
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -70,6 +70,6 @@ print(next(events).author)
 """
 
 
-def test_a_program_ends_though_it_left_a_run_open() -> None:
+def test_a_program_exits_despite_an_unfinished_run() -> None:
     done = subprocess.run([sys.executable, "-c", LEFT_OPEN], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout == "agent\n"

@@ -1,4 +1,4 @@
-"""State edited by hand, and calls that a stop left open: through a real Runner, on every kind of session service."""
+"""Manual state edits and open calls of stopped runs, through a real Runner on every kind of session service."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_state_is_edited_between_runs_and_undone(service: BaseSessionServi
         ({"x": float("nan")}, "nan"),
     ],
 )
-async def test_what_cannot_be_stored_is_refused_and_changes_nothing(changes: dict[str, Any], problem: str) -> None:
+async def test_an_unstorable_edit_is_rejected_and_changes_nothing(changes: dict[str, Any], problem: str) -> None:
     runner = runner_for(Emit(name="emit", lines=["1"]))
     await run(runner)
     with pytest.raises((StateEditError, UnstorableValueError), match=problem):
@@ -75,7 +75,7 @@ async def test_what_cannot_be_stored_is_refused_and_changes_nothing(changes: dic
     assert len((await stored(runner)).events) == 2
 
 
-async def test_an_edit_is_not_undone_over_later_changes_and_nothing_else_is() -> None:
+async def test_only_state_edits_without_later_changes_can_be_undone() -> None:
     runner = runner_for(Emit(name="emit", lines=["1"], counter="n"))
     await run(runner)
     edit = await runner.edit_state(**IDS, changes={"n": 5})
@@ -108,7 +108,7 @@ async def test_state_is_edited_while_the_agent_is_held_and_the_agent_sees_it(ser
     assert [invocation.status for invocation in invocations(session.events)] == ["finished"]
 
 
-async def test_an_edit_after_the_last_answer_does_not_make_a_resumed_agent_speak_again() -> None:
+async def test_an_edit_after_the_final_answer_does_not_call_the_model_again() -> None:
     runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=["once", "twice"])), resumable=True)
     watched = WatchedRun(runner, paused=True)
     async with asyncio.TaskGroup() as group:
@@ -121,7 +121,7 @@ async def test_an_edit_after_the_last_answer_does_not_make_a_resumed_agent_speak
     assert again[-1].actions.end_of_agent
 
 
-async def test_an_edit_is_no_agent_of_the_invocation() -> None:
+async def test_an_edit_does_not_affect_the_invocations_status() -> None:
     runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=["done"])), resumable=True)
     watched = WatchedRun(runner)
     watched.debugger.breakpoints.add(when="before model")
@@ -135,7 +135,7 @@ async def test_an_edit_is_no_agent_of_the_invocation() -> None:
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-async def test_calls_that_a_stop_left_open_are_cancelled_and_the_session_stays_usable(service: BaseSessionService, resumable: bool) -> None:
+async def test_open_calls_of_a_stopped_run_are_cancelled_and_the_session_stays_usable(service: BaseSessionService, resumable: bool) -> None:
     blocked = asyncio.Event()
 
     async def hangs() -> None:
@@ -164,7 +164,7 @@ async def test_calls_that_a_stop_left_open_are_cancelled_and_the_session_stays_u
     assert all(response.response == {"error": CANCELLED_TEXT} for response in event.get_function_responses())
     assert (event.author, event.invocation_id, kind_of(event)) == ("a", invocation_id, "tool result")
     assert event.custom_metadata == {"inspector_cancelled": [response.id for response in event.get_function_responses()]}
-    # the conversation goes on: by a resume that calls nothing again, or by a new message
+    # The conversation continues by a resume that makes no call again, or by a new message.
     more = {"text": None, "invocation_id": invocation_id} if resumable else {"text": "and?"}
     assert texts(await run(runner_for(runner.agent, service, resumable=resumable), **more)) == ["then"]
 
@@ -181,7 +181,7 @@ async def test_calls_that_wait_for_a_person_keep_waiting(resumable: bool, receip
     assert await runner.cancel_open_calls(**IDS, invocation_id=events[0].invocation_id) == []
 
 
-async def test_a_cancelled_call_keeps_what_was_changed_by_hand() -> None:
+async def test_a_cancelled_call_keeps_its_manual_edits() -> None:
     def pay(amount: int) -> None:
         return None
 
@@ -198,7 +198,7 @@ async def test_a_cancelled_call_keeps_what_was_changed_by_hand() -> None:
     assert event.custom_metadata["inspector_edited"]["calls"][hold.call.call_id]["failure"] == "no"
 
 
-async def test_editing_a_session_that_does_not_exist_says_so() -> None:
+async def test_editing_a_missing_session_raises() -> None:
     runner = runner_for(Emit(name="emit", lines=[]))
     runner.auto_create_session = False
     with pytest.raises(Exception, match="Session not found"):
@@ -249,12 +249,12 @@ async def test_progress_leaves_a_long_running_call_open_until_it_is_answered(ser
     assert [entry.status for entry in invocations(session.events)] == (["finished"] if resumable else ["finished", "finished"])
     seen = Conversation("printer", None).contents(session.events[:-1])
     responses = [part.function_response.response for content in seen for part in content.parts or [] if part.function_response]
-    assert responses == [{"status": "done", "pages": 3}], "the model sees the answer, in the place of all that was reported"
+    assert responses == [{"status": "done", "pages": 3}], "the model sees the answer instead of the reports"
     with pytest.raises(ProgressError, match="already been answered"):
         await runner.report_progress(**IDS, call_id=call_id, response={})
 
 
-async def test_a_model_that_is_called_meanwhile_sees_the_newest_progress(service: BaseSessionService) -> None:
+async def test_a_model_called_meanwhile_sees_the_newest_progress(service: BaseSessionService) -> None:
     runner = printing(service, resumable=False)
     await run(runner)
     await runner.report_progress(**IDS, call_id=await call_of(runner), response={"done": 0.4})
@@ -273,7 +273,7 @@ async def test_a_paused_invocation_with_progress_is_not_resumed_without_an_answe
     assert invocations((await stored(runner)).events)[0].status == "paused"
 
 
-async def test_progress_is_refused_of_what_is_no_open_long_running_call(service: BaseSessionService) -> None:
+async def test_progress_of_other_than_open_long_running_calls_is_rejected(service: BaseSessionService) -> None:
     def quick() -> dict[str, Any]:
         """Be quick."""
         return {}

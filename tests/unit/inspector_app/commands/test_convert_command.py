@@ -1,4 +1,4 @@
-"""The subcommand `convert`."""
+"""The `convert` subcommand."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from inspector_app.cli import main
 from tests.fixture_paths import fixtures_dir
 
 
-def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_reports_its_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = fixtures_dir() / "open" / "adk1.16.0-v0-chat_tools.db", tmp_path / "new.db"
     assert main(["convert", str(old), str(new), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["layout"], said["sessions"], said["events"]) == ("v0", 1, 10)
 
 
-def test_the_command_never_replaces_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_never_replaces_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = fixtures_dir() / "open" / "adk1.16.0-v0-chat_tools.db", tmp_path / "new.db"
     new.write_text("mine")
     assert main(["convert", str(old), str(new)]) == 1

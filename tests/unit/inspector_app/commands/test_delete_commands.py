@@ -1,4 +1,4 @@
-"""delete, prune and undelete, as a script or a person at a terminal would use them."""
+"""`delete`, `prune` and `undelete`, from a script and at a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOLDS_IT_OPEN = (
 
 @pytest.fixture
 def database(tmp_path: Path) -> str:
-    """A database of ours with three sessions of three users, the last changed an hour ago, the others long ago."""
+    """A database of ours with three sessions of three users; one changed an hour ago, the others long ago."""
     others, ours = tmp_path / "others.db", tmp_path / "ours.db"
     write_many_sessions(others, 3, 4, 60)
     assert main(["convert", str(others), str(ours)]) == 0
@@ -64,7 +64,7 @@ def everything(database: str) -> dict[str, list[Any]]:
     return rows
 
 
-def test_named_sessions_are_deleted_and_put_back_as_they_were(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_named_sessions_are_deleted_and_restored_unchanged(database: str, capsys: pytest.CaptureFixture[str]) -> None:
     app, before = app_of(database, capsys), everything(database)
     deleted = answered(capsys, "delete", database, "--app", app, "--user", "user1", "--session", "s-0000001", "--yes")["delete"]
     assert deleted["sessions"] == [{"app_name": app, "user_id": "user1", "id": "s-0000001", "event_count": 4}]
@@ -75,7 +75,7 @@ def test_named_sessions_are_deleted_and_put_back_as_they_were(database: str, cap
     assert everything(database) == before
 
 
-def test_prune_counts_asks_and_takes_no_answer_for_no(
+def test_prune_asks_and_takes_a_missing_answer_as_no(
     database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = everything(database)
@@ -95,7 +95,7 @@ def test_prune_counts_asks_and_takes_no_answer_for_no(
     assert sessions(database, capsys) == ["s-0000002"]
 
 
-def test_a_dry_run_and_what_does_not_match_delete_nothing(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_and_no_match_delete_nothing(database: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(Path(database).parent.iterdir())
     found = answered(capsys, "prune", database, "--days", "30", "--user", "user0", "--dry-run")["delete"]
     assert ([each["id"] for each in found["sessions"]], found["done"], found["copy"]) == (["s-0000000"], False, None)
@@ -107,7 +107,7 @@ def test_a_dry_run_and_what_does_not_match_delete_nothing(database: str, capsys:
     assert sorted(Path(database).parent.iterdir()) == before
 
 
-def test_another_programs_database_needs_a_word_more_and_gets_a_backup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_programs_database_needs_in_place_and_gets_a_backup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     file.chmod(0o644)
     (tmp_path / "kept").mkdir()

@@ -1,4 +1,4 @@
-"""fork, forks, rewind, compare and state --writers, as a script would use them."""
+"""`fork`, `forks`, `rewind`, `compare` and `state --writers`, from a script."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ app = App(name="payer", root_agent=LlmAgent(name="payer", model=ScriptedLlm(repl
 
 @pytest.fixture
 def paid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str, Path]:
-    """Return an agent that notes its calls, a database with one run of it, and the file with the notes, emptied."""
+    """Return an agent that logs its calls to a file, a database with one run of it, and that file, emptied."""
     agent, database = write_agent(tmp_path / "payer", COUNTED), str(tmp_path / "p.db")
     assert main(["run", agent, "--message", "pay", "--db", database, "--session", "s1"]) == 0
     capsys.readouterr()
@@ -86,7 +86,7 @@ def test_a_fork_of_a_paused_invocation_can_be_answered(ordered: str, tmp_path: P
     assert hashlib.sha256(Path(ordered).read_bytes()).hexdigest() == before
 
 
-def test_another_message_from_before_an_invocation(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fork_before_an_invocation_with_another_message(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     (invocation,) = answer(capsys, "invocations", ordered, *OF_S1)
     arguments = ("--before", invocation["invocation_id"], "--new-session", "f", "--agent", ORDERS, "--message", "2 desk lamps")
     made, *events, end = lines(capsys, "fork", ordered, *OF_S1, *arguments)
@@ -95,7 +95,7 @@ def test_another_message_from_before_an_invocation(ordered: str, capsys: pytest.
     assert events and end["run"]["session_id"] == "f" and end["run"]["status"] == "finished"
 
 
-def test_a_run_made_again_calls_only_what_comes_after(paid: tuple[str, str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rerun_makes_only_the_calls_after_the_event(paid: tuple[str, str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     agent, database, calls = paid
     of_s1 = ("--app", "payer", "--session", "s1")
     events = ids(capsys, database, "payer")
@@ -129,7 +129,7 @@ def test_a_run_made_again_calls_only_what_comes_after(paid: tuple[str, str, Path
     assert "is not a tool's result" in refused(capsys, "fork", database, *of_s1, "--agent", agent, "--rerun", "--result", "{}")
 
 
-def test_two_databases_compared(ordered: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_databases_are_compared(ordered: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = str(tmp_path / "other.db")
     lines(capsys, "fork", ordered, *OF_S1, "--into", other, "--new-session", "s1")
     assert answer(capsys, "compare", ordered, other, *OF_S1)["first_difference"] is None
@@ -148,12 +148,12 @@ def test_two_databases_compared(ordered: str, tmp_path: Path, capsys: pytest.Cap
         ("rewind", "x.db", *OF_S1),
     ],
 )
-def test_what_makes_no_sense_is_wrong_usage(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_contradictory_options_are_usage_errors(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert "usage:" in capsys.readouterr().err
 
 
-def test_a_rewind_is_told_and_done(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rewind_is_described_and_done(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     (invocation,) = answer(capsys, "invocations", ordered, *OF_S1)
     before = ("--before", invocation["invocation_id"])
     content = Path(ordered).read_bytes()
@@ -170,7 +170,7 @@ def test_a_rewind_is_told_and_done(ordered: str, capsys: pytest.CaptureFixture[s
     assert "already taken it back" in refused(capsys, "rewind", ordered, *OF_S1, *before)
 
 
-def test_another_programs_session_is_forked_where_one_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_programs_session_is_forked_into_the_named_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     theirs = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     (session, *_) = answer(capsys, "sessions", str(theirs))
     of_it = ("--app", session["app_name"], "--user", session["user_id"], "--session", session["id"])
@@ -192,7 +192,7 @@ def test_another_programs_session_is_rewound_only_in_place(tmp_path: Path, capsy
     assert list(tmp_path.glob("*.backup-*"))
 
 
-def test_a_folder_of_files_that_is_not_there_is_not_made(ordered: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_artifact_folder_is_not_created(ordered: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = ("--artifacts", str(tmp_path / "files"))
     assert "There is no folder" in refused(capsys, "fork", ordered, *OF_S1, *missing)
     (invocation,) = answer(capsys, "invocations", ordered, *OF_S1)
@@ -201,7 +201,7 @@ def test_a_folder_of_files_that_is_not_there_is_not_made(ordered: str, tmp_path:
     assert len(answer(capsys, "sessions", ordered)) == 1
 
 
-def test_who_wrote_a_key(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_writers_of_a_key_are_listed(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     (write,) = answer(capsys, "state", ordered, *OF_S1, "--writers", "total")
     assert (write["author"], write["tools"], write["before"], write["after"], write["is_new"]) == (
         "order_desk",

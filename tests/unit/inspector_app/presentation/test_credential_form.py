@@ -45,7 +45,7 @@ OAUTH = {
         ),
     ],
 )
-def test_an_answer_is_the_request_with_the_credential_in_it(config: Any, filled_in: Any, credential: Any) -> None:
+def test_the_response_is_the_request_with_the_credential(config: Any, filled_in: Any, credential: Any) -> None:
     given = answer(config, filled_in)
     assert given["exchangedAuthCredential"] == credential and given["authScheme"] == config["authScheme"]
     read = read_answer(given)
@@ -53,7 +53,7 @@ def test_an_answer_is_the_request_with_the_credential_in_it(config: Any, filled_
     assert [field.kind for field in fields_for(config) or []].count("secret") >= 1
     event = Event(author="user", content=types.Content(parts=[_response(given)]))
     assert "hush" not in without_secrets(event).model_dump_json() and HIDDEN in without_secrets(event).model_dump_json()
-    assert "hush" in event.model_dump_json(), "the event itself is as it was"
+    assert "hush" in event.model_dump_json(), "the event itself is unchanged"
     assert describe(event).summary == "credential given"
 
 
@@ -61,17 +61,17 @@ def _response(given: dict[str, Any]) -> types.Part:
     return types.Part(function_response=types.FunctionResponse(id="1", name="adk_request_credential", response=given))
 
 
-def test_a_scheme_without_a_form_is_left_to_json() -> None:
+def test_a_scheme_without_a_form_has_no_fields() -> None:
     assert fields_for({"authScheme": {"type": "mutualTLS"}}) is None
     assert fields_for({}) is None
 
 
-def test_the_consent_page_is_told() -> None:
+def test_the_consent_page_is_found() -> None:
     assert consent_page(OAUTH) == "https://consent.example/a"
     assert consent_page(API_KEY) == ""
 
 
-def test_other_events_are_shown_as_they_are() -> None:
+def test_other_events_are_not_changed() -> None:
     event = Event(author="user", content=types.Content(parts=[types.Part(text="apiKey")]))
     assert without_secrets(event) is event
 

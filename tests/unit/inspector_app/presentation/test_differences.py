@@ -5,7 +5,7 @@ import pytest
 from inspector_app.presentation.differences import MOST_PLACES, NOTHING, Difference, differences, marked
 
 
-def test_places_inside_objects_and_lists() -> None:
+def test_differences_inside_objects_and_lists() -> None:
     before = {"cart": [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}], "old": 1, "same": [1, 2], "odd key": 1}
     after = {"cart": [{"sku": "a", "n": 3}], "same": [1, 2], "new": {}, "odd key": True}
     assert differences(before, after) == (
@@ -20,12 +20,12 @@ def test_places_inside_objects_and_lists() -> None:
     )
 
 
-def test_values_of_other_kinds_are_one_place() -> None:
+def test_values_of_different_kinds_are_one_difference() -> None:
     assert differences([1], {"a": 1}) == ([Difference("", [1], {"a": 1})], False)
     assert differences({"a": 1}, {"a": 1}) == ([], False)
 
 
-def test_not_everything_of_a_huge_change_is_listed() -> None:
+def test_the_differences_of_a_large_change_are_bounded() -> None:
     found, more = differences(list(range(10_000)), list(range(1, 10_001)))
     assert (len(found), more) == (MOST_PLACES, True)
 
@@ -41,7 +41,7 @@ def test_not_everything_of_a_huge_change_is_listed() -> None:
         ("x" * 500 + "old" + "y" * 500, "x" * 500 + "new" + "y" * 500, ("old", "new")),
     ],
 )
-def test_the_different_part_of_texts(before: str, after: str, parts: tuple[str, str]) -> None:
+def test_the_differing_part_of_texts_is_marked(before: str, after: str, parts: tuple[str, str]) -> None:
     shown = marked(before, after)
     assert tuple(text.text[text.start : text.end] for text in shown) == parts
     assert all(len(text.text) < 300 for text in shown)

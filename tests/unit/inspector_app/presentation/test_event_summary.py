@@ -74,12 +74,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("given", "kind", "summary"), CASES, ids=[f"{number}-{case[1]}" for number, case in enumerate(CASES)])
-def test_each_kind_reads_as_in_the_drawing(given: Event, kind: str, summary: str) -> None:
+def test_each_kind_has_its_summary(given: Event, kind: str, summary: str) -> None:
     shown = describe(given)
     assert (shown.kind, shown.summary) == (kind, summary)
 
 
-def test_a_confirmation_waits_and_is_no_failure() -> None:
+def test_a_confirmation_request_waits_and_is_not_a_failure() -> None:
     original = {"id": "c0", "name": "transfer_money", "args": {"amount": 250, "to": "Zoë"}}
     asking = describe(event(call("adk_request_confirmation", originalFunctionCall=original), long_running_tool_ids={"c1"}))
     assert (asking.kind, asking.role) == ("waiting", "warn")
@@ -93,7 +93,7 @@ def test_a_confirmation_waits_and_is_no_failure() -> None:
     assert describe(event(result("adk_request_confirmation", {"confirmed": True}), author="user")).summary == "confirmed"
 
 
-def test_a_long_running_tool_that_returned_nothing_yet_was_called() -> None:
+def test_a_long_running_tool_without_a_result_was_called() -> None:
     assert describe(event(custom_metadata={CALLED_WITHOUT_RESULT: ["c1"]})).summary == "the call was made; its result comes later"
 
 
@@ -105,7 +105,7 @@ def test_failures_and_errors_stand_out() -> None:
     assert failure_of(data) is None
 
 
-def test_a_hostile_event_stays_one_short_visible_line() -> None:
+def test_a_hostile_event_is_one_short_visible_line() -> None:
     for hostile in (
         event(text("a\n" * 100_000)),
         event(text("safe\u202eevil\x1b[2J")),
@@ -120,7 +120,7 @@ def test_a_hostile_event_stays_one_short_visible_line() -> None:
         assert "\n" not in summary and "\u202e" not in summary and "\x1b" not in summary
 
 
-def test_ids_are_short_and_tokens_counted() -> None:
+def test_ids_are_shortened_and_tokens_counted() -> None:
     assert short_id("e-08d9c790-35d2-4dc0-8f07-7ecc7bb42bc2") == "e-08d9c790"
     assert short_id("08d9c790-35d2-4dc0-8f07-7ecc7bb42bc2") == "08d9c790"
     assert short_id("inv-1") == "inv-1"
@@ -129,7 +129,7 @@ def test_ids_are_short_and_tokens_counted() -> None:
     assert tokens_of(event()) == 0
 
 
-def test_every_stored_event_of_the_real_google_adk_reads() -> None:
+def test_every_stored_event_of_google_adk_has_a_summary() -> None:
     databases = sorted((fixtures_dir() / "open").glob("*v1*.db"))
     kinds = set()
     for path in databases:

@@ -36,12 +36,12 @@ def test_a_schema_makes_a_field_for_each_property() -> None:
 
 
 @pytest.mark.parametrize("schema", [None, {"type": "string"}, {"type": "object"}, {"properties": {str(one): {} for one in range(9)}}])
-def test_what_is_no_small_object_makes_no_fields(schema: Any) -> None:
+def test_schemas_other_than_small_objects_make_no_fields(schema: Any) -> None:
     assert fields_of_schema(schema) is None
 
 
 @pytest.mark.parametrize("value", [[1], "x", {}, {"deep": {}}, {"long": "x" * 201}, {"lines": "a\nb"}, {str(one): one for one in range(9)}])
-def test_a_value_that_is_no_small_flat_object_makes_no_fields(value: Any) -> None:
+def test_values_other_than_small_flat_objects_make_no_fields(value: Any) -> None:
     assert fields_of_value(value) is None
 
 
@@ -56,7 +56,7 @@ def test_a_value_that_is_no_small_flat_object_makes_no_fields(value: Any) -> Non
         ("JSON", "null", None),
     ],
 )
-def test_what_is_typed_is_read_as_the_fields_kind(kind: Any, text: str, value: Any) -> None:
+def test_typed_text_is_read_as_the_fields_kind(kind: Any, text: str, value: Any) -> None:
     assert read(FormField("x", kind), text) == value
 
 
@@ -73,11 +73,11 @@ def test_what_is_typed_is_read_as_the_fields_kind(kind: Any, text: str, value: A
         ("JSON", "[" * 100_000, "JSON value"),
     ],
 )
-def test_what_does_not_fit_is_refused(kind: Any, text: str, problem: str) -> None:
+def test_text_of_another_kind_is_rejected(kind: Any, text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         read(FormField("x", kind), text)
 
 
-def test_an_empty_text_of_a_value_stays_one() -> None:
+def test_an_empty_text_value_stays_empty() -> None:
     fields = fields_of_value({"note": ""})
     assert fields is not None and read(fields[0], "") == ""

@@ -1,4 +1,4 @@
-"""What a person writes in the place of a recorded answer or result."""
+"""A person's replacement for a recorded answer or result."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def recorded(last: Event) -> tuple[list[Event], Recording]:
     return events, recording_until(events, last.id)
 
 
-def test_a_result_is_written_as_its_json() -> None:
+def test_a_result_is_edited_as_json() -> None:
     one = event(result("c1", left=310))
     assert text_to_alter(one) == '{\n  "left": 310\n}'
     content = altered_content(one, '{"left": 3}')
     assert [part.function_response.response for part in content.parts or [] if part.function_response] == [{"left": 3}]
-    assert one.get_function_responses()[0].response == {"left": 310}, "the recorded one stays"
+    assert one.get_function_responses()[0].response == {"left": 310}, "the recorded event is unchanged"
 
 
-def test_results_of_several_calls_by_their_ids() -> None:
+def test_results_of_several_calls_are_edited_by_id() -> None:
     both = event(result("c1", left=1), result("c2", left=2))
     assert '"c2": {' in text_to_alter(both)
     content = altered_content(both, '{"c1": {"left": 1}, "c2": {"left": 0}}')
@@ -44,7 +44,7 @@ def test_results_of_several_calls_by_their_ids() -> None:
         altered_content(both, '{"c1": {}, "c2": 5}')
 
 
-def test_an_answer_is_its_text_or_its_content() -> None:
+def test_an_answer_is_edited_as_text_or_content() -> None:
     said = event(types.Part(text="Yes"))
     assert text_to_alter(said) == "Yes"
     assert altered_content(said, "No").parts == [types.Part(text="No")]
@@ -64,18 +64,18 @@ def test_an_answer_is_its_text_or_its_content() -> None:
         ('{"a": NaN}', "NaN is not a JSON number"),
     ],
 )
-def test_what_is_no_answer(text: str, problem: str) -> None:
+def test_invalid_answers_are_rejected(text: str, problem: str) -> None:
     with pytest.raises(AlterationError, match=problem):
         altered_content(event(types.Part(text="Yes")), text)
 
 
-def test_what_is_no_result() -> None:
+def test_invalid_results_are_rejected() -> None:
     for text in ("[]", "three left"):
         with pytest.raises(AlterationError):
             altered_content(event(result("c1", left=310)), text)
 
 
-def test_the_fork_is_told_what_was_changed_in_it() -> None:
+def test_the_change_is_recorded_in_the_lineage() -> None:
     events, recording = recorded(event(result("c1", left=310)))
     assert changed_in(events, recording).what == "rerun"
     changed = changed_in(events, recording.altered(altered_content(events[-1], '{"left": 3}')))
@@ -87,11 +87,11 @@ def test_the_fork_is_told_what_was_changed_in_it() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "Hi", 5, {"parts": 5}, {"parts": [1]}, {"a": 1}])
-def test_what_is_no_content_is_told_as_it_is(value: Any) -> None:
+def test_values_other_than_contents_are_unchanged(value: Any) -> None:
     assert what_it_says(value) == value
 
 
-def test_several_parts() -> None:
+def test_several_parts_are_listed() -> None:
     call = {"function_call": {"name": "stock", "args": {"sku": "P"}}}
     assert what_it_says({"parts": [{"text": "a"}, {"text": "b"}]}) == "ab"
     assert what_it_says({"parts": [{"text": "a"}, call]}) == ["a", {"stock(…)": {"sku": "P"}}]

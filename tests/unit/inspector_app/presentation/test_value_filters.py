@@ -34,7 +34,7 @@ def lets_through(text: str) -> bool:
         (state_root('odd "key"'), [], True),
     ],
 )
-def test_each_filter_of_a_value_lets_its_event_through(root: str, steps: list[str | int], value: object) -> None:
+def test_each_filter_of_a_value_matches_its_event(root: str, steps: list[str | int], value: object) -> None:
     found = filters_of_value(path_below(root, steps), value)
     assert found
     for words, text in found:
@@ -42,13 +42,13 @@ def test_each_filter_of_a_value_lets_its_event_through(root: str, steps: list[st
             assert lets_through(text), text
 
 
-def test_what_no_filter_can_say_is_not_offered() -> None:
+def test_values_without_a_filter_offer_none() -> None:
     assert filters_of_value("", "x") == []
     assert filters_of_value('state["two\nlines"]', 1) == []
     assert [words for words, _ in filters_of_value('state["k"]', "long " * 100)] == ["events that change this"]
     assert [words for words, _ in filters_of_value('state["k"]', "two\nlines")] == ["events that change this"]
 
 
-def test_each_filter_that_an_event_suggests_lets_it_through() -> None:
+def test_each_filter_suggested_by_an_event_matches_it() -> None:
     for _, text in value_filters(PAY):
         assert lets_through(text), text

@@ -27,7 +27,7 @@ def test_preview_reads_like_a_literal(value: object, text: str) -> None:
     assert preview(value) == text
 
 
-def test_preview_is_cut_and_does_not_walk_the_rest() -> None:
+def test_preview_is_shortened_and_does_not_read_the_rest() -> None:
     class Counting(dict):
         seen = 0
 
@@ -42,11 +42,11 @@ def test_preview_is_cut_and_does_not_walk_the_rest() -> None:
     assert Counting.seen < 20
 
 
-def test_preview_of_a_long_text_is_cut() -> None:
+def test_preview_of_a_long_text_is_shortened() -> None:
     assert preview("x" * 10_000_000, 50) == '"' + "x" * 48 + "…"
 
 
-def test_a_big_container_inside_another_tells_its_size() -> None:
+def test_a_large_nested_container_is_shown_by_its_size() -> None:
     assert preview({"list": list(range(214))}) == "{list: [214 items]}".replace("[", "[…")
     deep: Any = {"end": 1}
     for _ in range(60):
@@ -54,7 +54,7 @@ def test_a_big_container_inside_another_tells_its_size() -> None:
     assert "{…1 key}" in preview(deep, 2_000)
 
 
-def test_preview_runs_no_code_of_the_object_and_ends_on_a_circle() -> None:
+def test_preview_runs_no_code_of_the_object_and_ends_on_a_cycle() -> None:
     class Angry:
         def __repr__(self) -> str:
             raise AssertionError("repr was called")
@@ -78,7 +78,7 @@ def test_a_tooltip_holds_no_markup_of_the_text() -> None:
     assert len(plain_tooltip("x" * 1_000_000)) < 3000
 
 
-def test_times_that_no_calendar_has() -> None:
+def test_invalid_times_are_shown_as_a_dash() -> None:
     for absurd in (float("nan"), float("inf"), 1e300, -1e300):
         assert clock(absurd) == "–"
         assert ago(absurd, 0) == "–"

@@ -48,16 +48,16 @@ class Explanation:
         Args:
             present: the present merged state.
         """
-        patched: set[str] = set()
-        unsure: set[str] = set()
+        merge_patched_keys: set[str] = set()
+        unexplained_keys: set[str] = set()
         for key, last in self._last.items():
             now = present.get(key, _NOTHING)
             if now is not _NOTHING and same_value(last, now):
                 continue
             merged = self._merged[key]
             explained = merged is None if now is _NOTHING else same_value(merged, now)
-            (patched if explained else unsure).add(key)
-        return patched, unsure
+            (merge_patched_keys if explained else unexplained_keys).add(key)
+        return merge_patched_keys, unexplained_keys
 
 
 def explain(writes: Mapping[str, Sequence[Any]], present: Mapping[str, Any]) -> tuple[set[str], set[str]]:

@@ -35,10 +35,10 @@ class History:
         temp: `temp:` deltas by event id.
         temp_places: with `steps`, the places of these events: invocation id → index and event id, in order.
         fixed_from: for `user` and `app`: the event from which on every write is recorded.
-        patched: keys that their writer changed by merge patches instead of replacing them.
-        unsure: keys whose recorded writes do not explain their present value.
-        steps: instead of `events`, the steps of a long session, read on demand. Call `read_on` until `is_read`; it determines `patched` and
-            `unsure` itself.
+        merge_patched_keys: keys that their writer changed by merge patches instead of replacing them.
+        unexplained_keys: keys whose recorded writes do not explain their present value.
+        steps: instead of `events`, the steps of a long session, read on demand. Call `read_on` until `is_read`; it determines
+            `merge_patched_keys` and `unexplained_keys` itself.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class History:
         temp: Mapping[str, Mapping[str, Any]] | None = None,
         temp_places: Mapping[str, list[tuple[int, str]]] | None = None,
         fixed_from: Mapping[Scope, int] | None = None,
-        patched: Iterable[str] = (),
-        unsure: Iterable[str] = (),
+        merge_patched_keys: Iterable[str] = (),
+        unexplained_keys: Iterable[str] = (),
         steps: Steps | None = None,
     ) -> None:
         self._events = list(events)
@@ -63,11 +63,11 @@ class History:
         for before in sorted(self._shared):
             self._written_elsewhere.update((key, before) for write in self._shared[before] for key in write.delta)
         self._temp = self._read_temp(temp or {}, temp_places)
-        self._unsure = frozenset(unsure)
+        self._unexplained_keys = frozenset(unexplained_keys)
         self._baseline = baseline
         start = StateAccumulator(dict(baseline or {}), set() if baseline is None else {"session"})
         known_steps = StepsOfEvents(self._events) if steps is None else LongSteps(steps, len(steps))
-        self._folds = StateCheckpoints(start, known_steps, self._shared, frozenset(patched))
+        self._folds = StateCheckpoints(start, known_steps, self._shared, frozenset(merge_patched_keys))
         self._present = dict(present or {})
         # A session's own keys change only with its events, so their values after the last event are the present ones.
         self._last = len(self) - 1
@@ -91,7 +91,7 @@ class History:
     def _set_written(self, written: set[str]) -> None:
         self._keys = [*self._present, *(key for key in sorted(written) if key not in self._present)]
         # No recorded write sets these keys, so they have had their value throughout; shared keys since `fixed_from`.
-        self._constant = {key: value for key, value in self._present.items() if key not in written and key not in self._unsure}
+        self._constant = {key: value for key, value in self._present.items() if key not in written and key not in self._unexplained_keys}
 
     @property
     def is_read(self) -> bool:
@@ -118,10 +118,10 @@ class History:
     def _finish_reading(self, explanation: Explanation) -> None:
         self._explanation = None
         if self._baseline is None:
-            patched, unsure = explanation.result(self._present)
-            self._unsure = frozenset(unsure)
-            if patched:
-                self._folds.begin_again(frozenset(patched))
+            merge_patched_keys, unexplained_keys = explanation.result(self._present)
+            self._unexplained_keys = frozenset(unexplained_keys)
+            if merge_patched_keys:
+                self._folds.begin_again(frozenset(merge_patched_keys))
         self._set_written(set(explanation.keys))
 
     @property
@@ -141,7 +141,7 @@ class History:
             index: the event's index.
         """
         delta = {key: value for key, value in self._step(index).delta.items() if scope_of(key) != "temp"}
-        merged = self._folds.patched.intersection(delta)
+        merged = self._folds.merge_patched_keys.intersection(delta)
         after = self.state_at(index).merged() if merged else {}
         return {key: after.get(key) if key in merged else value for key, value in delta.items()}
 
@@ -217,7 +217,7 @@ class History:
             scope = scope_of(key)
             if index == self._last and scope == "session":
                 continue
-            if key in self._unsure or (key not in parts[scope] and scope not in fold.complete):
+            if key in self._unexplained_keys or (key not in parts[scope] and scope not in fold.complete):
                 parts[scope].pop(key, None)
                 unknown.append(key)
         return ScopedState(parts["session"], parts["user"], parts["app"], self._temp_after(index), unknown)
@@ -235,10 +235,10 @@ class History:
         """
         step = self._step(index)
         before = self._folds.after(index - 1).copy()
-        before.apply_shared(self._shared.get(index, ()), self._folds.patched)
+        before.apply_shared(self._shared.get(index, ()), self._folds.merge_patched_keys)
         known = {**self._known(before, index), **self._temp.after(index - 1, step.invocation_id)}
         after = before.copy()
-        after.apply(step.delta, index, self._folds.patched)
+        after.apply(step.delta, index, self._folds.merge_patched_keys)
         stored = [key for key in step.delta if scope_of(key) != "temp"]
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         temp = self._temp.set_by(step.event_id)
@@ -267,7 +267,7 @@ class History:
 
     def _change(self, key: str, known: Mapping[str, Any], before: StateAccumulator, value: Any) -> Change:
         old = known.get(key, _NOTHING)
-        if old is not _NOTHING and key not in self._unsure:
+        if old is not _NOTHING and key not in self._unexplained_keys:
             return Change(key, old, value, "changed")
         scope = scope_of(key)
         if scope == "temp" or scope in before.complete:

@@ -50,39 +50,39 @@ class StateAccumulator:
         """Return an independent copy."""
         return StateAccumulator(dict(self.values), set(self.complete), dict(self.writers))
 
-    def apply(self, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
+    def apply(self, delta: Mapping[str, Any], writer: int | None, merge_patched_keys: frozenset[str]) -> None:
         """Apply one write without its `temp:` keys.
 
         Args:
             delta: keys with their prefix.
             writer: index of the event, or `SOMEBODY_ELSE`; None: the value existed from the beginning.
-            patched: keys that their writer changed by merge patches instead of replacing them.
+            merge_patched_keys: keys that their writer changed by merge patches instead of replacing them.
         """
         for key, value in delta.items():
             if key.startswith(State.TEMP_PREFIX):
                 continue
             if writer is not None:
                 self.writers[key] = writer
-            if key not in patched:
+            if key not in merge_patched_keys:
                 self.values[key] = value
             elif value is None:
                 self.values.pop(key, None)
             else:
                 self.values[key] = merge_patch(self.values.get(key), value)
 
-    def apply_shared(self, writes: Iterable[SharedWrite], patched: frozenset[str]) -> None:
+    def apply_shared(self, writes: Iterable[SharedWrite], merge_patched_keys: frozenset[str]) -> None:
         """Apply the writes of others between two events.
 
         Args:
             writes: in commit order.
-            patched: as `apply` takes it.
+            merge_patched_keys: as `apply` takes it.
         """
         for write in writes:
             if write.complete:
                 for key in [key for key in self.values if scope_of(key) == write.complete]:
                     del self.values[key]
                 self.complete.add(write.complete)
-            self.apply(write.delta, SOMEBODY_ELSE if write.before >= 0 else None, patched)
+            self.apply(write.delta, SOMEBODY_ELSE if write.before >= 0 else None, merge_patched_keys)
 
 
 class StateCheckpoints:
@@ -92,21 +92,25 @@ class StateCheckpoints:
         start: the state at the session's creation, without the writes of others.
         steps: the session's steps.
         shared: index of an event → writes of others before it.
-        patched: keys that their writer changed by merge patches instead of replacing them.
+        merge_patched_keys: keys that their writer changed by merge patches instead of replacing them.
 
     Attributes:
         start: the state at the session's creation.
-        steps, patched: as given.
+        steps, merge_patched_keys: as given.
     """
 
     def __init__(
-        self, start: StateAccumulator, steps: StepsOfEvents | LongSteps, shared: Mapping[int, list[SharedWrite]], patched: frozenset[str]
+        self,
+        start: StateAccumulator,
+        steps: StepsOfEvents | LongSteps,
+        shared: Mapping[int, list[SharedWrite]],
+        merge_patched_keys: frozenset[str],
     ) -> None:
         self.steps = steps
-        self.patched = patched
+        self.merge_patched_keys = merge_patched_keys
         self.start = start
         self._shared = shared
-        start.apply_shared(shared.get(-1, ()), patched)
+        start.apply_shared(shared.get(-1, ()), merge_patched_keys)
         self._stride = _STRIDE
         self._remembered = [start]
 
@@ -143,9 +147,9 @@ class StateCheckpoints:
         self._advance(self._remembered[-1], (len(self._remembered) - 1) * self._stride - 1, len(self.steps) - 1, take)
         return True
 
-    def begin_again(self, patched: frozenset[str]) -> None:
+    def begin_again(self, merge_patched_keys: frozenset[str]) -> None:
         """Drop the remembered states: they were folded without merging these keys."""
-        self.patched = patched
+        self.merge_patched_keys = merge_patched_keys
         self._remembered = [self.start]
 
     def _remember_next(self, take: Callable[[Mapping[str, Any]], None] | None) -> None:
@@ -160,12 +164,12 @@ class StateCheckpoints:
         """Return the state after event `end`, from the one after event `begin`."""
         if begin == end:
             return start
-        fold, shared, patched = start.copy(), self._shared, self.patched
+        fold, shared, merge_patched_keys = start.copy(), self._shared, self.merge_patched_keys
         for index, step in enumerate(self.steps.read(begin + 1, end + 1), begin + 1):
             writes = shared.get(index, ())
             if writes:
-                fold.apply_shared(writes, patched)
-            fold.apply(step.delta, index, patched)
+                fold.apply_shared(writes, merge_patched_keys)
+            fold.apply(step.delta, index, merge_patched_keys)
             if take is not None:
                 for write in writes:
                     take(write.delta)

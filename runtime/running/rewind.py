@@ -80,14 +80,14 @@ def restoring_delta(session: Session, first_state: Mapping[str, Any] | None, sta
         first_state: the session's own state at its creation; None if it was not recorded.
         start: index of the event.
     """
-    patched: set[str] = set()
+    merge_patched_keys: set[str] = set()
     if first_state is None:
         writes: dict[str, list[Any]] = {}
         for event in session.events:
             for key, value in event.actions.state_delta.items():
                 writes.setdefault(key, []).append(value)
-        patched, _ = explain(writes, session.state)
-    history = History(session.events, baseline=first_state, present=session.state, patched=patched)
+        merge_patched_keys, _ = explain(writes, session.state)
+    history = History(session.events, baseline=first_state, present=session.state, merge_patched_keys=merge_patched_keys)
     then = history.state_at(start - 1)
     now = {key: value for key, value in session.state.items() if scope_of(key) == "session"}
     unknown = sorted(key for key in then.unknown if key in now and key not in then.session)

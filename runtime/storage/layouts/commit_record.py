@@ -12,10 +12,10 @@ from runtime.sessions.state import State, scope_of
 from runtime.storage.layouts.column_values import dump_json, load_json_object, read_state, read_time, to_micros
 from runtime.storage.layouts.statements import Rows
 
-Run = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords
+Execute = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords
 
 
-def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:
+def record_snapshot(run: Execute, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:
     """Record the complete state of an app or a user at this point of the commit order.
 
     Args:
@@ -30,7 +30,7 @@ def record_snapshot(run: Run, app_name: str, user_id: str, state: dict[str, Any]
     run("insert_commit", **values, session_id="", event_id=None, baseline=None, temp=None)
 
 
-def record_all_shared(run: Run, writer: str) -> None:
+def record_all_shared(run: Execute, writer: str) -> None:
     """Record the current state of every app and every user."""
     for app_name, state in run("all_app_states").fetchall():
         record_snapshot(run, app_name, "", read_state(state), writer)
@@ -38,7 +38,7 @@ def record_all_shared(run: Run, writer: str) -> None:
         record_snapshot(run, app_name, user_id, read_state(state), writer)
 
 
-def record_events_of_others(run: Run, key: SessionKey | None = None) -> None:
+def record_events_of_others(run: Execute, key: SessionKey | None = None) -> None:
     """Record, in order, the events that other programs appended after the last recorded event.
 
     New rows get the highest number, so the search runs from the end and stops at the first recorded row. If a row's time column is

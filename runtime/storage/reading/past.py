@@ -39,7 +39,7 @@ def read_past(
         walk.events_of_app(rows.written(connection, key))
     if walk.baseline is not None:
         return History(events, baseline=walk.baseline, shared=walk.shared, present=present, temp=walk.temp)
-    patched, unsure = explain(_writes(events, walk.shared), present)
+    merge_patched_keys, unexplained_keys = explain(_writes(events, walk.shared), present)
     return History(
         events,
         baseline=None,
@@ -47,8 +47,8 @@ def read_past(
         present=present,
         temp=walk.temp,
         fixed_from=_fixed_from(connection, key, events),
-        patched=patched,
-        unsure=unsure,
+        merge_patched_keys=merge_patched_keys,
+        unexplained_keys=unexplained_keys,
     )
 
 

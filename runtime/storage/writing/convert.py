@@ -13,7 +13,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.events.marks import MOVED_ACTIONS
 from runtime.storage.connections.database_url import database_url, named_file, shown_url
 from runtime.storage.layouts.column_values import as_text, load_json_object, read_time, to_micros
-from runtime.storage.layouts.commit_record import Run, record_all_shared, record_events_of_others
+from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import read_offset
@@ -119,7 +119,7 @@ def give_name(unfinished: Path, target: Path) -> None:
 class _Writer:
     """A writer that copies table by table, in one transaction."""
 
-    def __init__(self, source: StoredDatabase, run: Run, writer: str) -> None:
+    def __init__(self, source: StoredDatabase, run: Execute, writer: str) -> None:
         self._source = source
         self._run = run
         self._writer = writer

@@ -12,7 +12,7 @@ from runtime.sessions.lineage import PastWrite, SessionCopy, dump_origin
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes
 from runtime.storage.layouts.column_values import to_micros
-from runtime.storage.layouts.commit_record import Run, shared_json
+from runtime.storage.layouts.commit_record import Execute, shared_json
 from runtime.storage.writing.convert import move_unknown_actions
 from runtime.storage.writing.database import Database
 
@@ -46,7 +46,7 @@ def _json_of(event: Event) -> str:
     return json.dumps(data) if move_unknown_actions(data) else text
 
 
-def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent]) -> None:
+def write_copy(run: Execute, database: Database, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent]) -> None:
     """Write the session's row and its events.
 
     Args:
@@ -67,7 +67,7 @@ def write_copy(run: Run, database: Database, key: SessionKey, copy: SessionCopy,
 
 
 def record_copy(
-    run: Run,
+    run: Execute,
     writer: str,
     key: SessionKey,
     copy: SessionCopy,

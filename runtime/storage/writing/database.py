@@ -22,7 +22,7 @@ from runtime.storage.connections.database_url import file_of, shown_url
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
-from runtime.storage.layouts.commit_record import Run, record_all_shared, record_events_of_others
+from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
 from runtime.storage.layouts.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, SQL, DriverConnection, Rows, compiled_statements
 from runtime.storage.layouts.table_names import SCHEMA_VERSION, VERSION, WrittenLayout
@@ -149,7 +149,7 @@ class Database:
                 connection.close()
 
     @contextmanager
-    def reading(self) -> Iterator[Run | None]:
+    def reading(self) -> Iterator[Execute | None]:
         """Yield a function that runs statements on a consistent view of the database, or None if the database has no tables yet."""
         with self._errors():
             connection = self._connect(create=False)
@@ -166,7 +166,7 @@ class Database:
                 self._roll_back(driver)
 
     @contextmanager
-    def writing(self) -> Iterator[Run]:
+    def writing(self) -> Iterator[Execute]:
         """Yield a function that runs statements in a write transaction, committed at the end of the block or rolled back on an error."""
         # Written out, because each nested context manager would take a tenth of a commit's time.
         try:
@@ -188,7 +188,7 @@ class Database:
         except (SQLAlchemyError, self._driver_error, OSError) as error:
             raise storage_error(error, self.name) from error
 
-    def data_version(self, run: Run) -> int | None:
+    def data_version(self, run: Execute) -> int | None:
         """Return a number that changes when another connection writes, or None if the database has none.
 
         Args:
@@ -199,7 +199,7 @@ class Database:
         version: int = run("data_version").fetchone()[0]
         return version + (self._replacements << 40)  # a replaced file starts its own count
 
-    def has_utc_columns(self, run: Run) -> bool:
+    def has_utc_columns(self, run: Execute) -> bool:
         """Return whether no time column is earlier than the event's own time, as a column in local time can be.
 
         Args:
@@ -287,7 +287,7 @@ class Database:
         with suppress(self._driver_error):
             driver.execute("ROLLBACK")
 
-    def _runner(self, driver: DriverConnection) -> Run:
+    def _runner(self, driver: DriverConnection) -> Execute:
         ours = self._writable or self._found is None or self._found.ours
         compiled, execute = self._compiled if ours else self._not_ours, driver.execute
 
@@ -308,7 +308,7 @@ class Database:
         except (SQLAlchemyError, self._driver_error, OSError) as error:
             raise storage_error(error, self.name) from error
 
-    def _notice_other_writers(self, run: Run) -> None:
+    def _notice_other_writers(self, run: Execute) -> None:
         version = self.data_version(run)
         if version is None:
             self.foreign_writes += 1

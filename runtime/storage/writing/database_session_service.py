@@ -18,7 +18,7 @@ from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import independent, merge_scopes, split_delta
 from runtime.storage.connections.database_url import database_url
 from runtime.storage.layouts.column_values import load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
-from runtime.storage.layouts.commit_record import Run, shared_json
+from runtime.storage.layouts.commit_record import Execute, shared_json
 from runtime.storage.layouts.decode import decode_sqlite, decode_v1
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.layouts.timestamps import timestamp_of
@@ -193,7 +193,7 @@ class DatabaseSessionService(BaseSessionService):
             self._runs.lend(session, run, key._asdict(), session._revision.create_time, self._database.data_version(run))
         return _timed(session, last)
 
-    def _load(self, run: Run, key: SessionKey) -> tuple[Session, str | None] | None:
+    def _load(self, run: Execute, key: SessionKey) -> tuple[Session, str | None] | None:
         """Return a session without its events, and the id of the last one."""
         row = find_row(run, key)
         if row is None:
@@ -203,7 +203,7 @@ class DatabaseSessionService(BaseSessionService):
         session._revision = revision_of(self._database, row)
         return session, row[2]
 
-    def _events(self, run: Run, key: SessionKey, config: GetSessionConfig) -> EventList:
+    def _events(self, run: Execute, key: SessionKey, config: GetSessionConfig) -> EventList:
         count, since = config.num_recent_events, config.after_timestamp
         if since is not None:
             rows = self._events_since(run, key, since)
@@ -214,7 +214,7 @@ class DatabaseSessionService(BaseSessionService):
             rows = run("events", **key._asdict()).fetchall()
         return EventList(rows, self._decode)
 
-    def _events_since(self, run: Run, key: SessionKey, since: float) -> list[Row]:
+    def _events_since(self, run: Execute, key: SessionKey, since: float) -> list[Row]:
         """Return the rows of the events at or after a time, without decoding them if possible."""
         # Times in the columns may have been increased to keep the order, never decreased. But old google-adk versions wrote local time.
         earliest = since - (_ONE_MICROSECOND if self._database.has_utc_columns(run) else _ONE_DAY)
@@ -277,7 +277,7 @@ class DatabaseSessionService(BaseSessionService):
             return load_json_object(baseline[0]) if baseline and baseline[0] else None
 
 
-def _new_shared(run: Run, key: SessionKey, copy: SessionCopy) -> tuple[dict[str, Any], dict[str, Any]]:
+def _new_shared(run: Execute, key: SessionKey, copy: SessionCopy) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the user and app keys of a copy that do not exist here yet; existing keys belong to other sessions as well."""
     parts = split_delta({**copy.user, **copy.app})
     user, app = shared_states(run, key)

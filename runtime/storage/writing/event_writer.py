@@ -14,7 +14,7 @@ from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import split_delta
 from runtime.storage.connections.database_errors import is_repeated_row
 from runtime.storage.layouts.column_values import read_state, read_time, to_epoch, to_micros
-from runtime.storage.layouts.commit_record import Run, record_events_of_others, shared_json
+from runtime.storage.layouts.commit_record import Execute, record_events_of_others, shared_json
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.session_rows import Revision, Row, find_row, is_ours, revision_of
 from runtime.storage.writing.shared_rows import write_shared
@@ -122,14 +122,14 @@ class EventWriter:
         self._known[key] = known
         session._revision = known.revision
 
-    def _was_written(self, run: Run, session: Session, commit: Commit) -> bool:
+    def _was_written(self, run: Execute, session: Session, commit: Commit) -> bool:
         row = find_row(run, session.key)
         if row is None or row[2] != commit.event_id or not is_ours(run, self._database, session.key, commit.event_id):
             return False
         session._revision = revision_of(self._database, row)
         return True
 
-    def _write_rows(self, run: Run, session: Session, commit: Commit) -> _Known:
+    def _write_rows(self, run: Execute, session: Session, commit: Commit) -> _Known:
         """Write an event, its deltas and our record of it, and return the new cache entry."""
         database, key = self._database, session.key
         database.check_text(commit.data, f"event {commit.event_id}")
@@ -160,7 +160,7 @@ class EventWriter:
         revision = revision_of(database, (known.revision.create_time, values["time"], commit.event_id))
         return _Known(revision, known.seen, latest, state)
 
-    def _known_session(self, run: Run, session: Session) -> _Known:
+    def _known_session(self, run: Execute, session: Session) -> _Known:
         """Return the valid cache entry of a session, reading it if needed."""
         key = session.key
         known = self._known.get(key)
@@ -174,7 +174,7 @@ class EventWriter:
             return self._learn(run, key, row)
         return known._replace(seen=self._database.foreign_writes)
 
-    def _insert_event(self, run: Run, session: Session, values: dict[str, Any]) -> None:
+    def _insert_event(self, run: Execute, session: Session, values: dict[str, Any]) -> None:
         try:
             run("insert_event", **values)
         except self._database.integrity_error as error:
@@ -182,7 +182,7 @@ class EventWriter:
                 raise  # a newer google-adk's table may have constraints that we do not know
             raise StaleSessionError(f"Event {values['event_id']} is already part of session {session.id}.") from error
 
-    def _check_fresh(self, run: Run, session: Session, row: Row) -> None:
+    def _check_fresh(self, run: Execute, session: Session, row: Row) -> None:
         held = session._revision
         if held is None:
             # The session does not come from this service, so only its time can be compared.
@@ -197,7 +197,7 @@ class EventWriter:
             f"Session {session.id} was modified in storage since it was loaded: {who} wrote to it at {when}. Reload it and append again."
         )
 
-    def _learn(self, run: Run, key: SessionKey, row: Row) -> _Known:
+    def _learn(self, run: Execute, key: SessionKey, row: Row) -> _Known:
         state = read_state(run("session_state", **key._asdict()).fetchone()[0])
         latest = run("latest_time", **key._asdict()).fetchone()[0]
         if self._database.has_locks:

@@ -11,7 +11,7 @@ from runtime.events.event import Event
 from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
-from runtime.storage.layouts.commit_record import Run
+from runtime.storage.layouts.commit_record import Execute
 
 _SESSIONS, _EVENTS = 8, 50_000  # sessions and events kept in memory at most; the last session is always kept
 
@@ -36,7 +36,7 @@ class RecentRuns:
         self._read = read
         self._lent: OrderedDict[SessionKey, _Lent] = OrderedDict()
 
-    def lend(self, session: Session, run: Run, columns: dict[str, str], created: Any, data_version: int | None) -> None:
+    def lend(self, session: Session, run: Execute, columns: dict[str, str], created: Any, data_version: int | None) -> None:
         """Set a session's events: those of its last run and the events stored since, or all events read again.
 
         Args:
@@ -60,7 +60,7 @@ class RecentRuns:
         self._lent.pop(key, None)
 
 
-def _extended(last: RunEvents, run: Run, columns: dict[str, str], *, count: bool) -> EventList | None:
+def _extended(last: RunEvents, run: Execute, columns: dict[str, str], *, count: bool) -> EventList | None:
     """Return a run's events extended by those stored since, or None if they are not the first stored events.
 
     Args:

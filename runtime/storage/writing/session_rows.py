@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from runtime.sessions.session import SessionKey
-from runtime.storage.layouts.commit_record import Run
+from runtime.storage.layouts.commit_record import Execute
 from runtime.storage.writing.database import Database
 
 Row = tuple[Any, ...]
@@ -25,7 +25,7 @@ class Revision(NamedTuple):
     update_time: Any = None
 
 
-def find_row(run: Run, key: SessionKey) -> Row | None:
+def find_row(run: Execute, key: SessionKey) -> Row | None:
     """Return a session's `create_time`, `update_time` and the id of its last event, or None if the session does not exist."""
     row: Row | None = run("find_session", **key._asdict()).fetchone()
     return row
@@ -36,7 +36,7 @@ def revision_of(database: Database, row: Row) -> Revision:
     return Revision(row[0], row[2], row[1] if database.has_locks else None)
 
 
-def is_ours(run: Run, database: Database, key: SessionKey, event_id: str | None) -> bool:
+def is_ours(run: Execute, database: Database, key: SessionKey, event_id: str | None) -> bool:
     """Return whether this process made a commit.
 
     Args:

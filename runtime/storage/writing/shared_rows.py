@@ -6,12 +6,12 @@ from typing import Any
 
 from runtime.sessions.session import SessionKey
 from runtime.storage.layouts.column_values import read_state
-from runtime.storage.layouts.commit_record import Run, record_snapshot
+from runtime.storage.layouts.commit_record import Execute, record_snapshot
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.session_rows import Row
 
 
-def shared_states(run: Run, key: SessionKey) -> tuple[dict[str, Any], dict[str, Any]]:
+def shared_states(run: Execute, key: SessionKey) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the state of a session's user and of its app, keys without prefix.
 
     Args:
@@ -28,7 +28,7 @@ def state_in(row: Row | None) -> dict[str, Any]:
 
 
 def write_shared(
-    run: Run, database: Database, key: SessionKey, user_delta: dict[str, Any], app_delta: dict[str, Any], at: Any
+    run: Execute, database: Database, key: SessionKey, user_delta: dict[str, Any], app_delta: dict[str, Any], at: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Write the user and app part of a delta, and create missing rows.
 
@@ -47,7 +47,7 @@ def write_shared(
     return user, app
 
 
-def _write_one(run: Run, database: Database, table: str, owner: dict[str, str], delta: dict[str, Any], at: Any) -> dict[str, Any]:
+def _write_one(run: Execute, database: Database, table: str, owner: dict[str, str], delta: dict[str, Any], at: Any) -> dict[str, Any]:
     row = run(table, **owner).fetchone() if not (delta and database.has_locks) else None
     if row is None and database.has_locks:
         row = _lock(run, database, table, owner, at)
@@ -62,7 +62,7 @@ def _write_one(run: Run, database: Database, table: str, owner: dict[str, str], 
     return state
 
 
-def _lock(run: Run, database: Database, table: str, owner: dict[str, str], at: Any) -> Row:
+def _lock(run: Execute, database: Database, table: str, owner: dict[str, str], at: Any) -> Row:
     """Lock a scope's row against other writers and return it; create it if it is missing."""
     row: Row | None = run("lock_" + table, **owner).fetchone()
     if row is None:

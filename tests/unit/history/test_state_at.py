@@ -58,13 +58,13 @@ def test_a_shared_key_without_writes_is_known_from_fixed_from_on() -> None:
 
 
 def test_a_key_that_its_writes_do_not_explain_is_unknown() -> None:
-    history = History([event(**{"user:x": 1})], baseline=None, present={"user:x": 2}, unsure={"user:x"})
+    history = History([event(**{"user:x": 1})], baseline=None, present={"user:x": 2}, unexplained_keys={"user:x"})
     assert history.state_at(0).unknown == ["user:x"]
     assert history.state_at(0).user == {}
 
 
 def test_patched_keys_are_merged() -> None:
-    history = History([event(k={"a": 1}), event(k={"b": 2, "a": None})], baseline={}, present={"k": {"b": 2}}, patched={"k"})
+    history = History([event(k={"a": 1}), event(k={"b": 2, "a": None})], baseline={}, present={"k": {"b": 2}}, merge_patched_keys={"k"})
     assert history.state_at(1).session == {"k": {"b": 2}}
     assert history.state_at(0).session == {"k": {"a": 1}}
 
@@ -125,7 +125,7 @@ def test_a_long_session_is_read_in_pieces_and_grows() -> None:
     events = [event(**{f"k{number % 3}": {"n": number}, "patched": {str(number % 5): number}}) for number in range(10_000)]
     present = {"k0": {"n": 9999}, "k1": {"n": 9997}, "k2": {"n": 9998}, "patched": {str(n): 9995 + n for n in range(5)}, "old": True}
     long = History((), baseline=None, present=present, steps=StepsOfEvents(events))
-    plain = History(events, baseline=None, present=present, patched={"patched"})
+    plain = History(events, baseline=None, present=present, merge_patched_keys={"patched"})
     rounds = 0
     while not long.is_read:
         long.read_on()

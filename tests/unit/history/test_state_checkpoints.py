@@ -26,9 +26,11 @@ def test_any_state_of_a_long_session_is_folded_from_a_nearby_one(monkeypatch: py
     folded: list[int] = []
     apply = state_checkpoints.StateAccumulator.apply
 
-    def counting(self: state_checkpoints.StateAccumulator, delta: Mapping[str, Any], writer: int | None, patched: frozenset[str]) -> None:
+    def counting(
+        self: state_checkpoints.StateAccumulator, delta: Mapping[str, Any], writer: int | None, merge_patched_keys: frozenset[str]
+    ) -> None:
         folded.append(writer or 0)
-        apply(self, delta, writer, patched)
+        apply(self, delta, writer, merge_patched_keys)
 
     monkeypatch.setattr(state_checkpoints.StateAccumulator, "apply", counting)
     for index in range(0, 20_000, 1999):

@@ -1,4 +1,4 @@
-"""Every GUI test runs off screen, in our theme, and fails on any message that Qt prints."""
+"""GUI tests run off screen with the application's theme, and fail on any unexpected Qt message."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ HARMLESS_OFF_SCREEN = tuple(f"This plugin does not support {what}" for what in (
 
 @pytest.fixture(autouse=True)
 def themed(qapp: QApplication) -> theme.Theme:
-    """Our look, dark."""
+    """The application's dark theme."""
     return theme.apply(qapp, "dark")
 
 
 @pytest.fixture(autouse=True)
 def no_qt_messages(qtlog: object) -> Iterator[None]:
-    """Fail the test if Qt printed a warning or worse while it ran, or while its widgets were deleted."""
+    """Fail the test if Qt printed a warning or an error during it or while its widgets were deleted."""
     yield
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     quiet = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)

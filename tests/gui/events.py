@@ -1,4 +1,4 @@
-"""Events for tests of the views."""
+"""Events for tests of views."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from runtime.events import Event, EventActions
 
 
 def said(words: str, *, author: str = "writer", invocation: str = "e-1", number: int = 0, **fields: object) -> Event:
-    """An event with a text."""
+    """Return an event with a text."""
     made = Event(author=author, invocation_id=invocation, content=types.Content(role="model", parts=[types.Part(text=words)]), **fields)  # type: ignore[arg-type]
     made.timestamp = 1_795_000_000.0 + number
     return made
 
 
 def partial(words: str, *, author: str = "writer", invocation: str = "e-1", branch: str | None = None) -> Event:
-    """A piece of a streamed text."""
+    """Return a partial event of a streamed text."""
     return said(words, author=author, invocation=invocation, partial=True, branch=branch)
 
 
 def changed(delta: dict[str, object], *, author: str = "writer", invocation: str = "e-1") -> Event:
-    """An event that only changes state."""
+    """Return an event that only changes state."""
     return Event(author=author, invocation_id=invocation, actions=EventActions(state_delta=delta))
 
 
 def turns(count: int, *, per_invocation: int = 4) -> list[Event]:
-    """That many events, `per_invocation` to an invocation."""
+    """Return `count` events, `per_invocation` of them in each invocation."""
     return [
         said(
             f"text {number}",

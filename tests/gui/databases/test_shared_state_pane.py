@@ -1,4 +1,4 @@
-"""The list of apps and users that have state of their own, also where they are many."""
+"""The list of apps and users with stored state, including a very long list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pane(qtbot: QtBot) -> SharedStatePane:
     return made
 
 
-def test_what_is_chosen_comes_into_view_once_a_long_list_is_laid_out(pane: SharedStatePane, qtbot: QtBot) -> None:
+def test_the_chosen_entry_is_scrolled_into_view_once_a_long_list_is_laid_out(pane: SharedStatePane, qtbot: QtBot) -> None:
     scopes = [SharedScope("app"), *(SharedScope("app", f"user-{number}") for number in range(5_000))]
     pane.choose(scopes[4_000])
     pane.set_scopes(scopes)
@@ -34,7 +34,7 @@ def test_what_is_chosen_comes_into_view_once_a_long_list_is_laid_out(pane: Share
     assert pane.model.scope(pane.scopes.currentIndex()) == scopes[10]
 
 
-def test_an_empty_list_says_why(pane: SharedStatePane) -> None:
+def test_an_empty_list_shows_why(pane: SharedStatePane) -> None:
     none = pane.findChild(QLabel, "no_scopes")
     pane.set_scopes([])
     assert none.isVisible() and none.text() == "No app or user has stored state."

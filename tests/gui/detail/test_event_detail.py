@@ -41,7 +41,7 @@ def shown_dialog(widget) -> TextDialog:
     return dialog
 
 
-def test_the_delta_gives_the_room_to_the_side_that_needs_it(detail: EventDetail) -> None:
+def test_the_delta_gives_more_width_to_the_longer_side(detail: EventDetail) -> None:
     table = detail.delta.table
     detail.show_event(0, said("x"))
     shown = {
@@ -56,7 +56,7 @@ def test_the_delta_gives_the_room_to_the_side_that_needs_it(detail: EventDetail)
         assert table.viewport().width() - 2 <= sum(widths) <= table.viewport().width()
 
 
-def test_without_an_event_it_says_what_to_do(detail: EventDetail) -> None:
+def test_the_empty_state_shows_what_to_do(detail: EventDetail) -> None:
     assert not detail.tabs.isVisible()
     detail.clear("The session has no events", "Send a message.")
     assert detail._empty.text == ("The session has no events", "Send a message.")
@@ -64,7 +64,7 @@ def test_without_an_event_it_says_what_to_do(detail: EventDetail) -> None:
     assert detail.tabs.isVisible()
 
 
-def test_the_title_names_number_author_and_kind(detail: EventDetail) -> None:
+def test_the_title_shows_number_author_and_kind(detail: EventDetail) -> None:
     detail.show_event(141, call_event())
     assert detail.findChild(QLabel, "event_detail_title").text() == "Event 142 · order_desk · tool call"
 
@@ -81,7 +81,7 @@ def test_state_and_delta_of_the_event(detail: EventDetail) -> None:
     assert not detail.state.tree.isVisible()
 
 
-def test_only_the_tab_in_front_is_filled(detail: EventDetail) -> None:
+def test_only_the_current_tab_is_filled(detail: EventDetail) -> None:
     first, second = said("first"), said("second")
     detail.show_event(0, first)
     assert detail.json.text == ""
@@ -93,7 +93,7 @@ def test_only_the_tab_in_front_is_filled(detail: EventDetail) -> None:
     assert detail.content.browser.toPlainText() == "second"
 
 
-def test_content_shows_calls_as_a_tree_and_text_as_markdown(detail: EventDetail) -> None:
+def test_calls_are_shown_as_a_tree_and_text_as_markdown(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     detail.show_event(0, call_event())
     model = detail.content.model
@@ -107,13 +107,13 @@ def test_content_shows_calls_as_a_tree_and_text_as_markdown(detail: EventDetail)
     assert not detail.content.tree.isVisible()
 
 
-def test_content_of_an_event_without_any_says_what_it_does(detail: EventDetail) -> None:
+def test_an_event_without_content_shows_its_summary(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     detail.show_event(0, Event(author="a", invocation_id="e", actions=EventActions(state_delta={"k": 1})))
     assert detail.content.browser.toPlainText() == "state: k = 1"
 
 
-def test_thought_answer_and_error_are_told_apart(detail: EventDetail) -> None:
+def test_thought_answer_and_error_are_shown_separately(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     parts = [types.Part(text="hmm", thought=True), types.Part(text="Yes.")]
     detail.show_event(0, Event(author="a", content=types.Content(parts=parts), error_code="MAX_TOKENS", error_message="cut off"))
@@ -121,7 +121,7 @@ def test_thought_answer_and_error_are_told_apart(detail: EventDetail) -> None:
     assert detail.findChild(QLabel, "content_error").text() == "MAX_TOKENS\ncut off"
 
 
-def test_nothing_that_a_text_names_is_loaded(qtbot, tmp_path: Path) -> None:
+def test_no_resource_in_a_text_is_loaded(qtbot, tmp_path: Path) -> None:
     tall = QImage(10, 900, QImage.Format.Format_RGB32)
     tall.fill(0xFF00FF)
     path = tmp_path / "tall.png"
@@ -138,7 +138,7 @@ def test_nothing_that_a_text_names_is_loaded(qtbot, tmp_path: Path) -> None:
         assert browser.document().size().height() < 200, text
 
 
-def test_a_link_asks_and_only_web_links_can_be_opened(qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_open_only_after_confirmation_and_only_web_links(qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     browser = SafeBrowser()
@@ -162,7 +162,7 @@ def test_a_link_asks_and_only_web_links_can_be_opened(qtbot, monkeypatch: pytest
     assert len(opened) == 1
 
 
-def test_long_json_is_cut_copied_whole_and_opened_in_full(detail: EventDetail) -> None:
+def test_long_json_is_cut_but_copied_and_opened_in_full(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(JSON)
     words = "y" * 1_000_000
     event = said(words)
@@ -180,7 +180,7 @@ def test_long_json_is_cut_copied_whole_and_opened_in_full(detail: EventDetail) -
     assert not dialog.isVisible()
 
 
-def test_json_of_a_short_event_is_whole(detail: EventDetail) -> None:
+def test_short_json_is_shown_in_full(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(JSON)
     event = call_event()
     detail.show_event(0, event)
@@ -188,7 +188,7 @@ def test_json_of_a_short_event_is_whole(detail: EventDetail) -> None:
     assert not detail.findChild(QPushButton, "open_full_json").isVisible()
 
 
-def test_a_long_text_is_cut_until_asked_for(detail: EventDetail) -> None:
+def test_a_long_text_is_cut_until_it_is_opened(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     detail.show_event(0, said("word " * 100_000))
     assert len(detail.content.browser.toPlainText()) < 20_000
@@ -196,7 +196,7 @@ def test_a_long_text_is_cut_until_asked_for(detail: EventDetail) -> None:
     assert len(shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()) > 400_000
 
 
-def test_how_much_of_a_long_text_is_shown_is_told_and_in_full_it_breaks_between_words(detail: EventDetail) -> None:
+def test_a_long_text_states_its_shown_length_and_breaks_between_words_in_full(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     detail.show_event(0, said("lorem ipsum " * 10_000))
     part = detail.findChild(QLabel, "content_part")
@@ -208,14 +208,14 @@ def test_how_much_of_a_long_text_is_shown_is_told_and_in_full_it_breaks_between_
     assert part.text() == ""
 
 
-def test_code_is_shown_as_it_is_written(detail: EventDetail) -> None:
+def test_code_is_shown_verbatim(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     code = types.ExecutableCode(code="for n in range(3):\n    print(n)", language=types.Language.PYTHON)
     event = said("Let me count.")
     event.content.parts.append(types.Part(executable_code=code))
     detail.show_event(0, event)
     lines = detail.content.browser.toPlainText().split("\n")
-    assert lines[-2:] == ["for n in range(3):", "    print(n)"], "a line each, not a quoted string"
+    assert lines[-2:] == ["for n in range(3):", "    print(n)"], "code lines, not a quoted string"
     assert detail.content.tree.isHidden()
 
 
@@ -234,7 +234,7 @@ def test_enter_opens_a_value_in_full(detail: EventDetail, qtbot: QtBot) -> None:
     assert shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split() == ["word"] * 300
 
 
-def test_a_long_text_says_how_it_is_opened_and_a_long_name_takes_the_room_of_short_values(detail: EventDetail) -> None:
+def test_a_long_values_tooltip_explains_how_to_open_it_and_a_long_key_uses_free_width(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(CONTENT)
     event = said("x")
     event.content.parts = [types.Part(inline_data=types.Blob(mime_type="application/octet-stream", data=b"x" * 256))]
@@ -246,7 +246,7 @@ def test_a_long_text_says_how_it_is_opened_and_a_long_name_takes_the_room_of_sho
     assert "Double-click or press Enter to open the full text." in tooltip
 
 
-def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail) -> None:
+def test_expanded_branches_stay_expanded_for_another_event(detail: EventDetail) -> None:
     detail.show_event(0, said("x"))
     detail.set_state(ScopedState(session={"a": 1, "cart": {"items": [1]}}, user={"user:x": 1}), [])
     tree, model = detail.state.tree, detail.state.model
@@ -255,8 +255,8 @@ def test_branches_stay_open_when_another_event_is_looked_at(detail: EventDetail)
     tree.expand(model.index(1, 0, lane))
     tree.collapse(model.index(1, 0))
     detail.set_state(ScopedState(session={"cart": {"items": [1, 2]}}, user={"user:x": 1}), [])
-    assert tree.isExpanded(model.index(0, 0, model.index(0, 0))), "the cart moved up a row and is still open"
-    assert not tree.isExpanded(model.index(1, 0)), "a lane closed by the user stays closed"
+    assert tree.isExpanded(model.index(0, 0, model.index(0, 0))), "the cart moved up a row and is still expanded"
+    assert not tree.isExpanded(model.index(1, 0)), "a lane collapsed by the user stays collapsed"
 
 
 def test_values_are_copied_with_path_and_opened_in_full(detail: EventDetail) -> None:
@@ -286,7 +286,7 @@ def test_a_change_is_copied(detail: EventDetail) -> None:
     assert json.loads(QGuiApplication.clipboard().text()) == {"a": {"before": 1, "after": 2, "kind": "changed"}}
 
 
-def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
+def test_every_tab_paints_in_both_themes(qapp, detail: EventDetail) -> None:
     state = ScopedState(session={"a": None, "b": {"c": ["x" * 10_000]}}, unknown=["user:u"], temp={"temp:t": object()})
     changes = [Change("a", 1, None, "changed"), Change("b", None, 1, "added")]
     for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
@@ -298,12 +298,12 @@ def test_every_tab_is_painted_in_both_themes(qapp, detail: EventDetail) -> None:
             assert detail.grab().toImage().pixelColor(300, 400).name() == tokens.pane
 
 
-def test_the_pane_can_be_narrow_whatever_the_author_is_called(detail: EventDetail) -> None:
+def test_a_long_author_name_does_not_widen_the_pane(detail: EventDetail) -> None:
     detail.show_event(0, said("x", author="a" * 500))
     assert detail.minimumSizeHint().width() < 420
 
 
-def test_a_short_text_leaves_its_room_to_the_calls_below(qtbot, detail: EventDetail) -> None:
+def test_a_short_text_leaves_its_height_to_the_calls_below(qtbot, detail: EventDetail) -> None:
     detail.resize(600, 700)
     detail.tabs.setCurrentIndex(CONTENT)
     event = call_event()
@@ -318,7 +318,7 @@ def test_a_short_text_leaves_its_room_to_the_calls_below(qtbot, detail: EventDet
     qtbot.waitUntil(lambda: abs(content.browser.height() - content.tree.height()) < 20)
 
 
-def test_the_heading_of_the_state_is_whole_in_a_long_session(qtbot, detail: EventDetail) -> None:
+def test_the_state_heading_is_not_cut_in_a_long_session(qtbot, detail: EventDetail) -> None:
     detail.resize(600, 700)
     detail.show_event(999_999, said("done"))
     detail.set_state(ScopedState(session={"n": 1}), [], {"n": (0, "#1 writer")})
@@ -327,7 +327,7 @@ def test_the_heading_of_the_state_is_whole_in_a_long_session(qtbot, detail: Even
     qtbot.waitUntil(lambda: header.sectionSize(0) >= header.sectionSizeHint(0))
 
 
-def test_the_value_has_the_room_that_who_wrote_it_does_not_need(detail: EventDetail) -> None:
+def test_the_value_column_gets_the_width_the_writer_column_does_not_need(detail: EventDetail) -> None:
     detail.show_event(2, said("x"))
     detail.set_state(ScopedState(session={"draft": "long " * 50}), [], {"draft": (0, "desk")})
     header = detail.state.tree.header()
@@ -335,7 +335,7 @@ def test_the_value_has_the_room_that_who_wrote_it_does_not_need(detail: EventDet
     assert header.sectionSize(2) > QFontMetrics(theme.small_font()).horizontalAdvance("#1 desk") + 12
 
 
-def test_the_search_field_has_a_gap_round_it(qtbot, detail: EventDetail) -> None:
+def test_the_search_field_has_a_margin(qtbot, detail: EventDetail) -> None:
     detail.show_event(2, said("x"))
     heading = detail.state.tree.mapTo(detail, QPoint())
     detail.find_in_state()

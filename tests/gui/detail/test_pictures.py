@@ -1,4 +1,4 @@
-"""Pictures in an event: shown small, and never a way into the machine."""
+"""Pictures in an event: thumbnails, and no access to other files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pictures(qtbot: QtBot) -> Pictures:
 
 
 @pytest.mark.parametrize("kind", ["png", "jpeg", "webp"])
-def test_a_large_picture_is_shown_small_with_its_own_size(pictures: Pictures, kind: str) -> None:
+def test_a_large_picture_is_scaled_down_and_its_size_stated(pictures: Pictures, kind: str) -> None:
     data = picture(kind, 1000, 500)
     pictures.set_pictures([types.Blob(data=data, mime_type=f"image/{kind}")])
     (image,) = shown(pictures)
@@ -48,7 +48,7 @@ def test_a_large_picture_is_shown_small_with_its_own_size(pictures: Pictures, ki
     assert words(pictures) == [f"1,000 × 500 · image/{kind} · {len(data):,} bytes"]
 
 
-def test_what_is_no_picture_says_so(pictures: Pictures) -> None:
+def test_data_that_is_not_a_picture_shows_why(pictures: Pictures) -> None:
     svg = b'<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/hostname"/></svg>'
     pictures.set_pictures(
         [
@@ -63,14 +63,14 @@ def test_what_is_no_picture_says_so(pictures: Pictures) -> None:
     assert [text.rpartition(" · ")[2] for text in words(pictures)] == ["not shown", "damaged", "damaged", "damaged"]
 
 
-def test_a_picture_that_would_fill_the_memory_is_not_decoded(pictures: Pictures) -> None:
+def test_a_picture_too_large_for_memory_is_not_decoded(pictures: Pictures) -> None:
     header = picture("png", 8, 8)
     huge = header[:16] + (60_000).to_bytes(4, "big") * 2 + header[24:]
     pictures.set_pictures([types.Blob(data=huge, mime_type="image/png")])
     assert shown(pictures) == []
 
 
-def test_they_stand_beside_the_text_and_go_with_their_event(qtbot: QtBot) -> None:
+def test_pictures_are_shown_beside_the_text_and_hidden_for_other_events(qtbot: QtBot) -> None:
     detail = EventDetail()
     qtbot.addWidget(detail)
     detail.show()

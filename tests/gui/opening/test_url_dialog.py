@@ -1,4 +1,4 @@
-"""The question for a database on a server has room for what went wrong."""
+"""The dialog for a database on a server shows long error messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector_app.opening.url_dialog import UrlDialog
 PROBLEM = "Databases of foo:// are not supported. A server's URL begins with postgresql://. Open an SQLite file as a file."
 
 
-def test_a_long_sentence_does_not_squeeze_the_fields(qtbot: QtBot) -> None:
+def test_a_long_error_message_does_not_squeeze_the_fields(qtbot: QtBot) -> None:
     apart = []
     for problem in ("", PROBLEM):
         dialog = UrlDialog("foo://bar", problem, wrong_url=bool(problem))

@@ -1,4 +1,4 @@
-"""The message box: what it says, and what Enter does."""
+"""The message box: its placeholder, and the effect of Enter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector_app.running.composer import Composer
 
 
 class PaintCounter(QObject):
-    """Counts how often a widget is drawn."""
+    """Counts the paint events of a widget."""
 
     count = 0
 
@@ -33,9 +33,9 @@ def edit_of(composer: Composer) -> QPlainTextEdit:
     return composer.findChild(QPlainTextEdit, "composer_edit")
 
 
-def test_another_placeholder_is_drawn_at_once(composer: Composer, qtbot: QtBot) -> None:
+def test_a_new_placeholder_is_painted_at_once(composer: Composer, qtbot: QtBot) -> None:
     edit = edit_of(composer)
-    edit.clearFocus()  # a blinking caret draws too
+    edit.clearFocus()  # a blinking cursor paints too
     QApplication.processEvents()
     counter = PaintCounter()
     edit.viewport().installEventFilter(counter)
@@ -44,7 +44,7 @@ def test_another_placeholder_is_drawn_at_once(composer: Composer, qtbot: QtBot) 
     assert edit.placeholderText().startswith("Message story")
 
 
-def test_enter_on_a_text_that_cannot_be_sent_says_why_and_keeps_it(composer: Composer, qtbot: QtBot) -> None:
+def test_enter_while_blocked_reports_why_and_keeps_the_text(composer: Composer, qtbot: QtBot) -> None:
     composer.set_blocked("A run is going on.", "story")
     composer.set_text("hello")
     with qtbot.waitSignal(composer.refused) as refused, qtbot.assertNotEmitted(composer.sent):
@@ -53,7 +53,7 @@ def test_enter_on_a_text_that_cannot_be_sent_says_why_and_keeps_it(composer: Com
     assert composer.text == "hello"
 
 
-def test_a_text_that_is_put_in_is_gone_on_writing_at_its_end(composer: Composer, qtbot: QtBot) -> None:
+def test_typing_continues_at_the_end_of_a_set_text(composer: Composer, qtbot: QtBot) -> None:
     composer.set_text("one")
     qtbot.keyClicks(edit_of(composer), " two")
     assert composer.text == "one two"

@@ -1,4 +1,4 @@
-"""Screen readers and scripts find every control by name."""
+"""Every control has a name, for screen readers and scripts."""
 
 from __future__ import annotations
 

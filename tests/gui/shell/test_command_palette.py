@@ -1,4 +1,4 @@
-"""Every command, found by a few letters and done by keyboard alone."""
+"""Every command can be found by a few letters and run with the keyboard."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def palette(window: MainWindow, qtbot: QtBot) -> CommandPalette:
     return window.palette_card
 
 
-def test_it_offers_every_action_of_the_window(window: MainWindow, palette: CommandPalette) -> None:
+def test_it_lists_every_action_of_the_window(window: MainWindow, palette: CommandPalette) -> None:
     for entry in fields(Actions):
         text = getattr(window.commands, entry.name).text().rstrip("…")
         assert any(name == text or name.endswith(f": {text}") for name in palette.names), entry.name
 
 
-def test_a_command_that_is_called_as_its_menu_is_named_once(palette: CommandPalette, qtbot: QtBot) -> None:
+def test_a_command_named_like_its_menu_is_not_prefixed(palette: CommandPalette, qtbot: QtBot) -> None:
     assert "Run" in palette.names and "Run: Step into" in palette.names and "Run: Run" not in palette.names
 
 
-def test_words_in_any_order_find_a_command_and_enter_does_it(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+def test_words_in_any_order_find_a_command_and_enter_runs_it(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "over step")
     assert palette.names == ["Run: Step over"]
     with qtbot.waitSignal(window.commands.step_over.triggered):
@@ -49,7 +49,7 @@ def test_words_in_any_order_find_a_command_and_enter_does_it(window: MainWindow,
     assert not palette.isVisible()
 
 
-def test_what_begins_with_the_word_comes_first_and_arrows_choose(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+def test_prefix_matches_come_first_and_arrow_keys_select(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "re")
     assert palette.names[:3] == ["Run: Resume", "Session: Rewind to before this invocation", "Session: Reload"]
     for _ in range(2):
@@ -58,7 +58,7 @@ def test_what_begins_with_the_word_comes_first_and_arrows_choose(window: MainWin
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
 
 
-def test_what_cannot_be_done_comes_last_and_says_why(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+def test_a_disabled_command_shows_why_and_does_not_run(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     allow(window.commands.resume, "No invocation is unfinished")
     done: list[bool] = []
     window.commands.resume.triggered.connect(done.append)
@@ -70,7 +70,7 @@ def test_what_cannot_be_done_comes_last_and_says_why(window: MainWindow, palette
     assert done == []
 
 
-def test_escape_gives_the_keyboard_back(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
+def test_escape_restores_the_focus(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     window.show_page(window.workbench)
     palette.hide()
     window.workbench.filter_bar.focus()

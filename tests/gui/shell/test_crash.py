@@ -1,4 +1,4 @@
-"""An error that cannot be shown is told on the terminal, once."""
+"""An error while an error is shown is printed once on the terminal."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def bus(qapp: QApplication) -> Iterator[MessageBus]:
     sys.excepthook, sys.unraisablehook = before
 
 
-def test_a_view_that_fails_while_it_shows_an_error_is_not_asked_to_show_that(bus: MessageBus, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_raised_while_showing_an_error_is_printed_not_shown(bus: MessageBus, capsys: pytest.CaptureFixture[str]) -> None:
     shown: list[str] = []
 
     def show(message: Message) -> None:
         shown.append(message.text)
-        assert len(shown) < 10, "it goes round in circles"
+        assert len(shown) < 10, "endless recursion"
         raise RuntimeError("the view is gone")
 
     bus.posted.connect(show)

@@ -1,4 +1,4 @@
-"""The line at the bottom, in a window whose layout a live stream must leave alone."""
+"""The status bar, whose updates must not lay out the window during a live stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector_app.shell.status_bar import StatusBar
 
 
 class Layouts(QObject):
-    """Counts how often a window is laid out."""
+    """Counts the layout requests of a window."""
 
     count = 0
 
@@ -18,14 +18,14 @@ class Layouts(QObject):
         return False
 
 
-def test_counting_on_lays_nothing_out_anew(qtbot, qapp: QApplication) -> None:
+def test_growing_counters_request_no_layout(qtbot, qapp: QApplication) -> None:
     window, bar = QMainWindow(), StatusBar()
     qtbot.addWidget(window)
     window.setStatusBar(bar)
     window.show()
     bar.show_position(9_000, 9_001)
     bar.show_tokens(1_000)
-    for _ in range(5):  # a layout tells the one around it, which is asked in the next turn
+    for _ in range(5):  # nested layouts are updated one event-loop turn after the other
         QApplication.processEvents()
     layouts = Layouts()
     window.installEventFilter(layouts)
@@ -37,7 +37,7 @@ def test_counting_on_lays_nothing_out_anew(qtbot, qapp: QApplication) -> None:
     assert layouts.count == 0
 
 
-def test_every_part_has_the_room_for_its_words(qtbot, qapp: QApplication) -> None:
+def test_every_part_is_wide_enough_for_its_text(qtbot, qapp: QApplication) -> None:
     bar = StatusBar()
     qtbot.addWidget(bar)
     bar.resize(1200, 30)

@@ -1,4 +1,4 @@
-"""Tab goes from what is written to the button that takes it, not past it (an unnoticed space would press the button)."""
+"""Tab moves from an editor to its buttons in order: a skipped button could be pressed by an unnoticed space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector_app.state.state_edit_bar import StateEditBar
 
 
 def tab_order(widget: QWidget) -> list[str]:
-    """Return the names of what Tab comes to inside a widget, in order."""
+    """Return the object names of the tab stops inside a widget, in order."""
     found, after = [], widget.nextInFocusChain()
     while after is not widget:
         if after.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isAncestorOf(after) and after.objectName():
@@ -24,7 +24,7 @@ def tab_order(widget: QWidget) -> list[str]:
     return found
 
 
-def test_what_is_written_comes_before_the_buttons(qtbot: QtBot) -> None:
+def test_editors_come_before_their_buttons(qtbot: QtBot) -> None:
     for card, names in (
         (StateEditBar(), ["state_scope", "state_key", "state_value", "state_set", "state_cancel"]),
         (AlterCard(), ["alter_editor", "alter_submit", "alter_cancel"]),
@@ -34,7 +34,7 @@ def test_what_is_written_comes_before_the_buttons(qtbot: QtBot) -> None:
         assert [name for name in tab_order(card) if name in names] == names
 
 
-def test_the_comparison_is_gone_through_from_its_events_to_what_is_compared(qtbot: QtBot) -> None:
+def test_the_comparisons_tab_order_goes_from_events_to_aspects_to_values(qtbot: QtBot) -> None:
     page = ComparePage()
     qtbot.addWidget(page)
     names = tab_order(page)
@@ -42,7 +42,7 @@ def test_the_comparison_is_gone_through_from_its_events_to_what_is_compared(qtbo
     assert names[-2:] == ["compare_left_text", "compare_right_text"]
 
 
-def test_fields_that_are_made_later_come_before_the_buttons_too(qtbot: QtBot) -> None:
+def test_fields_created_later_come_before_the_buttons(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     form, button = ValueForm("form", "Requested value", window), QPushButton("Send", window)

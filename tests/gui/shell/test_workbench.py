@@ -1,4 +1,4 @@
-"""How the panes share the window."""
+"""The layout of the panes in the window."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
     bench.show_pending(count=len(rows))
 
 
-def test_the_events_have_the_room_while_nothing_waits(bench: Workbench, qtbot: QtBot) -> None:
+def test_the_events_get_the_height_while_nothing_is_pending(bench: Workbench, qtbot: QtBot) -> None:
     low = bench.stream.height()
     show_pending(bench, [ROW])
     qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
@@ -55,7 +55,7 @@ def test_the_events_have_the_room_while_nothing_waits(bench: Workbench, qtbot: Q
     qtbot.waitUntil(lambda: bench.stream.height() == low)
 
 
-def test_a_layout_reset_while_it_is_hidden_has_no_titles_below_its_tabs(bench: Workbench, qtbot: QtBot) -> None:
+def test_a_layout_reset_while_hidden_hides_the_titles_of_tabbed_panes(bench: Workbench, qtbot: QtBot) -> None:
     bench.hide()
     bench.reset_layout()
     bench.show()
@@ -63,7 +63,7 @@ def test_a_layout_reset_while_it_is_hidden_has_no_titles_below_its_tabs(bench: W
     qtbot.waitUntil(lambda: all(dock.titleBarWidget() is not None for dock in tabs))
 
 
-def test_the_log_has_the_height_that_it_was_given(bench: Workbench, qtbot: QtBot) -> None:
+def test_the_log_keeps_the_height_the_user_gave_it(bench: Workbench, qtbot: QtBot) -> None:
     bench.raise_pane("log")
     qtbot.waitUntil(lambda: height(bench, "log") > LOW)
     log = cast(QDockWidget, bench.findChild(QDockWidget, "dock_log"))
@@ -77,7 +77,7 @@ def test_the_log_has_the_height_that_it_was_given(bench: Workbench, qtbot: QtBot
         qtbot.waitUntil(lambda: height(bench, "log") == given)
 
 
-def test_a_remembered_layout_fits_what_waits_now(bench: Workbench, qtbot: QtBot) -> None:
+def test_a_restored_layout_makes_room_for_pending_items(bench: Workbench, qtbot: QtBot) -> None:
     saved = bench.saved_layout()
     assert saved is not None
     show_pending(bench, [ROW])
@@ -90,7 +90,7 @@ def shown(bench: Workbench) -> set[str]:
     return {dock.objectName().removeprefix("dock_") for dock in docks}
 
 
-def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Workbench, qtbot: QtBot) -> None:
+def test_a_perspective_shows_its_panes_and_a_reset_shows_all(bench: Workbench, qtbot: QtBot) -> None:
     everything = shown(bench)
     bench.show_perspective("browse")
     assert shown(bench) == {"sessions", "detail"}
@@ -102,7 +102,7 @@ def test_a_perspective_shows_what_its_task_needs_and_reset_shows_all(bench: Work
     assert shown(bench) == everything
 
 
-def test_the_titles_buttons_have_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp: QApplication) -> None:
+def test_title_buttons_use_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp: QApplication) -> None:
     dock = cast(QDockWidget, bench.findChild(QDockWidget, "dock_sessions"))
     choices: tuple[theme.Choice, ...] = ("light", "dark")
     for choice in choices:
@@ -116,7 +116,7 @@ def test_the_titles_buttons_have_the_themes_icons(bench: Workbench, qtbot: QtBot
             assert look.tokens.dim in pixels, name
 
 
-def test_a_list_of_choices_fills_its_frame(bench: Workbench, qtbot: QtBot) -> None:
+def test_a_combo_box_popup_fills_its_frame(bench: Workbench, qtbot: QtBot) -> None:
     bench.raise_pane("breakpoints")
     where = bench.breakpoints.form.when
     where.showPopup()
@@ -126,10 +126,10 @@ def test_a_list_of_choices_fills_its_frame(bench: Workbench, qtbot: QtBot) -> No
     where.hidePopup()
 
 
-def test_rows_of_the_panes_below_are_of_one_height(bench: Workbench) -> None:
+def test_rows_of_the_lower_panes_have_the_same_height(bench: Workbench) -> None:
     show_pending(bench, [ROW])
     bench.breakpoints.set_rows([BreakpointRow(1, "event", "error", "", True, 0, 1, "", 3, "", "error")])
     lists = [bench.findChild(QTreeWidget, name) for name in ("pending_list", "breakpoint_list")]
     assert [each.visualItemRect(each.topLevelItem(0)).height() for each in lists] == [22, 22]
     hits = lists[1].headerItem().textAlignment(2)
-    assert hits == lists[1].topLevelItem(0).textAlignment(2), "as its numbers"
+    assert hits == lists[1].topLevelItem(0).textAlignment(2), "aligned like its numbers"

@@ -21,13 +21,13 @@ from runtime.storage.reading.reader import SessionSummary
 
 
 def summary(key: SessionKey, event_count: int = 3, last_update_time: float = 1000.0) -> SessionSummary:
-    """What the reader would tell of a session."""
+    """Return a session summary as the reader does."""
     return SessionSummary(key, event_count, last_update_time)
 
 
 @pytest.fixture
 def tested(qtbot):
-    """Return a function that watches a model with Qt's own tester."""
+    """Return a function that attaches Qt's model tester to a model."""
     testers = []
 
     def watch(model: QAbstractItemModel) -> QAbstractItemModel:
@@ -38,7 +38,7 @@ def tested(qtbot):
 
 
 def tree(model: QAbstractItemModel, parent: QModelIndex | None = None) -> list[Any]:
-    """Return a model's texts as nested lists."""
+    """Return the texts of a model as nested lists."""
     above = parent or QModelIndex()
     found = []
     for row in range(model.rowCount(above)):
@@ -49,7 +49,7 @@ def tree(model: QAbstractItemModel, parent: QModelIndex | None = None) -> list[A
     return found
 
 
-def test_a_key_without_a_letter_is_seen(tested) -> None:
+def test_an_empty_key_is_shown_in_quotes(tested) -> None:
     model = tested(StateTreeModel())
     model.set_state(ScopedState(session={"": "empty key"}), [], "state at 3")
     assert tree(model)[0] == ["session | 1", '"" | "empty key"']
@@ -71,7 +71,7 @@ def test_four_lanes_with_counts_and_nested_values(tested) -> None:
     assert model.headerData(0, Qt.Orientation.Horizontal) == "state at 3"
 
 
-def test_changed_cleared_unknown_and_removed_keys_say_so(tested) -> None:
+def test_changed_cleared_unknown_and_removed_keys_are_marked(tested) -> None:
     model = tested(StateTreeModel())
     state = ScopedState(
         session={"total": 154.56, "new": 1, "wiped": None, "old_null": None}, app={"app:vat": 0.2}, temp={"temp:q": 5}, unknown=["app:vat"]
@@ -95,7 +95,7 @@ def test_changed_cleared_unknown_and_removed_keys_say_so(tested) -> None:
     assert marks == ["added", "null", "changed", "cleared"]
 
 
-def test_a_value_nobody_recorded_and_one_written_again_are_no_false_changes(tested) -> None:
+def test_unrecorded_and_rewritten_values_are_not_shown_as_changes(tested) -> None:
     model = tested(StateTreeModel())
     changes = [Change("a", None, 1, "written"), Change("b", [2], [2], "changed"), Change("c", 1, True, "changed")]
     model.set_state(ScopedState(session={"a": 1, "b": [2], "c": True}), changes)
@@ -116,7 +116,7 @@ def test_paths_can_be_pasted_into_code(tested) -> None:
     assert eval(node.path, {"state": state}) == 1
 
 
-def test_a_huge_container_is_shown_in_part_and_says_so(tested) -> None:
+def test_a_huge_container_is_shown_in_part_with_a_note(tested) -> None:
     model = ValueTreeModel()
     model.set_values({"rows": list(range(1_000_000))})
     top = model.index(0, 0)
@@ -125,7 +125,7 @@ def test_a_huge_container_is_shown_in_part_and_says_so(tested) -> None:
     assert model.index(MAX_CHILDREN, 1, top).data() == "999,000 more, see JSON"
 
 
-def test_delta_by_scope_with_nothing_for_what_was_not(tested) -> None:
+def test_the_delta_is_sorted_by_scope_with_a_dash_for_absent_values(tested) -> None:
     model = tested(DeltaModel())
     model.set_changes(
         [
@@ -172,7 +172,7 @@ def sessions(tested) -> SessionTreeModel:
     return model
 
 
-def test_sessions_newest_first_under_user_app_and_database(sessions: SessionTreeModel) -> None:
+def test_sessions_are_listed_newest_first_under_user_app_and_database(sessions: SessionTreeModel) -> None:
     sessions.set_database("old", DatabaseInfo("old.db", "v0", read_only=True), [])
     assert names(sessions) == [
         ["orders.db v1 · live", ["order_desk", ["joão 1", "s-3 16 min"], ["maria 2", "s-2 now", "s-1 2 min"]]],
@@ -182,7 +182,7 @@ def test_sessions_newest_first_under_user_app_and_database(sessions: SessionTree
     assert "read only" in sessions.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
-def test_marks_are_icons_and_words(sessions: SessionTreeModel) -> None:
+def test_marks_have_an_icon_and_text(sessions: SessionTreeModel) -> None:
     sessions.set_marks("orders", {key("maria", "s-1"): "interrupted", key("maria", "gone"): "paused"})
     index = sessions.index_of("orders", key("maria", "s-1"))
     assert sessions.node(index).icon == "triangle-exclamation"
@@ -205,7 +205,7 @@ def test_the_filter_narrows_by_app_user_and_id(sessions: SessionTreeModel) -> No
     assert sessions.shown_sessions == 3
 
 
-def test_one_session_is_updated_or_new_without_a_reset(sessions: SessionTreeModel, qtbot) -> None:
+def test_a_session_is_updated_or_added_without_a_model_reset(sessions: SessionTreeModel, qtbot) -> None:
     with qtbot.assertNotEmitted(sessions.modelReset), qtbot.waitSignal(sessions.dataChanged):
         sessions.update_session("orders", summary(key("maria", "s-1"), 9, 1000.0))
     assert "s-1 now" in str(names(sessions))
@@ -217,14 +217,14 @@ def test_one_session_is_updated_or_new_without_a_reset(sessions: SessionTreeMode
     assert names(sessions) == []
 
 
-def test_names_of_strangers_are_made_visible(sessions: SessionTreeModel) -> None:
+def test_control_characters_and_markup_in_names_are_made_visible(sessions: SessionTreeModel) -> None:
     sessions.set_database("x", DatabaseInfo("x.db"), [summary(key("u\u202e", "<img src='file:///dev/zero'>\n"))])
     index = sessions.index_of("x", key("u\u202e", "<img src='file:///dev/zero'>\n"))
     assert "⏎" in index.data()
     assert "<img" not in index.data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_places_inside_a_changed_value_stand_below_it(tested) -> None:
+def test_places_inside_a_changed_value_are_listed_below_it(tested) -> None:
     delta = tested(DeltaModel())
     before, after = {"n": 1, "text": "twelve boxes", "gone": 0}, {"n": 2, "text": "twenty boxes", "new": [1]}
     delta.set_changes([Change("cart", before, after, "changed"), Change("k", 1, 2, "changed")])
@@ -246,7 +246,7 @@ def test_places_inside_a_changed_value_stand_below_it(tested) -> None:
     assert part.text[part.start : part.end] == "twenty", "whole words"
 
 
-def test_who_wrote_each_key(tested) -> None:
+def test_each_key_shows_its_writer(tested) -> None:
     tree = tested(StateTreeModel())
     state = ScopedState(session={"a": 1, "b": 2, "old": 3}, user={"user:x": 1, "user:y": 1}, app={}, temp={}, unknown=[])
     tree.set_state(state, [], writers={"a": (132, "find_product"), "b": (0, ""), "user:x": (-2, "")})
@@ -266,7 +266,7 @@ def test_who_wrote_each_key(tested) -> None:
 
 
 @pytest.mark.parametrize("order", list(ORDERS))
-def test_sessions_that_come_change_and_go_one_by_one_end_where_a_new_tree_has_them(tested, order: str) -> None:
+def test_incremental_updates_give_the_same_tree_as_a_new_one(tested, order: str) -> None:
     chance = random.Random(7)
     one_by_one, anew = tested(SessionTreeModel(now=lambda: 1000.0)), SessionTreeModel(now=lambda: 1000.0)
     one_by_one.set_order(order)
@@ -289,7 +289,7 @@ def test_sessions_that_come_change_and_go_one_by_one_end_where_a_new_tree_has_th
         assert names(one_by_one) == names(anew)
 
 
-def test_what_is_gone_is_not_replaced_by_another_selection(qtbot, tested) -> None:
+def test_removing_the_selected_session_selects_no_other(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     pane = SessionsPane(model)
     qtbot.addWidget(pane)
@@ -302,7 +302,7 @@ def test_what_is_gone_is_not_replaced_by_another_selection(qtbot, tested) -> Non
     assert pane.tree.currentIndex().data() == "s-1"
 
 
-def test_pinned_keys_come_first_whatever_their_scope_and_also_when_they_are_not_set(tested) -> None:
+def test_pinned_keys_come_first_even_when_not_set(tested) -> None:
     model = tested(StateTreeModel())
     model.set_state(ScopedState(session={"step": 1}, user={"user:tier": "gold"}), [], "state at 3", {"user:tier": (2, "desk")})
     model.set_pinned(["user:tier", "later"])
@@ -313,7 +313,7 @@ def test_pinned_keys_come_first_whatever_their_scope_and_also_when_they_are_not_
     assert tree(model)[0] == ["session | 2", "later | true", "step | 1"]
 
 
-def test_a_search_looks_in_keys_and_everything_inside_values(tested) -> None:
+def test_a_search_matches_keys_and_nested_values(tested) -> None:
     model = tested(StateTreeModel())
     model.set_pinned(["step"])
     model.set_state(ScopedState(session={"step": 1, "cart": [{"sku": "PA4-Ü"}]}, app={"app:cart_limit": 3}), [])

@@ -10,7 +10,7 @@ from inspector_app.support.frame_batcher import CALM_MS, LEAST_AT_ONCE, FrameBat
 
 
 class Clock:
-    """Time that passes only while something is shown."""
+    """A clock that advances only while something is shown."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def shown_at_once(qtbot: QtBot, clock: Clock, each_ms: float, count: int) -> list[int]:
-    """Return how many things were in each frame, of things that all came at once and take so long each."""
+    """Return the number of items per frame for items that are all added at once and take `each_ms` each."""
     sizes: list[int] = []
     seen: list[object] = []
 
@@ -44,18 +44,18 @@ def shown_at_once(qtbot: QtBot, clock: Clock, each_ms: float, count: int) -> lis
     return sizes
 
 
-def test_a_frame_takes_as_many_as_its_time_allows(qtbot: QtBot, clock: Clock) -> None:
+def test_a_frame_takes_as_many_items_as_its_time_allows(qtbot: QtBot, clock: Clock) -> None:
     slow = shown_at_once(qtbot, clock, 0.04, 1_000)
     quick = shown_at_once(qtbot, clock, 0.004, 2_000)
     assert slow[-2] == pytest.approx(100, abs=5)
     assert quick[2] > 400
 
 
-def test_a_frame_is_never_too_small_to_get_on(qtbot: QtBot, clock: Clock) -> None:
+def test_a_frame_takes_at_least_the_minimum_number_of_items(qtbot: QtBot, clock: Clock) -> None:
     assert set(shown_at_once(qtbot, clock, 5.0, 10 * LEAST_AT_ONCE)[3:]) == {LEAST_AT_ONCE}
 
 
-def test_frames_follow_each_other_closely_while_more_waits(qtbot: QtBot, clock: Clock) -> None:
+def test_frames_follow_closely_while_items_are_waiting(qtbot: QtBot, clock: Clock) -> None:
     sizes: list[int] = []
 
     def show(things: list[object]) -> None:

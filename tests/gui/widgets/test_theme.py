@@ -15,7 +15,7 @@ TEXTS = ("text", "dim", "accent", "ok", "warn", "bad")
 
 
 def luminance(colour: str) -> float:
-    """WCAG's relative luminance."""
+    """Return the relative luminance as defined by WCAG."""
     channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -27,7 +27,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT], ids=["dark", "light"])
-def test_every_text_colour_is_readable_on_every_ground(tokens: theme.Tokens) -> None:
+def test_every_text_colour_is_readable_on_every_background(tokens: theme.Tokens) -> None:
     grounds = [getattr(tokens, name) for name in GROUNDS]
     texts = [*(getattr(tokens, name) for name in TEXTS), *tokens.authors]
     too_weak = [(text, ground) for text in texts for ground in grounds if contrast(text, ground) < 4.5]
@@ -36,16 +36,16 @@ def test_every_text_colour_is_readable_on_every_ground(tokens: theme.Tokens) -> 
 
 
 @pytest.mark.parametrize("choice", ["dark", "light"])
-def test_what_an_empty_field_says_is_as_readable(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+def test_placeholder_text_is_readable(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
     look = theme.apply(qapp, choice)
     for field in (QLineEdit(), QPlainTextEdit()):
         qtbot.addWidget(field)
         field.show()
         placeholder = field.palette().color(QPalette.ColorRole.PlaceholderText)
-        assert placeholder == QColor(look.tokens.dim), "not half of it, as Qt has it below a style sheet"
+        assert placeholder == QColor(look.tokens.dim), "not half transparent, Qt's default with a style sheet"
 
 
-def test_the_contrast_formula_is_the_known_one() -> None:
+def test_the_contrast_formula_gives_known_values() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
@@ -57,7 +57,7 @@ def test_the_style_sheet_is_filled_completely(tokens: theme.Tokens) -> None:
     assert tokens.pane in sheet and tokens.accent in sheet
 
 
-def test_the_choice_is_forced_and_the_system_is_followed_live(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chosen_theme_stays_and_system_follows_the_desktop(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     look = theme.apply(qapp, "light")
     assert look.tokens is theme.LIGHT
     assert qapp.palette().window().color() == QColor(theme.LIGHT.window)
@@ -86,7 +86,7 @@ def test_an_icon_set_once_follows_the_theme(qapp: QApplication) -> None:
     assert theme.DARK.accent not in colours_in(icon)
 
 
-def test_every_icon_that_is_named_exists() -> None:
+def test_every_used_icon_exists() -> None:
     names = {*ICONS.values(), *(icon for icon, _, _ in MARKS.values()), "hourglass-half", "key", "keyboard", "copy", "lock", "database"}
     names |= {"cube", "user", "chevron-down", "chevron-right", "circle-arrow-right", "square-minus", "square-plus", "up-right-from-square"}
     for name in names:
@@ -94,7 +94,7 @@ def test_every_icon_that_is_named_exists() -> None:
         assert colours_in(theme.icon(name))
 
 
-def test_pixmaps_are_drawn_for_the_screen(qapp: QApplication) -> None:
+def test_pixmaps_use_the_device_pixel_ratio(qapp: QApplication) -> None:
     drawn = theme.pixmap("play", "ok", 14, 2.0)
     assert (drawn.width(), drawn.deviceIndependentSize().width()) == (28, 14)
 
@@ -108,7 +108,7 @@ def test_the_style_sheet_reaches_widgets(qtbot) -> None:
 
 
 @pytest.mark.parametrize("choice", ["dark", "light"])
-def test_a_tick_stands_in_a_box_that_can_be_seen(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+def test_a_check_box_is_visible_in_both_states(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
     look = theme.apply(qapp, choice)
     box = QCheckBox("Markdown")
     qtbot.addWidget(box)
@@ -118,11 +118,11 @@ def test_a_tick_stands_in_a_box_that_can_be_seen(qapp: QApplication, qtbot: QtBo
         picture = box.grab().toImage()
         height, width = picture.height(), 16
         pixels = [picture.pixelColor(x, y).name() for x in range(width) for y in range(height)]
-        assert pixels.count(colour) > 20, "its ground, or its border"
+        assert pixels.count(colour) > 20, "its background, or its border"
 
 
 @pytest.mark.parametrize("choice", ["dark", "light"])
-def test_selected_text_and_a_tab_with_the_keyboard_are_seen(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
+def test_selected_text_and_a_focused_tab_are_visible(qapp: QApplication, qtbot: QtBot, choice: theme.Choice) -> None:
     look = theme.apply(qapp, choice)
     part = QWidget()
     rows = QVBoxLayout(part)

@@ -95,7 +95,7 @@ DECISIONS: dict[str, list[str]] = {
         f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_for_of_the_sync_run_stops_the_agent"
     ],
     "`save_artifact` saves at once": [
-        "gui/window/test_files.py::test_a_version_that_no_event_names_is_unconfirmed",
+        "gui/window/test_files.py::test_a_version_without_an_event_is_unconfirmed",
         f"{RUNTIME}/test_components.py::test_a_file_is_saved_at_once_and_named_by_the_next_event",
         f"{RUNTIME}/test_components.py::test_a_version_of_a_failed_tool_is_named_by_no_event",
     ],

@@ -1,6 +1,6 @@
-"""A real process: opens the window on an agent, sends it a message, and closes the window in the middle of the run.
+"""A script that opens the window on an agent, sends a message, and closes the window during the run.
 
-Run by test_close_in_a_run.py as `close_in_a_run.py AGENT WHEN`; prints what was left.
+test_close_in_a_run.py runs it in a process of its own as `close_in_a_run.py AGENT WHEN`. It prints the tasks left over.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AGENT, WHEN = sys.argv[1:]
 
 
 class Closer:
-    """Closes the window when the run is where it shall be cut off."""
+    """Closes the window when the run has reached the point that WHEN names."""
 
     def __init__(self, inspector: Inspector) -> None:
         self.inspector = inspector
@@ -46,7 +46,7 @@ class Closer:
             QTimer.singleShot(5, self.look)
 
     def interrupt(self) -> None:
-        """Do what Ctrl+C in the terminal does."""
+        """Send SIGINT, as Ctrl+C in the terminal does."""
         os.kill(os.getpid(), signal.SIGINT)
 
     def report(self) -> None:
@@ -55,7 +55,7 @@ class Closer:
 
 
 class DrivenInspector(Inspector):
-    """Opens, sends, and is closed."""
+    """An Inspector that opens the agent, sends a message and is closed."""
 
     async def open(self, paths: list[str]) -> None:
         self.closer = Closer(self)

@@ -1,4 +1,4 @@
-"""The whole window, driven through its real widgets, on the asyncio loop that the application uses."""
+"""Fixtures for tests of the whole window, driven through its real widgets on the application's event loop."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from runtime.agents.llm_agent import LlmAgent
 
 @pytest.fixture(scope="session")
 def finished_half(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with a story that was interrupted half-way; to be copied."""
+    """Return a database with an interrupted story; tests copy it."""
     return interrupted_story(tmp_path_factory.mktemp("story") / "story.db")
 
 
 @pytest.fixture
 def story_db(finished_half: Path, tmp_path: Path) -> Path:
-    """A copy of it, to write to."""
+    """Return a writable copy of the interrupted story's database."""
     return Path(shutil.copy(finished_half, tmp_path / "story.db"))
 
 
 @pytest.fixture(scope="session")
 def loop(qapp: QApplication) -> Iterator[InspectorLoop]:
-    """One loop for all tests: pytest-qt turns Qt's own loop, and asyncio's steps run inside it."""
+    """Return one loop for all tests: pytest-qt runs Qt's loop, and asyncio's steps run inside it."""
     loop = InspectorLoop(qapp, already_running=True)
     asyncio.events._set_running_loop(None)
     yield loop
     loop._after_run_forever()
-    loop._QEventLoop__is_running = False  # `stop` would tell Qt to quit
+    loop._QEventLoop__is_running = False  # `stop` would quit Qt's loop
     loop.close()
 
 
 @pytest.fixture
 def running(loop: InspectorLoop) -> Iterator[InspectorLoop]:
-    """The loop, as the running one."""
+    """Return the loop, installed as the running loop."""
     asyncio.events._set_running_loop(loop)
     yield loop
     asyncio.events._set_running_loop(None)
@@ -55,13 +55,13 @@ def running(loop: InspectorLoop) -> Iterator[InspectorLoop]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Settings of this test alone."""
+    """Return settings for this test alone."""
     return Settings(tmp_path / "settings")
 
 
 @pytest.fixture
 def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot) -> Iterator[Inspector]:
-    """The window, shown and empty; at the end it must close with nothing left running."""
+    """Yield the empty window; on teardown it must close and leave nothing running."""
     inspector = Inspector(qapp, settings, MessageBus())
     inspector.show((1280, 800))
     yield inspector
@@ -71,13 +71,13 @@ def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settin
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert not [timer.parent() for timer in timers if isValid(timer) and timer.isActive()]
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    # What is left Python's collector would delete on whatever thread it runs.
+    # Otherwise Python's garbage collector would delete it on an arbitrary thread.
     assert not [part for part in (inspector, inspector.controller, inspector.window) if isValid(part)]
 
 
 @pytest.fixture
 def opened(inspector: Inspector, qtbot: QtBot) -> Callable[..., None]:
-    """Open paths as the command line does, and wait until nothing goes on any more."""
+    """Return a function that opens paths as the command line does and waits until all tasks are done."""
 
     def open_paths(*paths: Path) -> None:
         inspector.tasks.spawn(inspector.open([str(path) for path in paths]), "Opening")
@@ -88,7 +88,7 @@ def opened(inspector: Inspector, qtbot: QtBot) -> Callable[..., None]:
 
 @pytest.fixture
 def story(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> Inspector:
-    """The interrupted story and its agent, which answers without delays."""
+    """Return the window with the interrupted story and its agent, which answers without delays."""
     opened(story_db, STORY)
     assert inspector.agents.loaded is not None
     for agent in inspector.agents.loaded.app.root_agent.descendants():

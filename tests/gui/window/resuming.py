@@ -1,4 +1,4 @@
-"""What a person does between pressing Resume and seeing the run."""
+"""Helpers that resume an invocation through the preflight card."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector_app.running.view_data import Preflight
 
 
 def read_preflight(inspector: Inspector, qtbot: QtBot) -> Preflight:
-    """Wait for the card that says what Resume will do, and return what it says."""
+    """Wait for the preflight card and return what it shows."""
     card = inspector.window.workbench.preflight
     qtbot.waitUntil(lambda: card.shown is not None, timeout=10_000)
     assert card.shown is not None

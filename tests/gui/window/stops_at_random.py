@@ -1,6 +1,6 @@
-"""A real process: opens the window on a restless agent, stops its runs at random moments, and closes the window in the last one.
+"""A script that opens the window on an agent, stops its runs at random moments, and closes the window during the last one.
 
-Run by test_stops_at_random.py as `stops_at_random.py AGENT SEED STOPS`; prints what was left after each stop and at the end, as JSON.
+test_stops_at_random.py runs it as `stops_at_random.py AGENT SEED STOPS`. It prints as JSON what was left over.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from inspector_app.app import Inspector
 from inspector_app.workspace.current_run import RunEnd
 
 AGENT, SEED, STOPS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-LONGEST = 0.3
-"""Seconds from the beginning of a run to its stop, at most."""
+LONGEST = 0.3  # seconds; longest time from the start of a run to its stop
 
 
 class RestlessInspector(Inspector):
-    """Sends, stops, and is closed."""
+    """An Inspector that starts and stops runs, and is closed."""
 
     async def open(self, paths: list[str]) -> None:
         self.chance = random.Random(SEED)
@@ -36,7 +35,7 @@ class RestlessInspector(Inspector):
                 self.run.stop()
             for _ in range(1_000):
                 if self.run.phase == "idle" and not self.tasks_left():
-                    break  # what the window looks up after a run ends by itself
+                    break  # includes the tasks that the window starts after a run
                 await asyncio.sleep(0.01)
             self.look()
         await self.start()
@@ -45,7 +44,7 @@ class RestlessInspector(Inspector):
         self.window.close()
 
     async def start(self) -> None:
-        """Begin a run of some kind, and let it go on for a moment, or be held."""
+        """Start a run of a random kind and let it continue for a moment, or step it while it is held."""
         kind = self.chance.choice(["slow", "tool", "fan", "inner", "mixed"])
         paused = self.chance.random() < 0.3
         self.run.send(kind, paused=paused)
@@ -59,14 +58,14 @@ class RestlessInspector(Inspector):
             self.left.append(repr(end.error))
 
     def look(self) -> None:
-        """Note what a stop left that should not be there."""
+        """Record what a stop left over."""
         names = self.tasks_left()
         if names or self.run.phase != "idle":
             self.left.append(f"{names} {self.run.phase}")
         self.left += [f"no finally: {name}" for name in {*self.journal} if self.journal.count(name) % 2]
 
     def tasks_left(self) -> list[str]:
-        """Return the names of all tasks but those that this runs in."""
+        """Return the names of all tasks except the two this code runs in."""
         return [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Opening", "Task-1")]
 
     def report(self) -> None:

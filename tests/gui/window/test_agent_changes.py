@@ -1,4 +1,4 @@
-"""An agent that is mended while the window is open: that is said, and it is loaded anew."""
+"""A change in a loaded agent's code is reported, and the agent can be reloaded."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def said(inspector: Inspector) -> list[str]:
     return [part.text or "" for event in events for part in (event.content.parts if event.content else None) or []]
 
 
-def test_it_is_said_and_loaded_again_by_the_button(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+def test_a_change_is_reported_and_the_button_reloads_the_agent(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
     hint = loaded.window.workbench.agent_hint
     send(loaded, "hello", qtbot)
     assert hint.isHidden()
@@ -53,7 +53,7 @@ def test_it_is_said_and_loaded_again_by_the_button(loaded: Inspector, folder: Pa
     assert said(loaded) == ["hello", "first", "again", "first", "and now", "second, and longer"]
 
 
-def test_a_change_that_cannot_be_loaded_is_mended_and_reloaded(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+def test_a_broken_change_can_be_fixed_and_reloaded(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
     window, hint = loaded.window, loaded.window.workbench.agent_hint
     (folder / "agent.py").write_text("def broken(:\n", "utf-8")
     qtbot.waitUntil(lambda: bool(hint.text))
@@ -69,7 +69,7 @@ def test_a_change_that_cannot_be_loaded_is_mended_and_reloaded(loaded: Inspector
     assert said(loaded) == ["hello", "mended"]
 
 
-def test_a_change_that_is_taken_back_is_none(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+def test_a_reverted_change_hides_the_hint(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
     hint, init = loaded.window.workbench.agent_hint, folder / "__init__.py"
     init.write_text("x = 1\n", "utf-8")
     qtbot.waitUntil(lambda: bool(hint.text))

@@ -1,4 +1,4 @@
-"""Files that an event saved: opened where something keeps them, else it is said where they are."""
+"""Files that an event saved are opened if they are stored, and otherwise their expected place is reported."""
 
 from __future__ import annotations
 
@@ -49,18 +49,20 @@ def press(inspector: Inspector, qtbot: QtBot, words: str) -> None:
     qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
-def test_a_saved_file_is_looked_at(saved: Inspector, qtbot: QtBot) -> None:
+def test_a_saved_file_is_opened_and_a_missing_one_reported(saved: Inspector, qtbot: QtBot) -> None:
     press(saved, qtbot, "report.md  v0")
     dialog = saved.window.findChild(QDialog, "text_dialog")
     assert dialog.windowTitle() == "report.md · version 0"
     assert dialog.findChild(QPlainTextEdit, "full_text").toPlainText() == "Grüße & more"
-    assert dialog.height() < 300, "no large window for so little"
+    assert dialog.height() < 300, "a short text gets a small dialog"
     dialog.close()
     press(saved, qtbot, "lost.bin  v3")
     assert "no version 3 of lost.bin here" in saved.window.message_bar.messages[-1].text
 
 
-def test_where_a_missing_file_should_be_is_said(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_the_message_about_a_missing_file_names_its_folder(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
     opened(story_db)
     inspector.window.workbench.detail.content.artifact_asked.emit("report.md", 0)
     qtbot.waitUntil(lambda: not inspector.tasks.running)

@@ -1,4 +1,4 @@
-"""What cannot be opened is said in the window, with Retry; nothing is lost."""
+"""Paths that cannot be opened are reported in the window with Retry, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def press_retry(page_name: str, inspector: Inspector, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=10_000)
 
 
-def test_a_file_that_is_no_database(
+def test_a_file_that_is_not_a_database_is_reported_and_retried(
     inspector: Inspector, tmp_path: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     notes = tmp_path / "notes.db"
@@ -32,7 +32,7 @@ def test_a_file_that_is_no_database(
     window = inspector.window
     assert window.page is window.problem
     assert str(notes) in window.problem.text
-    assert not window.message_bar.messages, "said once, inline"
+    assert not window.message_bar.messages, "reported once, inline"
 
     notes.write_bytes(story_db.read_bytes())
     press_retry("open_problem", inspector, qtbot)
@@ -40,14 +40,14 @@ def test_a_file_that_is_no_database(
     assert inspector.browse.session is not None
 
 
-def test_a_path_that_does_not_exist(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+def test_a_path_that_does_not_exist_is_reported_and_not_created(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(tmp_path / "gone.db")
     assert inspector.window.page is inspector.window.problem
     assert "gone.db" in inspector.window.problem.text
     assert not (tmp_path / "gone.db").exists(), "reading creates no file"
 
 
-def test_an_agent_whose_import_takes_long_is_told_of(
+def test_a_slow_import_is_reported_while_it_runs(
     inspector: Inspector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     monkeypatch.setattr(opening, "LOADING_MS", 0)
@@ -89,7 +89,7 @@ def test_an_agent_whose_import_raises_shows_its_traceback(
     assert inspector.agents.loaded is not None and inspector.agents.loaded.app.root_agent.name == "mended"
 
 
-def test_a_folder_without_an_agent(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+def test_a_folder_without_an_agent_is_reported(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     inspector.settings.trust(folder)
@@ -97,7 +97,9 @@ def test_a_folder_without_an_agent(inspector: Inspector, tmp_path: Path, opened:
     assert "has no agent" in inspector.window.problem.text
 
 
-def test_a_session_that_is_gone_and_comes_back(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_deleted_session_is_reported_and_shown_again_when_it_returns(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
     opened(story_db)
     address = inspector.cursor.session
     assert address is not None

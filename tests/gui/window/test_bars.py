@@ -1,4 +1,4 @@
-"""The tool bar and the status bar: where their words stand."""
+"""Alignment in the tool bar and the status bar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _right_of(part: QWidget, window: QWidget) -> int:
     return part.mapTo(window, QPoint(part.width(), 0)).x()
 
 
-def test_what_the_run_does_ends_where_the_panes_end(story: Inspector) -> None:
+def test_the_run_state_is_aligned_with_the_right_edge_of_the_panes(story: Inspector) -> None:
     window = story.window
     state, detail = (window.run_bar.findChild(QLabel, name) for name in ("run_state", "run_detail"))
     edge = _right_of(window.workbench, window)
@@ -25,7 +25,7 @@ def test_what_the_run_does_ends_where_the_panes_end(story: Inspector) -> None:
         assert _right_of(last, window) - last.contentsMargins().right() == edge, phase
 
 
-def test_an_icon_is_close_to_its_own_word(story: Inspector) -> None:
+def test_status_icons_are_closer_to_their_own_label_than_to_others(story: Inspector) -> None:
     status = story.window.status
     for name in ("run", "tail", "live"):
         label = status.findChild(QLabel, f"status_{name}")

@@ -1,4 +1,4 @@
-"""A key of the user's that another session has changed since the selected event."""
+"""A shared key that another session has changed since the selected event."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def writers(inspector: Inspector) -> dict[str, str]:
     return {node.key: node.writer for lane in model.node(QModelIndex()).children for node in lane.children}
 
 
-def test_it_is_marked(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_key_changed_by_a_later_session_is_marked(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
     inspector.tasks.spawn(two_sessions(tmp_path / "shop.db"), "Writing")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     opened(tmp_path / "shop.db")

@@ -1,4 +1,4 @@
-"""Closing the window in the middle of a run: nothing is left, `finally` blocks ran, the exit status is 0."""
+"""Closing the window during a run leaves no task, runs every `finally` block, and exits with status 0."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def complaints(stderr: str) -> list[str]:
 
 
 @pytest.mark.parametrize("when", ["started", "streaming", "held", "interrupted"])
-def test_closing_in_a_run_leaves_nothing(when: str, tmp_path: Path) -> None:
+def test_closing_during_a_run_leaves_no_task(when: str, tmp_path: Path) -> None:
     done, _ = close_during(SLOW, when, tmp_path)
     assert complaints(done.stderr) == []
     assert done.returncode == 0
@@ -79,7 +79,7 @@ def test_closing_in_a_run_leaves_nothing(when: str, tmp_path: Path) -> None:
         assert "finally ran" in done.stdout
 
 
-def test_a_blocking_tool_does_not_hold_the_exit(tmp_path: Path) -> None:
+def test_a_blocking_tool_does_not_delay_the_exit(tmp_path: Path) -> None:
     done, seconds = close_during(BLOCKING, "tool", tmp_path)
     assert complaints(done.stderr) == []
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""Closing the window while a commit waits for another process: the window goes, whatever the database does."""
+"""Closing the window while a commit waits for another process's lock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def _waits_for_the_lock() -> bool:
     return False
 
 
-def test_the_window_closes_in_time(story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot) -> None:
+def test_the_window_closes_while_a_commit_waits_for_a_lock(
+    story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot
+) -> None:
     inspector = Inspector(qapp, settings, MessageBus(), trust=True)
     inspector.show((1280, 800))
     inspector.tasks.spawn(inspector.open([str(story_db), str(STORY)]), "Opening")

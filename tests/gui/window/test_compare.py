@@ -1,4 +1,4 @@
-"""Two sessions side by side: a fork and its parent, sessions of two databases, and long ones off the GUI thread."""
+"""The comparison of two sessions: a fork and its parent, sessions of two databases, and long sessions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def said(number: int, text: str, invocation: str = "e-1") -> Event:
 
 
 def store(path: Path, sessions: dict[SessionKey, list[Event]]) -> Path:
-    """Write sessions all at once: a commit for each of 10,000 events would take half a minute."""
+    """Write whole sessions in one commit each, which is much faster than a commit per event."""
 
     async def fill() -> None:
         async with open_session_service(str(path)) as service:
@@ -45,7 +45,7 @@ def store(path: Path, sessions: dict[SessionKey, list[Event]]) -> Path:
                 state = {name: value for event in events for name, value in event.actions.state_delta.items()}
                 await service.store_copy(key, SessionCopy(events, state, {}, {}, {}, [], {}, 1.0, lineage))
 
-    with ThreadPoolExecutor(1) as thread:  # this one has the window's loop
+    with ThreadPoolExecutor(1) as thread:  # the window's loop runs in the main thread
         thread.submit(asyncio.run, fill()).result()
     return path
 
@@ -63,7 +63,7 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def compared(inspector: Inspector, databases: tuple[Path, Path], opened: Callable[..., None], qtbot: QtBot) -> Inspector:
-    """By keyboard: Ctrl+Shift+D, a few letters, Enter."""
+    """Return the window with two sessions compared by keyboard: Ctrl+Shift+D, a few letters, Enter."""
     opened(*databases)
     left = SessionAddress(str(databases[0]), SessionKey("app", "u", "one"))
     inspector.cursor.select_session(left)
@@ -73,7 +73,7 @@ def compared(inspector: Inspector, databases: tuple[Path, Path], opened: Callabl
     assert picker is not None
     qtbot.keyClicks(picker.filter, "right two")
     qtbot.keyClick(picker.filter, Qt.Key.Key_Return)
-    inspector.window.activateWindow()  # a window manager's work
+    inspector.window.activateWindow()  # as a window manager would
     qtbot.waitUntil(lambda: inspector.window.page is inspector.window.compare and not inspector.tasks.running, timeout=10_000)
     return inspector
 
@@ -82,7 +82,7 @@ def aspects(inspector: Inspector) -> dict[str, Aspect]:
     return {aspect.name: aspect for aspect in inspector.window.compare.aspects.aspects}
 
 
-def test_the_first_difference_is_selected_and_the_keys_go_on_from_there(compared: Inspector, qtbot: QtBot) -> None:
+def test_the_first_difference_is_selected_and_f8_moves_between_differences(compared: Inspector, qtbot: QtBot) -> None:
     page = compared.window.compare
     model, table = page.model, page.table
     assert [model.kind(row) for row in range(model.rowCount())] == ["same", "changed", "same", "changed", "right only"]
@@ -95,7 +95,7 @@ def test_the_first_difference_is_selected_and_the_keys_go_on_from_there(compared
     assert table.currentIndex().row() == 3 and page.count_text == "Difference 2 of 3"
 
 
-def test_a_side_without_the_event_says_so(compared: Inspector, qtbot: QtBot) -> None:
+def test_a_side_without_the_event_shows_that(compared: Inspector, qtbot: QtBot) -> None:
     page = compared.window.compare
     page.table.setCurrentIndex(page.model.index(4, LEFT))
     left, right = page.aspects.left, page.aspects.right
@@ -103,7 +103,7 @@ def test_a_side_without_the_event_says_so(compared: Inspector, qtbot: QtBot) -> 
     assert left.toPlainText() == "" and right.placeholderText() == ""
 
 
-def test_the_buttons_of_the_list_of_sessions(
+def test_the_session_pickers_buttons_compare_or_cancel(
     story: Inspector, databases: tuple[Path, Path], opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(*databases)
@@ -116,7 +116,7 @@ def test_the_buttons_of_the_list_of_sessions(
         assert not [each for each in story.window.findChildren(SessionPicker) if each.isVisible()]
 
 
-def test_nothing_can_be_compared_that_is_not_there(
+def test_the_session_picker_is_disabled_if_no_session_matches(
     story: Inspector, databases: tuple[Path, Path], opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(*databases)
@@ -127,7 +127,7 @@ def test_nothing_can_be_compared_that_is_not_there(
     picker.reject()
 
 
-def test_a_pair_tells_text_state_prompt_tokens_and_time(compared: Inspector, qtbot: QtBot) -> None:
+def test_a_pair_shows_text_state_prompt_tokens_and_time(compared: Inspector, qtbot: QtBot) -> None:
     page = compared.window.compare
     qtbot.waitUntil(lambda: "state after" in aspects(compared))
     found = aspects(compared)
@@ -137,17 +137,17 @@ def test_a_pair_tells_text_state_prompt_tokens_and_time(compared: Inspector, qtb
     assert page.aspects.left.toPlainText() == "b" and page.aspects.right.toPlainText() == "B"
     page.table.setCurrentIndex(page.model.index(3, LEFT))
     qtbot.waitUntil(lambda: aspects(compared)["text"].right == "D")
-    assert aspects(compared)["prompt"].differs, "the conversation before was another one"
+    assert aspects(compared)["prompt"].differs, "the preceding conversation differs"
 
 
-def test_a_double_click_goes_to_the_event_in_its_session(compared: Inspector, qtbot: QtBot) -> None:
+def test_a_double_click_selects_the_event_in_its_session(compared: Inspector, qtbot: QtBot) -> None:
     compared.window.compare.table.doubleClicked.emit(compared.window.compare.model.index(4, RIGHT))
     qtbot.waitUntil(lambda: compared.cursor.event_index == 4)
     assert compared.window.page is compared.window.workbench
     assert compared.cursor.session is not None and compared.cursor.session.key.session_id == "two"
 
 
-def test_escape_goes_back(compared: Inspector, qtbot: QtBot) -> None:
+def test_escape_closes_the_comparison(compared: Inspector, qtbot: QtBot) -> None:
     qtbot.keyClick(compared.window.compare.table, Qt.Key.Key_Escape)
     assert compared.window.page is compared.window.workbench and compared.window.compare.model.rowCount() == 0
 
@@ -169,10 +169,10 @@ def test_long_sessions_are_aligned_off_the_gui_thread(
     qtbot.waitUntil(lambda: inspector.window.page is page, timeout=60_000)
     timer.stop()
     assert page.model.rowCount() == 2 * half and page.table.currentIndex().row() == half
-    assert ticks.count(0) > 5, "the window went on answering"
+    assert ticks.count(0) > 5, "the window stayed responsive"
 
 
-def test_a_fork_is_compared_with_its_parent_from_the_list(story: Inspector, qtbot: QtBot) -> None:
+def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, qtbot: QtBot) -> None:
     original = story.cursor.session
     assert original is not None
     ask_to_fork(story, 6, qtbot)
@@ -192,9 +192,7 @@ def test_a_fork_is_compared_with_its_parent_from_the_list(story: Inspector, qtbo
     assert titles[0].startswith("story-1 · ") and titles[1].startswith("fork at 7 ("), "named as in the list of sessions"
 
 
-def test_of_very_many_sessions_the_newest_are_offered_and_the_parent(
-    story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_many_sessions_the_newest_and_the_parent_are_offered(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     original = story.cursor.session
     assert original is not None
     ask_to_fork(story, 6, qtbot)
@@ -208,7 +206,7 @@ def test_of_very_many_sessions_the_newest_are_offered_and_the_parent(
     picker.reject()
 
 
-def test_differences_are_marked_in_the_colours_of_another_theme(compared: Inspector, qapp: QApplication, qtbot: QtBot) -> None:
+def test_differences_are_repainted_when_the_theme_changes(compared: Inspector, qapp: QApplication, qtbot: QtBot) -> None:
     pane = compared.window.compare.aspects.right
     qtbot.waitUntil(lambda: bool(pane.extraSelections()))
     theme.apply(qapp, "light")

@@ -1,4 +1,4 @@
-"""The state after one event held against the state after another."""
+"""The comparison of the states after two events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def states(inspector: Inspector, *indices: int) -> list[dict[str, object]]:
     return [{**state.merged(), **state.temp} for state in found]
 
 
-def test_what_differs_between_two_events_until_it_is_ended(
+def test_the_differences_between_two_states_are_shown_until_the_comparison_ends(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
@@ -52,7 +52,7 @@ def test_what_differs_between_two_events_until_it_is_ended(
     assert changes(inspector).keys() - {"temp:growth"} == inspector.controller.events.committed(last).actions.state_delta.keys()
 
 
-def test_also_in_a_long_session(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_states_are_compared_in_a_long_session(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     write_database(tmp_path / "long.db", 3_000)
     opened(tmp_path / "long.db")
     select(inspector, qtbot, 1_000)

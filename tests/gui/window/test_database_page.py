@@ -1,4 +1,4 @@
-"""What a database holds beside its sessions: user and app state, and any table as plain rows."""
+"""The database page: user and app state, and any table as raw rows."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def values(page: DatabasePage) -> dict[str, object]:
     return {node.key: node.value for node in (model.node(model.index(row, 0)) for row in range(model.rowCount()))}
 
 
-def test_the_state_of_an_app_and_of_a_user(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+def test_the_state_of_an_app_and_of_a_user_is_shown(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
     click(inspector, "user", qtbot)
     assert page.isVisible() and not inspector.window.workbench.filter_bar.isVisible()
     key = inspector.cursor.session.key
@@ -76,13 +76,13 @@ def test_the_state_of_an_app_and_of_a_user(page: DatabasePage, inspector: Inspec
         page.state.scopes.viewport(), Qt.MouseButton.LeftButton, pos=page.state.scopes.visualRect(page.state.model.index(0)).center()
     )
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert values(page) == {"user:basket": 3}, "also of a user who has no session any more"
+    assert values(page) == {"user:basket": 3}, "also of a user without sessions"
     click(inspector, "session", qtbot)
     assert not page.isVisible() and inspector.window.workbench.filter_bar.isVisible()
-    assert inspector.controller.events.event_count > 0, "the session on show is still there"
+    assert inspector.controller.events.event_count > 0, "the displayed session is kept"
 
 
-def test_state_is_looked_at_without_a_session(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+def test_shared_state_is_shown_without_a_session(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
     inspector.cursor.select_session(None)
     inspector.window.commands.inspect_database.trigger()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
@@ -91,7 +91,7 @@ def test_state_is_looked_at_without_a_session(page: DatabasePage, inspector: Ins
     assert not page.isVisible()
 
 
-def test_state_that_another_process_changes(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+def test_a_change_of_shared_state_by_another_process_is_shown(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
     click(inspector, "user", qtbot)
     connection = sqlite3.connect(file)
     connection.execute("UPDATE user_states SET state = '{\"kept\": \"anew\"}' WHERE user_id <> 'gone'")
@@ -102,7 +102,7 @@ def test_state_that_another_process_changes(page: DatabasePage, inspector: Inspe
     qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
-def test_any_table_as_plain_rows(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+def test_any_table_is_shown_as_raw_rows(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
     before = file.read_bytes()
     click(inspector, "database", qtbot)
     page.tabs.setCurrentWidget(page.tables)
@@ -136,7 +136,7 @@ def test_any_table_as_plain_rows(page: DatabasePage, inspector: Inspector, file:
     assert file.read_bytes() == before
 
 
-def test_a_closed_database_takes_its_page_with_it(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+def test_closing_a_database_closes_its_page(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
     click(inspector, "database", qtbot)
     page.tabs.setCurrentWidget(page.tables)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
@@ -145,7 +145,7 @@ def test_a_closed_database_takes_its_page_with_it(page: DatabasePage, inspector:
     assert not page.isVisible()
 
 
-def test_who_goes_to_an_event_sees_it(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+def test_going_to_an_event_closes_the_page(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
     bench, commands = inspector.window.workbench, inspector.window.commands
     bench.filter_bar.set_text("kind")
     ways = [
@@ -164,7 +164,7 @@ def test_who_goes_to_an_event_sees_it(page: DatabasePage, inspector: Inspector, 
         assert not page.isVisible()
 
 
-def test_reload_reads_the_table_on_show_again(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+def test_reload_reads_the_displayed_table_again(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
     click(inspector, "database", qtbot)
     page.tabs.setCurrentWidget(page.tables)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
@@ -179,11 +179,11 @@ def test_reload_reads_the_table_on_show_again(page: DatabasePage, inspector: Ins
     assert page.tables.place_text == "rows 1–100 of 251"
 
 
-def test_another_database_that_is_closed_takes_its_page_with_it(
+def test_closing_another_database_closes_its_page(
     page: DatabasePage, inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    opened(file)  # it is gone back to
+    opened(file)  # selects its session again
     pane, model = inspector.window.workbench.sessions, inspector.controller.sessions
     row = next(row for row in range(model.rowCount()) if model.node(model.index(row, 0)).database == str(story_db))
     pane.tree.clicked.emit(model.index(row, 0))
@@ -192,4 +192,4 @@ def test_another_database_that_is_closed_takes_its_page_with_it(
     inspector.tasks.spawn(inspector.browse.close_database(str(story_db)), "Closing")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert not page.isVisible()
-    assert inspector.browse.session is not None, "of the database that is still open"
+    assert inspector.browse.session is not None, "the session of the other database is still shown"

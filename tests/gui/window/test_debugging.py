@@ -1,4 +1,4 @@
-"""Stopping anywhere, seeing why, changing it and going on: through the real widgets, on the order desk."""
+"""Breakpoints, holds, steps and manual changes, through the real widgets, with the order desk sample."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def results(inspector: Inspector, tool: str) -> list[dict]:  # type: ignore[type
     ]
 
 
-def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "call.add_to_cart.args.quantity > 10", "before tool", "add_to_cart")
     write(orders, "40 boxes of A4 paper", qtbot)
     wait_until_held(orders, qtbot)
@@ -108,12 +108,12 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     call = card.findChild(QPushButton, "held_call")
     assert not call.isEnabled() and "Line 1" in call.toolTip()
     window.commands.run.trigger()
-    assert orders.run.phase == "paused", "what cannot be read is not thrown away by going on"
+    assert orders.run.phase == "paused", "invalid text is kept, and the run does not continue"
     editor(orders).setPlainText('{"sku": "PA4-80", "quantity": 4}')
     assert call.text() == "Call it as edited"
     assert card.findChild(QPushButton, "held_reset").isVisible()
     side_by_side = sum(button.width() for button in card.findChildren(QPushButton) if button.isVisible())
-    assert card.minimumSizeHint().width() < side_by_side, "another button moves no pane"
+    assert card.minimumSizeHint().width() < side_by_side, "another button does not widen the pane"
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         press(orders, "held_call", qtbot)
     assert not card.isVisible()
@@ -124,7 +124,7 @@ def test_break_on_a_big_order_and_lower_it(orders: Inspector, qtbot: QtBot) -> N
     assert row.edited
 
 
-def test_a_result_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_tool_call_is_replaced_by_a_result(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "before tool", "find_product")
     write(orders, "a desk lamp", qtbot)
     wait_until_held(orders, qtbot)
@@ -141,7 +141,7 @@ def test_a_result_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
         orders.window.commands.stop.trigger()
 
 
-def test_raising_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_tool_call_is_replaced_by_an_exception(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "before tool", "find_product")
     write(orders, "a desk lamp", qtbot)
     wait_until_held(orders, qtbot)
@@ -150,10 +150,10 @@ def test_raising_in_the_tools_place(orders: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000) as ended:
         orders.window.commands.run.trigger()
     assert results(orders, "find_product") == [{"error": "the catalogue burned down"}]
-    assert ended.args[0].error is None, "the sample goes on with it"
+    assert ended.args[0].error is None, "the sample handles the error"
 
 
-def test_answer_in_the_models_place(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_model_call_is_replaced_by_an_answer(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "before model")
     write(orders, "a desk lamp", qtbot)
     wait_until_held(orders, qtbot)
@@ -168,7 +168,7 @@ def test_answer_in_the_models_place(orders: Inspector, qtbot: QtBot) -> None:
     assert last.content is not None and last.content.parts is not None and last.content.parts[0].text == "We are closed."
     assert (last.custom_metadata or {})[EDITED] == {"model": {"answer": True}}
     focus = orders.window.focusWidget()
-    assert focus is orders.window.workbench.stream.table, "not where Ctrl+Enter would do something else"
+    assert focus is orders.window.workbench.stream.table, "not a widget where Ctrl+Enter has another effect"
 
 
 def test_an_edited_request_is_checked_and_sent(orders: Inspector, qtbot: QtBot) -> None:
@@ -189,7 +189,7 @@ def test_an_edited_request_is_checked_and_sent(orders: Inspector, qtbot: QtBot) 
         orders.window.commands.stop.trigger()
 
 
-def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
+def test_step_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     commands, bar = orders.window.commands, orders.window.run_bar
     assert not commands.step_into.isEnabled() and "not held" in commands.step_into.toolTip()
     orders.window.workbench.composer.set_text("a desk lamp")
@@ -214,7 +214,7 @@ def test_stepping_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     assert composer.placeholderText().startswith("Message orders")
 
 
-def test_run_to_the_selected_kind(orders: Inspector, qtbot: QtBot) -> None:
+def test_run_to_an_event_of_the_selected_kind(orders: Inspector, qtbot: QtBot) -> None:
     orders.window.workbench.composer.set_text("a desk lamp")
     orders.window.commands.step.trigger()
     wait_until_held(orders, qtbot)
@@ -229,7 +229,7 @@ def test_run_to_the_selected_kind(orders: Inspector, qtbot: QtBot) -> None:
         orders.window.commands.stop.trigger()
 
 
-def test_f9_on_a_past_event_offers_a_condition_and_takes_it_back(orders: Inspector, settings: Settings, qtbot: QtBot) -> None:
+def test_f9_on_a_past_event_proposes_a_breakpoint_and_the_gutter_removes_it(orders: Inspector, settings: Settings, qtbot: QtBot) -> None:
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         write(orders, "a desk lamp", qtbot)
     window, model = orders.window, orders.controller.events
@@ -243,22 +243,22 @@ def test_f9_on_a_past_event_offers_a_condition_and_takes_it_back(orders: Inspect
     assert [row.condition for row in window.workbench.breakpoints.rows] == ['response == "find_product"']
     row = model.row_of_index(place)
     assert row is not None and model.stream_row(row).breakpoint == "on"
-    assert settings.breakpoints(ORDERS) != "", "kept for this agent"
+    assert settings.breakpoints(ORDERS) != "", "stored for this agent"
     table = window.workbench.stream.table
     gutter = table.visualRect(model.index(row, Column.GUTTER)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(gutter))
     assert window.workbench.breakpoints.rows == [] and model.stream_row(row).breakpoint == ""
 
 
-def test_breakpoints_come_back_with_their_agent(orders: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_breakpoints_are_restored_with_their_agent(orders: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "error")
     opened(STORY)
-    assert orders.window.workbench.breakpoints.rows == [], "another agent, other breakpoints"
+    assert orders.window.workbench.breakpoints.rows == [], "another agent has its own breakpoints"
     opened(ORDERS)
     assert [row.condition for row in orders.window.workbench.breakpoints.rows] == ["error"]
 
 
-def test_a_bad_condition_is_marked_while_it_is_typed(orders: Inspector, qtbot: QtBot) -> None:
+def test_an_invalid_condition_is_marked_while_typing(orders: Inspector, qtbot: QtBot) -> None:
     orders.window.workbench.raise_pane("breakpoints")
     pane = orders.window.workbench.breakpoints
     field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
@@ -270,7 +270,7 @@ def test_a_bad_condition_is_marked_while_it_is_typed(orders: Inspector, qtbot: Q
     assert field.property("state") == "good" and pane.form.problem == "" and add.isEnabled()
 
 
-def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_breakpoint_is_disabled_changed_and_removed_in_the_list(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "error")
     pane = orders.window.workbench.breakpoints
     pane.list.setCurrentItem(pane.list.topLevelItem(0))
@@ -289,7 +289,7 @@ def test_switching_off_changing_and_removing_in_the_list(orders: Inspector, qtbo
     assert pane.rows == []
 
 
-def test_after_one_is_removed_the_next_is_selected_and_escape_leaves_one_as_it_is(orders: Inspector, qtbot: QtBot) -> None:
+def test_removing_a_breakpoint_selects_the_next_and_escape_cancels_a_change(orders: Inspector, qtbot: QtBot) -> None:
     for condition in ("error", "text", "thought"):
         add_breakpoint(orders, qtbot, condition)
     pane = orders.window.workbench.breakpoints
@@ -304,7 +304,7 @@ def test_after_one_is_removed_the_next_is_selected_and_escape_leaves_one_as_it_i
     assert field.text() == "" and [row.condition for row in pane.rows] == ["error"]
 
 
-def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_breakpoint_stops_on_every_nth_hit(orders: Inspector, qtbot: QtBot) -> None:
     pane = orders.window.workbench.breakpoints
     pane.findChild(QSpinBox, "breakpoint_every").setValue(2)
     add_breakpoint(orders, qtbot, "kind == 'tool call'")
@@ -317,7 +317,7 @@ def test_every_so_many_hits_stop(orders: Inspector, qtbot: QtBot) -> None:
         orders.window.commands.stop.trigger()
 
 
-def test_arguments_that_do_not_fit_the_tool_are_named_while_they_are_typed(orders: Inspector, qtbot: QtBot) -> None:
+def test_arguments_that_do_not_fit_the_tool_are_reported_while_typing(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "before tool", "add_to_cart")
     write(orders, "40 boxes of A4 paper", qtbot)
     wait_until_held(orders, qtbot)
@@ -341,25 +341,25 @@ def test_arguments_that_do_not_fit_the_tool_are_named_while_they_are_typed(order
 
 
 @pytest.mark.parametrize("how", ["F1", "breakpoint_help", "filter_help"])
-def test_how_conditions_are_written_is_told_in_the_window(orders: Inspector, qtbot: QtBot, how: str) -> None:
+def test_the_condition_help_opens(orders: Inspector, qtbot: QtBot, how: str) -> None:
     orders.window.workbench.raise_pane("breakpoints")
     if how == "F1":
         qtbot.keyClick(orders.window, Qt.Key.Key_F1)
     else:
         qtbot.mouseClick(orders.window.findChild(QAbstractButton, how), Qt.MouseButton.LeftButton)
     text = orders.window.findChild(QTextBrowser, "help_text")
-    assert "`" not in text.toPlainText(), "it is laid out"
+    assert "`" not in text.toPlainText(), "rendered Markdown"
     assert "call.pay.args.amount > 5000" in text.toPlainText() and "comparison = " in text.toPlainText()
     orders.window.findChild(QDialog, "help_dialog").accept()
 
 
-def test_a_logpoints_row_says_what_it_logs(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_logpoints_row_shows_its_message(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "delta", log="cart is {state.cart}")
     rows = orders.window.workbench.breakpoints.list
     assert rows.topLevelItem(0).text(1) == "logs: cart is {state.cart}"
 
 
-def test_a_logpoint_writes_to_the_log_and_does_not_stop(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_logpoint_logs_and_does_not_stop(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, 'response == "find_product"', log="found by {author}")
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         write(orders, "a desk lamp", qtbot)
@@ -367,14 +367,14 @@ def test_a_logpoint_writes_to_the_log_and_does_not_stop(orders: Inspector, qtbot
     assert [row.hits for row in orders.window.workbench.breakpoints.rows] == [1]
 
 
-def test_break_on_an_error(orders: Inspector, qtbot: QtBot) -> None:
+def test_an_error_breakpoint_holds_a_failed_call(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "error")
     write(orders, "a desk lamp", qtbot)
     wait_until_held(orders, qtbot)
     card = orders.window.workbench.held
     assert card.text.startswith("Held at the failure of check_stock")
     assert re.search(r"TimeoutError: .*\nin check_stock, agent.py line \d+$", card.findChild(QLabel, "held_failure").text())
-    assert not editor(orders).isVisible(), "it has been called: its arguments are history"
+    assert not editor(orders).isVisible(), "the call was made: its arguments cannot be changed"
     press(orders, "held_result", qtbot)
     qtbot.keyClicks(editor(orders), '{"sku": "LMP-1", "in_stock": 77}')
     orders.window.commands.step.trigger()
@@ -383,7 +383,7 @@ def test_break_on_an_error(orders: Inspector, qtbot: QtBot) -> None:
         orders.window.commands.stop.trigger()
 
 
-def test_stopping_before_a_call_leaves_it_answered(orders: Inspector, qtbot: QtBot) -> None:
+def test_stopping_before_a_call_records_a_cancelled_response(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "before tool", "find_product")
     write(orders, "a desk lamp", qtbot)
     wait_until_held(orders, qtbot)
@@ -395,7 +395,7 @@ def test_stopping_before_a_call_leaves_it_answered(orders: Inspector, qtbot: QtB
     assert "find_product was not called" in log_text(orders)
 
 
-def test_a_condition_that_names_what_the_agent_does_not_have_is_told_gently(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_condition_with_an_unknown_name_is_a_warning(orders: Inspector, qtbot: QtBot) -> None:
     pane = orders.window.workbench.breakpoints
     orders.window.workbench.raise_pane("breakpoints")
     field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
@@ -403,7 +403,7 @@ def test_a_condition_that_names_what_the_agent_does_not_have_is_told_gently(orde
     qtbot.keyClicks(field, "call.add_to_cart.args.quantitty > 5")
     assert said.text().startswith("Is this intended? `add_to_cart` has no argument `quantitty`; did you mean `quantity`?")
     assert said.isVisible() and said.property("role") == "warn"
-    assert pane.form.problem == "" and add.isEnabled(), "it can be added all the same"
+    assert pane.form.problem == "" and add.isEnabled(), "it can still be added"
     qtbot.keyClicks(field, " and")
     assert said.property("role") == "bad" and pane.form.hint == "" and not add.isEnabled()
     field.setText("call.add_to_cart.args.quantity > 5")
@@ -431,7 +431,7 @@ root_agent = Gushing(name="gushing")
 """
 
 
-def test_an_agent_that_streams_faster_than_the_window_shows_can_be_stopped(
+def test_an_agent_that_streams_faster_than_the_window_paints_can_be_stopped(
     inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
 ) -> None:
     (tmp_path / "gushing").mkdir()
@@ -447,4 +447,4 @@ def test_an_agent_that_streams_faster_than_the_window_shows_can_be_stopped(
     qtbot.waitUntil(lambda: inspector.run.phase == "idle", timeout=10_000)
     assert inspector.agents.loaded is not None
     said = inspector.agents.loaded.app.root_agent.said  # type: ignore[attr-defined]
-    assert said < 100_000, "most of it was never asked for"
+    assert said < 100_000, "back-pressure: most of it was never produced"

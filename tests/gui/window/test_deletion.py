@@ -1,4 +1,4 @@
-"""Sessions are deleted when somebody who has seen which ones says so, and can be put back."""
+"""Deleting sessions asks first, names them, and can be undone."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def story_open(inspector: Inspector, story_db: Path, opened: Callable[..., None]
     return inspector
 
 
-def test_a_session_is_named_deleted_and_put_back(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_session_is_deleted_after_confirmation_and_restored_by_undo(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
     before, session = keys(story_db), node(story_open, "session").session
     choose(story_open, "session", qtbot)
     asked = dialog(story_open)
@@ -83,7 +83,7 @@ def test_a_session_is_named_deleted_and_put_back(story_open: Inspector, story_db
     assert hint.text == ""
 
 
-def test_a_deletion_that_fails_half_way_says_how_many_are_gone_and_brings_these_back(
+def test_a_deletion_that_fails_half_way_reports_the_count_and_can_be_undone(
     story_open: Inspector, story_db: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = story_open.browse.sources[0]
@@ -113,15 +113,15 @@ async def _create(source: Any, like: Any) -> None:
     await (await source.service()).create_session(app_name=like.app_name, user_id=like.user_id, session_id="zzz")
 
 
-def test_nothing_goes_without_the_button(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_enter_deletes_nothing(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
     before = keys(story_db)
     choose(story_open, "session", qtbot)
     qtbot.keyClick(dialog(story_open), Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not story_open.tasks.running)
-    assert keys(story_db) == before, "the button that Enter presses is the other one"
+    assert keys(story_db) == before, "Enter presses the other button"
 
 
-def test_old_ones_are_counted_before_they_go(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_old_sessions_are_counted_before_deletion(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
     choose(story_open, "database", qtbot)
     asked = dialog(story_open)
     nothing = asked.findChild(EmptyState)
@@ -132,7 +132,7 @@ def test_old_ones_are_counted_before_they_go(story_open: Inspector, story_db: Pa
     asked.reject()
 
 
-def test_what_is_read_only_stays(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_read_only_session_is_not_deleted(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     opened(file)
     choose(inspector, "session", qtbot)
@@ -140,8 +140,8 @@ def test_what_is_read_only_stays(inspector: Inspector, tmp_path: Path, opened: C
     assert any("read only" in message.text for message in inspector.window.message_bar.messages)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it cannot be seen")
-def test_whoever_has_the_file_open_is_named_before_it_is_taken_over(
+@pytest.mark.skipif(sys.platform != "linux", reason="open files of other processes are found only on Linux")
+def test_a_process_that_has_the_file_open_is_named_before_writing_is_allowed(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)

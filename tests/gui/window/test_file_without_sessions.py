@@ -1,4 +1,4 @@
-"""An SQLite file that holds no sessions: what it is, and its tables as plain rows, nothing changed."""
+"""An SQLite file without sessions: a description and its tables as raw rows; the file is not changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inspector_app.app import Inspector
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A shop's database in a folder of its own, with a log that its writer left behind."""
+    """Return a database in a folder of its own, with a write-ahead log left by its writer."""
     made, folder = tmp_path / "made.db", tmp_path / "shop"
     folder.mkdir()
     connection = sqlite3.connect(made)
@@ -38,7 +38,7 @@ def hashes(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def test_its_tables_are_shown_below_a_sentence_and_nothing_is_changed(
+def test_its_tables_are_shown_below_a_description_and_the_file_is_not_changed(
     inspector: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     before = hashes(file.parent)
@@ -57,7 +57,7 @@ def test_its_tables_are_shown_below_a_sentence_and_nothing_is_changed(
     assert hashes(file.parent) == before
 
 
-def test_it_is_read_again_and_what_was_open_stays(
+def test_reload_reads_the_file_again_and_other_databases_stay_open(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db, file)
@@ -75,11 +75,11 @@ def test_it_is_read_again_and_what_was_open_stays(
     opened(file)
     opened(story_db)
     opened(file)
-    assert inspector.window.page is page, "it was left for something else, and is opened again"
+    assert inspector.window.page is page, "opened again after another page"
     assert page.tables.place_text == "rows 1–2"
 
 
-def test_the_bars_say_nothing_of_a_session_that_it_hides(story: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_the_bars_do_not_describe_the_hidden_session(story: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     window = story.window
     seen = {name: window.findChild(QLabel, f"status_{name}") for name in ("database", "session", "position", "tokens")}
     assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
@@ -93,14 +93,16 @@ def test_the_bars_say_nothing_of_a_session_that_it_hides(story: Inspector, file:
     assert window.commands.resume.isEnabled()
 
 
-def test_among_several_it_is_said_what_it_is(inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None]) -> None:
+def test_opened_with_others_it_is_reported_in_a_message(
+    inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None]
+) -> None:
     opened(file, story_db)
     assert inspector.window.page is inspector.window.workbench
     (message,) = inspector.window.message_bar.messages
     assert message.text.startswith(f"{file} is not a session database: ")
 
 
-def test_sessions_that_are_there_on_reload_are_shown(
+def test_sessions_added_to_the_file_are_shown_after_reload(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(file)

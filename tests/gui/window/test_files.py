@@ -1,5 +1,4 @@
-"""Files that an agent saves, in the window: kept beside the database, copied into forks and copies, restored by a rewind, and told apart
-while no event names them."""
+"""Files that an agent saves are stored beside the database, copied with forks and copies, and restored by a rewind."""
 
 from __future__ import annotations
 
@@ -70,7 +69,7 @@ def shown(inspector: Inspector) -> list[tuple[str, str, str]]:
 
 
 def content(inspector: Inspector, address: SessionAddress, qtbot: QtBot) -> str | None:
-    """Return what a session's note says."""
+    """Return the content of a session's note."""
     source = inspector.browse.source(address.database)
     assert source is not None
     key = address.key
@@ -85,7 +84,7 @@ def content(inspector: Inspector, address: SessionAddress, qtbot: QtBot) -> str 
     return found[0].text if found[0] is not None else None
 
 
-def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspector, qtbot: QtBot) -> None:
+def test_file_versions_are_shown_with_the_state_and_copied_into_a_fork(writer: Inspector, qtbot: QtBot) -> None:
     send(writer, "one", qtbot)
     original = send(writer, "two", qtbot)
     assert shown(writer) == [("note.txt", "version 1", "#8 writer")]
@@ -104,7 +103,7 @@ def test_versions_stand_beside_the_state_and_go_along_into_a_fork(writer: Inspec
     assert not any("files" in message.text for message in writer.window.message_bar.messages)
 
 
-def test_a_session_that_no_folder_can_be_named_after_has_no_files_and_no_problem(
+def test_a_session_id_that_is_no_folder_name_gives_no_files_and_no_error(
     inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
 ) -> None:
     async def write() -> None:
@@ -119,7 +118,7 @@ def test_a_session_that_no_folder_can_be_named_after_has_no_files_and_no_problem
     assert [message.text for message in inspector.window.message_bar.messages] == []
 
 
-def test_a_version_that_no_event_names_is_unconfirmed(writer: Inspector, qtbot: QtBot) -> None:
+def test_a_version_without_an_event_is_unconfirmed(writer: Inspector, qtbot: QtBot) -> None:
     send(writer, "one", qtbot)
     send(writer, "fail", qtbot)
     assert shown(writer) == [
@@ -130,12 +129,12 @@ def test_a_version_that_no_event_names_is_unconfirmed(writer: Inspector, qtbot: 
     model = writer.window.workbench.detail.state.model
     lane = next(model.index(row, 0) for row in range(model.rowCount()) if model.node(model.index(row, 0)).lane == FILES)
     tree.setCurrentIndex(model.index(1, 0, lane))
-    assert tree.selected_key() is None, "a file is no key of the state"
+    assert tree.selected_key() is None, "a file is not a state key"
     qtbot.keyClick(tree, Qt.Key.Key_P)
     assert model.pinned == []
 
 
-def test_a_rewind_restores_them(writer: Inspector, qtbot: QtBot) -> None:
+def test_a_rewind_restores_file_versions(writer: Inspector, qtbot: QtBot) -> None:
     send(writer, "one", qtbot)
     address = send(writer, "two", qtbot)
     bench = writer.window.workbench
@@ -149,7 +148,7 @@ def test_a_rewind_restores_them(writer: Inspector, qtbot: QtBot) -> None:
     assert content(writer, address, qtbot) == "one"
 
 
-def test_they_are_kept_beside_the_database_and_copied_with_it(tmp_path: Path) -> None:
+def test_files_are_stored_in_a_folder_beside_the_database(tmp_path: Path) -> None:
     assert files_folder(str(tmp_path / "s.db")) == tmp_path / "s.artifacts"
     assert files_folder(f"sqlite:///{tmp_path / 's.db'}") == tmp_path / "s.artifacts"
     assert files_folder(str(tmp_path / ".adk" / "session.db")) == tmp_path / ".adk" / "artifacts"
@@ -157,7 +156,7 @@ def test_they_are_kept_beside_the_database_and_copied_with_it(tmp_path: Path) ->
     names = {"app_name": "a", "user_id": "u", "session_id": "s", "filename": "f.txt"}
     files = files_of(str(tmp_path / "s.db"))
     assert asyncio.run(files.load_artifact(**names)) is None
-    assert not (tmp_path / "s.artifacts").exists(), "looking for a file makes no folder"
+    assert not (tmp_path / "s.artifacts").exists(), "loading a file creates no folder"
     asyncio.run(files.save_artifact(**names, artifact=types.Part(text="x")))
     assert (tmp_path / "s.artifacts").is_dir()
 
@@ -176,7 +175,7 @@ def test_a_copy_of_a_database_has_its_files(inspector: Inspector, tmp_path: Path
     assert (tmp_path / f"{file.stem}-copy.artifacts").is_dir()
 
 
-def test_a_long_session_has_its_files_too(
+def test_a_long_session_shows_its_files(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = copy_of("open/adk2.13.0-v1-rewind.db", tmp_path)
@@ -217,7 +216,7 @@ app = App(name="writer", root_agent=agent)
 """
 
 
-def test_agents_remember_across_the_sessions_of_a_window(
+def test_agents_share_memory_across_the_sessions_of_a_window(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     folder = Path(write_agent(tmp_path / "writer", MEMORY_AGENT))

@@ -1,4 +1,4 @@
-"""What others wrote is read only until it is said otherwise; then a backup is made first."""
+"""Databases of other programs are read-only until the user allows writing, and then a backup is made first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fixture_paths import copy_of, fixtures_dir, manifest
 fixtures_dir()
 
 
-def test_a_foreign_database_is_read_only_and_stays_as_it_is(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+def test_a_foreign_database_is_read_only_and_not_changed(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and "chat_tools" in entry["file"])
     database = copy_of(f"open/{Path(name).name}", tmp_path)
     before, files = database.read_bytes(), sorted(tmp_path.iterdir())
@@ -31,7 +31,9 @@ def test_a_foreign_database_is_read_only_and_stays_as_it_is(inspector: Inspector
     assert [path for path in sorted(tmp_path.iterdir()) if path not in files and path.name != "settings"] == []
 
 
-def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_writing_must_be_allowed_explicitly_and_makes_a_backup(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
     name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and "chat_tools" in entry["file"])
     opened(copy_of(f"open/{Path(name).name}", tmp_path))
     assert inspector.window.commands.allow_writing.isEnabled()
@@ -43,14 +45,14 @@ def test_writing_is_an_explicit_switch(inspector: Inspector, tmp_path: Path, ope
     assert any("backup" in message.text for message in inspector.window.message_bar.messages)
 
 
-def test_a_layout_that_is_only_read_says_so_and_offers_a_copy(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
+def test_a_read_only_layout_offers_a_copy(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(copy_of("open/adk1.0.0-v0-rich_parts.db", tmp_path))
     hint = inspector.window.workbench.writing_hint
     assert hint.text == "adk1.0.0-v0-rich_parts.db has the format of an old google-adk (v0): it can be read, or worked on in a copy."
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
 
 
-def test_a_run_that_was_sent_before_it_was_selected_does_not_write_to_it(
+def test_a_message_sent_before_a_foreign_session_is_selected_does_not_write_to_it(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     database = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)

@@ -1,4 +1,4 @@
-"""Forks from the window: plain, with the message edited, run again from what was recorded; and the tree they make."""
+"""Forks: plain, with an edited message, re-run from a recording, with a changed result; and their place in the session list."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ids(database: Path, key: SessionKey) -> list[str]:
 
 
 def ask_to_fork(inspector: Inspector, index: int, qtbot: QtBot) -> None:
-    """Select an event, and press the key."""
+    """Select an event and press the fork shortcut."""
     bench = inspector.window.workbench
     bench.stream.select_event(index)
     bench.stream.table.setFocus()
@@ -58,7 +58,7 @@ def wait_for_fork(inspector: Inspector, before: SessionAddress, qtbot: QtBot) ->
 
 
 class Counting(BaseLlm):
-    """Counts the calls of another model."""
+    """A model that counts the calls of another model."""
 
     inner: BaseLlm
     calls: int = 0
@@ -79,7 +79,7 @@ def counted(story: Inspector) -> tuple[Inspector, Counting]:
     return story, model
 
 
-def test_a_plain_fork_by_keyboard_leaves_the_original_and_stands_below_it(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_fork_made_by_keyboard_is_listed_below_its_unchanged_parent(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     original = story.cursor.session
     assert original is not None
     before = ids(story_db, original.key)
@@ -112,7 +112,7 @@ def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBo
     choose(story, "edit", qtbot)
     assert bench.composer.text == "Write a story about the keeper of the north light"
     assert "begins a fork" in bench.fork_hint.text
-    assert story.cursor.session == original and ids(story_db, original.key) == before, "nothing is made before it is sent"
+    assert story.cursor.session == original and ids(story_db, original.key) == before, "no fork is made before the message is sent"
     edit = bench.composer.findChild(QPlainTextEdit, "composer_edit")
     edit.setPlainText("Write a story about a ferry that never sailed")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
@@ -132,7 +132,7 @@ def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBo
     assert "north light" in tooltip and "ferry" in tooltip
 
 
-def test_giving_the_edited_message_up_makes_nothing(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_cancelling_an_edited_message_makes_no_fork(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     bench = story.window.workbench
     ask_to_fork(story, 6, qtbot)
     choose(story, "edit", qtbot)
@@ -143,7 +143,7 @@ def test_giving_the_edited_message_up_makes_nothing(story: Inspector, story_db: 
 
 
 @pytest.mark.parametrize(("written", "stays"), [("", ""), (" now", "Write a story about the keeper of the north light now")])
-def test_a_message_that_was_not_edited_goes_with_its_fork(story: Inspector, written: str, stays: str, qtbot: QtBot) -> None:
+def test_an_unedited_message_is_cleared_when_its_fork_is_abandoned(story: Inspector, written: str, stays: str, qtbot: QtBot) -> None:
     original, bench = story.cursor.session, story.window.workbench
     ask_to_fork(story, 6, qtbot)
     choose(story, "edit", qtbot)
@@ -156,7 +156,7 @@ def test_a_message_that_was_not_edited_goes_with_its_fork(story: Inspector, writ
     assert bench.composer.text == stays
 
 
-def test_running_again_makes_no_model_call_before_the_event(counted: tuple[Inspector, Counting], story_db: Path, qtbot: QtBot) -> None:
+def test_a_rerun_makes_no_model_call_before_the_event(counted: tuple[Inspector, Counting], story_db: Path, qtbot: QtBot) -> None:
     story, model = counted
     original = story.cursor.session
     assert original is not None
@@ -182,11 +182,11 @@ def test_running_again_makes_no_model_call_before_the_event(counted: tuple[Inspe
     shown = [story.controller.events.committed(index) for index in range(story.controller.events.event_count)]
     assert [event.content for event in shown[: len(said)] if event.content] == [event.content for event in said if event.content]
     live = [event for event in shown[len(said) :] if event.author not in ("user", "StoryFlow") and event.content]
-    assert model.calls == len(live) > 0, "only what comes after the event was asked of the model"
+    assert model.calls == len(live) > 0, "only calls after the event reach the model"
     assert any(f"{len(recorded)} model calls" in message.text for message in story.window.message_bar.messages)
 
 
-def test_a_foreign_database_is_forked_into_a_file_beside_it(
+def test_a_foreign_session_is_forked_into_a_file_beside_its_database(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and entry["scenario"] == "chat_tools")
@@ -205,7 +205,7 @@ def test_a_foreign_database_is_forked_into_a_file_beside_it(
     assert hashlib.sha256(original.read_bytes()).hexdigest() == digest
 
 
-def test_the_menu_of_an_event_asks_to_fork_there(story: Inspector, qtbot: QtBot) -> None:
+def test_the_context_menu_forks_at_the_event(story: Inspector, qtbot: QtBot) -> None:
     stream = story.window.workbench.stream
     row = story.controller.events.row_of_index(3)
     assert row is not None
@@ -227,9 +227,7 @@ def write_another(inspector: Inspector, text: str) -> None:
     edit.setPlainText(text)
 
 
-def test_what_if_a_tool_had_returned_something_else(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
-) -> None:
+def test_a_fork_with_another_tool_result(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(STORY.parent / "orders")
     assert inspector.agents.loaded is not None
     inspector.agents.loaded.app.root_agent.model = order_script(delay=0)  # type: ignore[attr-defined]
@@ -258,8 +256,8 @@ def test_what_if_a_tool_had_returned_something_else(
     assert fork is not None and fork != original
     result = inspector.controller.events.committed(place)
     assert result.get_function_responses()[0].response == {"products": []}
-    assert inspector.controller.events.event_count > place + 1, "what came then happened live"
-    # What was changed is seen in the tree, and above the events of the fork.
+    assert inspector.controller.events.event_count > place + 1, "later calls are live"
+    # The change is shown in the session list and above the fork's events.
     tree = inspector.controller.sessions
     assert tree.node(tree.index_of(fork.database, fork.key)).name == "result: {products: []}"
     assert bench.origin_hint.text.startswith(f"Fork of {short_id(original.key.session_id)}, run again with another result: {{products: [")
@@ -271,10 +269,10 @@ def test_what_if_a_tool_had_returned_something_else(
     page.left.emit()
     qtbot.mouseClick(bench.origin_hint.other_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: inspector.cursor.session == original and not inspector.tasks.running, timeout=10_000)
-    assert bench.origin_hint.text == "", "it is no fork"
+    assert bench.origin_hint.text == "", "the parent is not a fork"
 
 
-def test_what_if_a_model_had_answered_something_else(counted: tuple[Inspector, Counting], qtbot: QtBot) -> None:
+def test_a_fork_with_another_model_answer(counted: tuple[Inspector, Counting], qtbot: QtBot) -> None:
     story, _ = counted
     original = story.cursor.session
     place = event_place(story, lambda event: event.author == "Critic" and event.content is not None)
@@ -290,7 +288,7 @@ def test_what_if_a_model_had_answered_something_else(counted: tuple[Inspector, C
     assert 'another answer: "' in story.window.workbench.origin_hint.text
 
 
-def test_changing_an_answer_is_given_up_with_escape(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_escape_cancels_changing_an_answer(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     bench = story.window.workbench
     ask_to_fork(story, event_place(story, lambda event: event.author == "Critic" and event.content is not None), qtbot)
     choose(story, "alter", qtbot)
@@ -300,12 +298,12 @@ def test_changing_an_answer_is_given_up_with_escape(story: Inspector, story_db: 
         assert len(stored.sessions()) == 1
 
 
-def test_a_checkpoint_has_nothing_to_change(story: Inspector, qtbot: QtBot) -> None:
+def test_a_checkpoint_offers_nothing_to_change(story: Inspector, qtbot: QtBot) -> None:
     ask_to_fork(story, event_place(story, lambda event: event.actions.agent_state is not None), qtbot)
     assert story.window.workbench.fork_card.button("alter") is None
 
 
-def test_what_could_not_be_done_while_it_ran_can_be_done_then(story: Inspector, qtbot: QtBot) -> None:
+def test_a_rerun_disabled_during_a_run_is_enabled_afterwards(story: Inspector, qtbot: QtBot) -> None:
     story.run.resume(paused=True)
     qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=10_000)
     ask_to_fork(story, 3, qtbot)

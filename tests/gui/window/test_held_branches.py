@@ -1,4 +1,4 @@
-"""Parallel branches, a blocking tool that is stopped, and an agent called as a tool, under the debugger."""
+"""Parallel branches, a blocking tool and a blocked event loop under the debugger."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ def agent(
 
     yield load
     for name in set(sys.modules) - loaded_before:
-        if name.startswith("agent_"):  # as the loader names the packages it makes
+        if name.startswith("agent_"):  # the loader's prefix for agent packages
             del sys.modules[name]
 
 
-def test_it_is_said_which_branch_is_held_and_which_run_on(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+def test_the_held_branch_and_the_running_branches_are_shown(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
     fan = agent("fan", FAN)
     add_breakpoint(fan, qtbot, 'author == "left"', "before model")
     held = fan.window.workbench.held
@@ -96,14 +96,14 @@ def test_it_is_said_which_branch_is_held_and_which_run_on(agent: Callable[[str, 
     assert held.text.startswith("Held before the model call of left")
     qtbot.waitUntil(lambda: any(event.author == "right" for event in events_of(fan)), timeout=10_000)
     assert any(text.count("fan.left is held · still running: right (fan.right)") == 2 for text in told), told
-    assert fan.run.phase == "paused", "the other branch went on by itself"
+    assert fan.run.phase == "paused", "the other branch continued"
     with qtbot.waitSignal(fan.run.run_ended, timeout=10_000) as ended:
         fan.window.commands.run.trigger()
     assert ended.args[0].error is None
     assert {"left", "right"} <= {event.author for event in events_of(fan)}
 
 
-def test_stopping_a_blocking_tool_says_that_it_runs_on(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
     blocking = agent("blocking", BLOCKING)
     assert blocking.agents.loaded is not None
     tool = blocking.agents.loaded.app.root_agent.tools[0]  # type: ignore[attr-defined]
@@ -123,13 +123,13 @@ def test_stopping_a_blocking_tool_says_that_it_runs_on(agent: Callable[[str, str
 BUSY = BLOCKING.replace("def block() -> dict:", "async def block() -> dict:").replace("LET_GO.wait(30)", "LET_GO.wait(0.6)")
 
 
-def test_code_that_keeps_the_loop_waiting_is_named_in_the_log(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+def test_code_that_blocks_the_event_loop_is_named_in_the_log(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
     busy = agent("busy", BUSY.replace('name="blocking"', 'name="busy"'))
     add_breakpoint(busy, qtbot, 'response == "block"')
     write(busy, "block", qtbot)
     wait_until_held(busy, qtbot)
     qtbot.waitUntil(lambda: "The window did not answer for" in log_text(busy), timeout=10_000)
     told = [line for line in log_text(busy).splitlines() if "block (agent.py, line " in line]
-    assert len(told) == 1 and "watchdog" not in log_text(busy), "once, in plain words"
+    assert len(told) == 1 and "watchdog" not in log_text(busy), "reported once, without internals"
     with qtbot.waitSignal(busy.run.run_ended, timeout=10_000):
         busy.window.commands.stop.trigger()

@@ -1,4 +1,4 @@
-"""The keyboard goes from pane to pane, and home when what had it goes away."""
+"""Keyboard focus: moving between panes, and where it goes when its widget disappears."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def focused() -> QWidget:
     return widget
 
 
-def test_the_start_page_has_the_keyboard_and_then_the_events(
+def test_the_start_page_has_the_focus_and_then_the_events(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     inspector.window.activateWindow()
@@ -49,7 +49,7 @@ def test_the_start_page_has_the_keyboard_and_then_the_events(
     assert focused() is inspector.window.workbench.stream.table
 
 
-def test_f7_goes_round_the_panes_and_back(shown: Inspector, qtbot: QtBot) -> None:
+def test_f7_cycles_through_the_panes_in_both_directions(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     bench.sessions.tree.setFocus()
     panes = [bench.sessions, bench.stream, bench.composer, bench.detail, bench.pending]
@@ -61,7 +61,7 @@ def test_f7_goes_round_the_panes_and_back(shown: Inspector, qtbot: QtBot) -> Non
         assert pane.isAncestorOf(focused()), (pane.objectName(), focused().objectName())
 
 
-def test_f7_goes_from_the_filter_to_the_events_and_shift_f7_to_the_sessions(shown: Inspector, qtbot: QtBot) -> None:
+def test_f7_moves_from_the_filter_to_the_events_and_shift_f7_to_the_sessions(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     for modifier, pane in ((Qt.KeyboardModifier.NoModifier, bench.stream), (Qt.KeyboardModifier.ShiftModifier, bench.sessions)):
         bench.filter_bar.focus()
@@ -69,7 +69,7 @@ def test_f7_goes_from_the_filter_to_the_events_and_shift_f7_to_the_sessions(show
         assert pane.isAncestorOf(focused()), focused().objectName()
 
 
-def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspector, qtbot: QtBot) -> None:
+def test_tab_moves_from_the_sessions_to_the_events_to_the_inspector(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     bench.sessions.tree.setFocus()
     seen = []
@@ -81,9 +81,9 @@ def test_tab_goes_from_the_sessions_to_the_events_to_the_inspector(shown: Inspec
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
-def test_tab_passes_over_the_panes_that_stand_behind_another(shown: Inspector, key: Qt.Key, qtbot: QtBot) -> None:
+def test_tab_skips_panes_hidden_behind_another_tab(shown: Inspector, key: Qt.Key, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    assert bench.pending.rows, "a form that could be answered unseen"
+    assert bench.pending.rows, "a hidden form must not take the focus"
     for pane in ("writers", "pending"):
         bench.raise_pane(pane)
         qtbot.waitUntil(lambda: not bench.findChild(QDockWidget, f"dock_{pane}").visibleRegion().isEmpty())  # noqa: B023
@@ -97,7 +97,7 @@ def test_tab_passes_over_the_panes_that_stand_behind_another(shown: Inspector, k
         assert any(bench.pending.isAncestorOf(stop) for stop in stops) == (pane == "pending")
 
 
-def test_a_card_that_goes_away_gives_the_keyboard_to_the_events(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_closed_card_gives_the_focus_to_the_events(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     shown.window.commands.fork.trigger()
     qtbot.waitUntil(lambda: bench.fork_card.isVisible() and bench.fork_card.isAncestorOf(focused()))
@@ -110,7 +110,7 @@ def test_a_card_that_goes_away_gives_the_keyboard_to_the_events(shown: Inspector
     qtbot.waitUntil(lambda: focused() is bench.stream.table)
 
 
-def test_who_asked_for_the_keyboard_keeps_it(shown: Inspector, qtbot: QtBot) -> None:
+def test_an_explicitly_focused_widget_keeps_the_focus(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     bench.database_hint.suggest("Something", "Do it", "hand")
     bench.database_hint.button.setFocus()
@@ -121,13 +121,13 @@ def test_who_asked_for_the_keyboard_keeps_it(shown: Inspector, qtbot: QtBot) -> 
     assert bench.composer.isAncestorOf(focused())
 
 
-def test_enter_presses_the_button_that_has_the_keyboard(shown: Inspector, qtbot: QtBot) -> None:
+def test_enter_presses_the_focused_button(shown: Inspector, qtbot: QtBot) -> None:
     window, bench = shown.window, shown.window.workbench
     button = window.findChild(QPushButton, "state_add")
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert window.findChild(QLineEdit, "state_key").isVisible()
-    window.commands.fork.trigger()  # its choices are made when it is asked
+    window.commands.fork.trigger()  # its buttons are made when it is shown
     qtbot.waitUntil(lambda: bench.fork_card.isAncestorOf(focused()))
     choices = bench.fork_card.findChildren(QPushButton)
     choices[-1].setFocus()
@@ -139,7 +139,7 @@ def test_enter_presses_the_button_that_has_the_keyboard(shown: Inspector, qtbot:
     assert QApplication.clipboard().text() == "Something is odd"
 
 
-def test_enter_presses_no_button_that_is_off_nor_again_while_it_is_held_down(shown: Inspector, qtbot: QtBot) -> None:
+def test_enter_presses_a_button_once_and_only_without_modifiers(shown: Inspector, qtbot: QtBot) -> None:
     pressed = []
     button = QPushButton("made later", shown.window)
     button.clicked.connect(lambda: pressed.append(button))
@@ -152,7 +152,7 @@ def test_enter_presses_no_button_that_is_off_nor_again_while_it_is_held_down(sho
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert pressed == [button]
     dock = shown.window.findChild(QDockWidget, "dock_log")
-    dock.setFloating(True)  # a window of its own
+    dock.setFloating(True)  # a separate window
     shown.window.workbench.raise_pane("log")
     copy = dock.findChild(QToolButton, "log_copy")
     shown.messages.info("said in the log", quiet=True)
@@ -167,16 +167,16 @@ def test_enter_presses_no_button_that_is_off_nor_again_while_it_is_held_down(sho
     assert not box.isChecked()
 
 
-def test_each_pane_comes_to_the_front_by_its_key(shown: Inspector, qtbot: QtBot) -> None:
+def test_each_pane_is_raised_by_its_shortcut(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     panes = [bench.sessions, bench.detail, bench.pending, bench.breakpoints, bench.timeline, bench.writers, bench.log]
     for number, pane in enumerate(panes, 1):
         qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
         qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
-        assert pane.isAncestorOf(focused()), "an empty one, too"
+        assert pane.isAncestorOf(focused()), "including an empty pane"
 
 
-def test_the_inspectors_key_goes_to_the_state_not_to_the_delta_below_it(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_inspectors_shortcut_focuses_the_state_tree(shown: Inspector, qtbot: QtBot) -> None:
     bench, events = shown.window.workbench, shown.controller.events
     bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
     qtbot.waitUntil(lambda: bench.detail.delta.table.isVisible())
@@ -184,7 +184,7 @@ def test_the_inspectors_key_goes_to_the_state_not_to_the_delta_below_it(shown: I
     assert focused() is bench.detail.state.tree
 
 
-def test_what_goes_to_a_pane_leaves_the_page_that_hides_it(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_shortcut_to_a_pane_closes_the_page_that_hides_it(shown: Inspector, qtbot: QtBot) -> None:
     window, bench = shown.window, shown.window.workbench
     control, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
     for key, modifier, pane in (
@@ -200,7 +200,7 @@ def test_what_goes_to_a_pane_leaves_the_page_that_hides_it(shown: Inspector, qtb
             assert window.page is bench
 
 
-def test_what_goes_to_a_pane_waits_until_something_is_open(
+def test_shortcuts_to_panes_are_disabled_until_something_is_open(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     inspector.window.activateWindow()
@@ -213,7 +213,7 @@ def test_what_goes_to_a_pane_waits_until_something_is_open(
     assert inspector.window.commands.find_event.isEnabled()
 
 
-def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> None:
+def test_a_new_session_focuses_the_composer(story: Inspector, qtbot: QtBot) -> None:
     story.window.activateWindow()
     qtbot.waitUntil(story.window.isActiveWindow)
     story.window.commands.new_session.trigger()
@@ -221,7 +221,7 @@ def test_a_new_session_waits_for_a_message(story: Inspector, qtbot: QtBot) -> No
     assert story.window.workbench.composer.isAncestorOf(focused())
 
 
-def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_focus_stays_in_a_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     qtbot.keyClick(focused(), "6", Qt.KeyboardModifier.AltModifier)
     assert bench.writers.isAncestorOf(focused())
@@ -230,7 +230,7 @@ def test_the_keyboard_stays_in_an_empty_pane_that_is_filled(shown: Inspector, qt
 
 
 def copied_by_menu_key(view: QAbstractItemView, copy: str, qtbot: QtBot) -> str:
-    """Open the menu as the Menu key does: the window is told, and asks the view for a place. Copy something by it."""
+    """Open the context menu as the Menu key does, trigger one of its copy actions, and return the clipboard's text."""
     view.setFocus()
     QApplication.sendEvent(view.window().windowHandle(), QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint()))
     qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
@@ -257,7 +257,7 @@ def test_the_menu_key_opens_the_menu_of_the_current_row(shown: Inspector, qtbot:
     assert copied_by_menu_key(delta.table, "Copy path", qtbot) == f"state[{delta.model.change(0).key!r}]"
 
 
-def test_the_menu_key_brings_the_current_row_back_into_sight(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_menu_key_scrolls_the_current_row_into_view(shown: Inspector, qtbot: QtBot) -> None:
     table, events = shown.window.workbench.stream.table, shown.controller.events
     shown.window.resize(1280, 500)
     shown.window.workbench.stream.select_event(events.event_count - 1)
@@ -266,14 +266,14 @@ def test_the_menu_key_brings_the_current_row_back_into_sight(shown: Inspector, q
     assert copied_by_menu_key(table, "Copy event id", qtbot) == events.committed(events.event_count - 1).id
 
 
-def test_asking_for_what_waits_where_nothing_does_shows_where_the_keyboard_is(shown: Inspector, qtbot: QtBot) -> None:
+def test_going_to_an_empty_pending_pane_focuses_its_empty_state(shown: Inspector, qtbot: QtBot) -> None:
     pending = shown.window.workbench.pending
     pending.set_rows([], None)
     shown.window.commands.answer_pending.trigger()
     assert pending.isAncestorOf(focused()) and isinstance(focused(), EmptyState)
 
 
-def test_looking_in_the_state_of_no_event_shows_where_the_keyboard_is(shown: Inspector, qtbot: QtBot) -> None:
+def test_finding_in_the_state_without_an_event_focuses_the_empty_state(shown: Inspector, qtbot: QtBot) -> None:
     detail = shown.window.workbench.detail
     shown.cursor.select_session(None)
     qtbot.waitUntil(lambda: not detail.tabs.isVisible())
@@ -281,7 +281,7 @@ def test_looking_in_the_state_of_no_event_shows_where_the_keyboard_is(shown: Ins
     assert detail.isAncestorOf(focused()) and focused().isVisible()
 
 
-def test_tab_stops_nowhere_on_the_start_page_where_nothing_shows_it(inspector: Inspector, qtbot: QtBot) -> None:
+def test_all_tab_stops_of_the_start_page_are_buttons(inspector: Inspector, qtbot: QtBot) -> None:
     inspector.window.activateWindow()
     qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
     stops = []

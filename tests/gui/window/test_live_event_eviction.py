@@ -1,4 +1,4 @@
-"""A session that grows and grows while it is on show: its oldest live events are read from the database again."""
+"""A displayed session that grows: the oldest live events are evicted and read from the database again."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Writer:
         self.count += count
 
     def write_question(self) -> None:
-        """Commit an event that asks and waits, as an invocation of its own."""
+        """Commit an event with a long-running call that is not answered, in an invocation of its own."""
         call = {"id": "asks", "name": "approve", "args": {}}
         content = {"role": "model", "parts": [{"function_call": call}]}
         more = {"author": "order_desk", "long_running_tool_ids": ["asks"], "content": content}
         self._commit({**event_data(0), "id": "question", "invocation_id": "asking", **more})
 
     def write_file(self, name: str, version: int) -> None:
-        """Commit the next event, which names a file."""
+        """Commit the next event, which saves a file."""
         data = event_data(self.count)
         data["actions"]["artifact_delta"] = {name: version}
         self._commit(data)
@@ -96,7 +96,7 @@ def growing(
 
 
 def grow(inspector: Inspector, writer: Writer, qtbot: QtBot, count: int) -> None:
-    """Let another process commit this many events, some at a time."""
+    """Let another process commit this many events in batches."""
     end = writer.count + count
     while writer.count < end:
         writer.write(50)
@@ -105,7 +105,7 @@ def grow(inspector: Inspector, writer: Writer, qtbot: QtBot, count: int) -> None
 
 
 def ids(inspector: Inspector, qtbot: QtBot) -> list[str]:
-    """Return all events' ids, page by page as somebody who scrolls through them all."""
+    """Return the ids of all events, reading page by page."""
     found = []
     for index in range(inspector.controller.events.event_count):
         qtbot.waitUntil(lambda index=index: inspector.browse.session.events.cached(index) is not None)
@@ -113,7 +113,7 @@ def ids(inspector: Inspector, qtbot: QtBot) -> list[str]:
     return found
 
 
-def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_events_in_memory_stay_bounded_without_duplicates_or_gaps(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     events, session = growing.controller.events, growing.browse.session
     for _ in range(4):
         grow(growing, writer, qtbot, 300)
@@ -128,21 +128,21 @@ def test_what_is_at_hand_stays_bounded_and_nothing_is_doubled_or_missing(growing
     assert headers == list(range(0, events.rowCount(), 11))
     first = events.row_of_index(len(session.events) - len(session.events.in_memory))
     let_go = [row for row in headers if row < first - 11]
-    assert {events.stream_row(row).event_kind for row in let_go[30:]} == {"finished"}, "nobody reads them again to find that out"
+    assert {events.stream_row(row).event_kind for row in let_go[30:]} == {"finished"}, "known without reading them again"
     qtbot.waitUntil(lambda: growing.window.status.text("position") == f"{writer.count:,}/{writer.count:,}")
 
 
-def test_the_garbage_collector_goes_on_being_told_to_leave_new_events_alone(
+def test_new_events_are_frozen_for_the_garbage_collector_after_evictions(
     growing: Inspector, writer: Writer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browse, "FREEZE_EVERY", 2 * KEPT + 2 * STEP)  # more than are ever at hand
+    monkeypatch.setattr(browse, "FREEZE_EVERY", 2 * KEPT + 2 * STEP)  # more than are ever in memory
     frozen = []
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append(writer.count))
     grow(growing, writer, qtbot, 5 * KEPT + 5 * STEP)
     assert len(frozen) == 2
 
 
-def test_an_old_live_event_is_shown_with_its_detail_and_its_state(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_an_evicted_event_is_shown_with_its_detail_and_state(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     grow(growing, writer, qtbot, 900)
     events, stream, old = growing.controller.events, growing.window.workbench.stream, BEFORE + 110
     assert not growing.browse.session.events.is_cached(old)
@@ -159,7 +159,7 @@ def test_an_old_live_event_is_shown_with_its_detail_and_its_state(growing: Inspe
     assert events.stream_row(events.row_of_index(old)).summary != "…"
 
 
-def test_an_old_live_event_has_its_files_and_what_its_model_was_told(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_an_evicted_event_has_its_files_and_its_conversation(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     writer.write_file("plan.txt", 2)
     grow(growing, writer, qtbot, 900)
     assert growing.browse.session.long is not None
@@ -176,7 +176,7 @@ def test_an_old_live_event_has_its_files_and_what_its_model_was_told(growing: In
     assert growing.controller.window.findChild(QLabel, "request_note").text().endswith(PUT_TOGETHER)
 
 
-def test_too_far_back_the_conversation_is_not_put_together_and_that_is_said(
+def test_the_note_states_that_a_very_old_conversation_is_not_reconstructed(
     growing: Inspector, writer: Writer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector_app.detail.request_controller.MOST_LOOKED_THROUGH", 100)
@@ -189,7 +189,7 @@ def test_too_far_back_the_conversation_is_not_put_together_and_that_is_said(
     assert growing.controller.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + TOO_FAR
 
 
-def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_the_filter_and_the_matching_call_find_evicted_events(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     grow(growing, writer, qtbot, 900)
     bench, events = growing.window.workbench, growing.controller.events
     bench.filter_bar.set_text('"step": 412,')
@@ -199,7 +199,7 @@ def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, 
     idle(growing, qtbot)
     assert events.shown_count == writer.count - 391
     grow(growing, writer, qtbot, 300)
-    assert events.shown_count == writer.count - 391, "of those that come while it is set, too"
+    assert events.shown_count == writer.count - 391, "also for events that arrive while the filter is set"
     bench.filter_bar.clear()
     bench.stream.select_event(403)
     idle(growing, qtbot)
@@ -209,7 +209,7 @@ def test_the_filter_and_the_other_half_find_old_live_events(growing: Inspector, 
         assert growing.cursor.event_index == other
 
 
-def test_what_is_not_stored_stays(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_events_that_are_not_stored_are_not_evicted(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     session, address = growing.browse.session, growing.cursor.session
     stored = len(session.events) - len(session.events.in_memory)
     for first in range(0, 3 * STEP, 50):
@@ -217,13 +217,13 @@ def test_what_is_not_stored_stays(growing: Inspector, writer: Writer, qtbot: QtB
         growing.browse.add_committed(address, batch)
         idle(growing, qtbot)
     assert len(session.events) == BEFORE + 3 * STEP
-    # Opened whole, those that were stored can be let go of.
+    # If the session was opened whole, its stored events can be evicted.
     assert len(session.events.in_memory) >= 3 * STEP
     assert session.events[-1].id == f"new-{3 * STEP - 1}"
     assert len(session.events) - len(session.events.in_memory) in (stored, BEFORE)
 
 
-def test_what_waits_in_an_event_that_was_let_go_of_waits_on(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_a_pending_item_of_an_evicted_event_stays_pending(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     session, events = growing.browse.session, growing.controller.events
     writer.write_question()
     qtbot.waitUntil(lambda: events.event_count == BEFORE + 1)
@@ -236,16 +236,16 @@ def test_what_waits_in_an_event_that_was_let_go_of_waits_on(growing: Inspector, 
     qtbot.waitUntil(lambda: [row.item.call_id for row in pane.rows if row.item.kind == "long_running"] == ["asks"], timeout=10_000)
 
 
-def test_only_what_is_stored_in_the_same_order_is_let_go_of() -> None:
+def test_only_events_stored_in_the_same_order_are_evicted() -> None:
     since = [said("", id=str(number), invocation=f"e-{number // 3}") for number in range(9)]
     stored = [(10 * number, str(number)) for number in range(9)]
     assert _count_of(stored, since) == 9
-    assert _count_of(stored[:8], since) == 6, "an invocation is let go of as a whole"
-    assert _count_of([*stored[:4], (35, "somebody else's"), *stored[4:]], since) == 3
-    assert _count_of([(35, "somebody else's"), *stored], since) == 0
+    assert _count_of(stored[:8], since) == 6, "an invocation is evicted as a whole"
+    assert _count_of([*stored[:4], (35, "another process's"), *stored[4:]], since) == 3
+    assert _count_of([(35, "another process's"), *stored], since) == 0
 
 
-def test_an_invocation_that_alone_is_too_long_is_let_go_of_in_pieces(
+def test_a_very_long_invocation_is_evicted_in_parts(
     inspector: Inspector, writer: Writer, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hand_over, "KEPT", KEPT)
@@ -259,7 +259,7 @@ def test_an_invocation_that_alone_is_too_long_is_let_go_of_in_pieces(
     assert ids(inspector, qtbot) == writer.ids
 
 
-def test_another_session_can_be_shown_meanwhile(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
+def test_a_session_can_be_left_and_shown_again_during_eviction(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     before = growing.browse.session
     grow(growing, writer, qtbot, KEPT)
     writer.write(200)
@@ -273,7 +273,7 @@ def test_another_session_can_be_shown_meanwhile(growing: Inspector, writer: Writ
     assert ids(growing, qtbot) == writer.ids
 
 
-def test_events_of_the_windows_own_run_keep_what_was_temporary(
+def test_evicted_events_of_the_windows_own_run_keep_their_temp_state(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hand_over, "KEPT", KEPT)
@@ -295,7 +295,7 @@ def test_events_of_the_windows_own_run_keep_what_was_temporary(
     session = run(service.create_session(app_name="a", user_id="u", session_id="s"))
     run(fill(10))
     opened(tmp_path / "ours.db")
-    inspector.controller.tail.close()  # while a run of the window's own goes on, nothing is taken from there
+    inspector.controller.tail.close()  # during the window's own run, events do not come from the tail
     for end in range(100, 700, 100):
         inspector.browse.add_committed(inspector.cursor.session, run(fill(end)))
         idle(inspector, qtbot)

@@ -1,4 +1,4 @@
-"""What another process commits appears in the window by itself."""
+"""Commits of another process appear in the window."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sessions(inspector: Inspector) -> list[str]:
     return [model.index(row, 0, users[0]).data() for row in range(model.rowCount(users[0]))]
 
 
-def test_events_appear_as_they_are_committed(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_events_appear_when_they_are_committed(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
     assert live.window.status.text("tail") == "watching"
     for number in range(1, 6):
         writer.add_event("s", f"e{number}")
@@ -66,10 +66,10 @@ def test_events_appear_as_they_are_committed(live: Inspector, writer: SqlWriter,
         qtbot.keyClick(live.window.workbench.stream.table, Qt.Key.Key_Up)
     writer.add_event("s", "e6")
     qtbot.waitUntil(lambda: live.controller.events.event_count == 7)
-    assert live.cursor.event_index == 2, "who looks at something else is not taken away"
+    assert live.cursor.event_index == 2, "the selection stays if it is not on the newest event"
 
 
-def test_sessions_come_and_go(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_sessions_are_added_and_removed(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
     selected = live.cursor.session
     writer.add_session("other")
     qtbot.waitUntil(lambda: sessions(live) == ["other", "s"])
@@ -79,10 +79,10 @@ def test_sessions_come_and_go(live: Inspector, writer: SqlWriter, qtbot: QtBot) 
         writer.run(sql)
     qtbot.waitUntil(lambda: any("deleted by another process" in message.text for message in live.window.message_bar.messages))
     assert live.cursor.session == selected
-    assert shown_ids(live) == ["e0"], "what was read stays in sight"
+    assert shown_ids(live) == ["e0"], "events already read stay visible"
 
 
-def test_a_session_that_is_deleted_while_it_runs_stays_on_show(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_session_deleted_during_its_run_stays_displayed(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: story.window.status.text("tail") == "watching")
     story.run.resume(paused=True)
     qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=20_000)
@@ -101,7 +101,7 @@ def test_a_session_that_is_deleted_while_it_runs_stays_on_show(story: Inspector,
     qtbot.waitUntil(lambda: story.window.workbench.pending.rows == [])
 
 
-def test_the_newest_session_is_followed_on_request(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_the_newest_session_is_followed_if_the_user_chose_so(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
     writer.add_session("other")
     qtbot.waitUntil(lambda: "other" in sessions(live))
     assert live.cursor.session.key == KEY
@@ -114,7 +114,7 @@ def test_the_newest_session_is_followed_on_request(live: Inspector, writer: SqlW
     qtbot.waitUntil(lambda: shown_ids(live) == ["n1", "n2"])
 
 
-def test_events_that_are_deleted_disappear(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_deleted_events_disappear(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
     writer.add_event("s", "e1")
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
     writer.run("DELETE FROM events WHERE id = 'e1'")
@@ -124,7 +124,7 @@ def test_events_that_are_deleted_disappear(live: Inspector, writer: SqlWriter, q
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "n1", "n2"])
 
 
-def test_a_file_that_is_gone_and_made_again(live: Inspector, writer: SqlWriter, file: Path, qtbot: QtBot) -> None:
+def test_a_deleted_file_is_reported_and_read_again_when_it_returns(live: Inspector, writer: SqlWriter, file: Path, qtbot: QtBot) -> None:
     content = file.read_bytes()
     file.unlink()
     qtbot.waitUntil(lambda: live.window.status.text("tail") == "cannot be read")
@@ -132,14 +132,14 @@ def test_a_file_that_is_gone_and_made_again(live: Inspector, writer: SqlWriter, 
     assert [message.severity for message in live.window.message_bar.messages] == ["warning"]
     file.write_bytes(content)
     qtbot.waitUntil(lambda: live.window.status.text("tail") != "cannot be read")
-    assert [message.severity for message in live.window.message_bar.messages] == ["info"], "the warning is not true any more"
+    assert [message.severity for message in live.window.message_bar.messages] == ["info"], "the warning is replaced"
     again = SqlWriter(file)
     again.add_event("s", "e1")
     qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
     again.close()
 
 
-def test_when_it_is_calm_it_is_said_how_the_run_was_left(
+def test_an_invocation_stops_showing_as_running_once_its_commits_cease(
     live: Inspector, writer: SqlWriter, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer.add_event("s", "e1")
@@ -148,7 +148,7 @@ def test_when_it_is_calm_it_is_said_how_the_run_was_left(
     qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
 
 
-def test_what_waits_is_found_while_another_session_is_written_to_all_the_time(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_an_invocations_status_updates_while_another_session_is_written_to(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
     writer.add_session("busy")
     numbers = iter(range(1_000))
     writing = QTimer()
@@ -161,7 +161,7 @@ def test_what_waits_is_found_while_another_session_is_written_to_all_the_time(li
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_the_system_says_when_to_look(
+def test_commits_are_noticed_through_file_system_notifications(
     inspector: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.tail_thread.RESTING", 3600.0)

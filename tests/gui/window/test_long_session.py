@@ -1,4 +1,4 @@
-"""A session that is too long to be read at once, in the window."""
+"""A session that is too long to be read at once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def state_nodes(inspector: Inspector) -> dict[str, tuple[str, str]]:
     return {node.key: (node.text, node.writer) for lane in root.children for node in lane.children}
 
 
-def test_it_is_read_where_somebody_looks(shown: Inspector, qtbot: QtBot) -> None:
+def test_events_are_read_where_they_are_displayed(shown: Inspector, qtbot: QtBot) -> None:
     events, stream = shown.controller.events, shown.window.workbench.stream
     assert events.event_count == COUNT
     assert shown.cursor.event_index == COUNT - 1
@@ -61,14 +61,14 @@ def test_it_is_read_where_somebody_looks(shown: Inspector, qtbot: QtBot) -> None
     assert events.stream_row(row).summary != "…"
 
 
-def test_all_invocations_are_headers_in_the_end(shown: Inspector) -> None:
+def test_all_invocations_get_a_header(shown: Inspector) -> None:
     events = shown.controller.events
     headers = [events.stream_row(row) for row in range(0, events.rowCount(), 11)]
     assert len(headers) == COUNT // 10
     assert all(header.kind == "invocation" and header.event_kind != "reading…" for header in headers)
 
 
-def test_the_filter_is_asked_of_the_database(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_filter_runs_in_the_database(shown: Inspector, qtbot: QtBot) -> None:
     bench, events = shown.window.workbench, shown.controller.events
     bench.filter_bar.set_text('"step": 1234,')
     idle(shown, qtbot)
@@ -90,7 +90,7 @@ def test_the_filter_is_asked_of_the_database(shown: Inspector, qtbot: QtBot) -> 
     assert events.shown_count == COUNT
 
 
-def test_from_hit_to_hit_by_keyboard(shown: Inspector, qtbot: QtBot) -> None:
+def test_enter_moves_between_hits(shown: Inspector, qtbot: QtBot) -> None:
     bar = shown.window.workbench.filter_bar
     qtbot.keyClick(shown.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(bar.field, '"step": 77')
@@ -106,14 +106,14 @@ def test_from_hit_to_hit_by_keyboard(shown: Inspector, qtbot: QtBot) -> None:
     assert shown.cursor.event_index == 770
 
 
-def test_a_filter_that_is_wrong_shows_everything_and_says_why(shown: Inspector) -> None:
+def test_an_invalid_filter_shows_all_events(shown: Inspector) -> None:
     bar = shown.window.workbench.filter_bar
     bar.set_text("author ==")
     assert bar.field.property("state") == "wrong"
     assert shown.controller.events.shown_count == COUNT
 
 
-def test_from_a_call_to_its_response_and_back(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_matching_call_command_moves_between_call_and_response(shown: Inspector, qtbot: QtBot) -> None:
     shown.window.workbench.stream.select_event(1_003)
     idle(shown, qtbot)
     shown.window.commands.matching_call.trigger()
@@ -124,7 +124,7 @@ def test_from_a_call_to_its_response_and_back(shown: Inspector, qtbot: QtBot) ->
     assert shown.cursor.event_index == 1_003
 
 
-def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, qtbot: QtBot) -> None:
+def test_events_committed_meanwhile_are_appended(shown: Inspector, qtbot: QtBot) -> None:
     events = shown.controller.events
     new = said("just now", invocation="e-new")
     new.actions.state_delta["step"] = "new"
@@ -137,7 +137,7 @@ def test_events_that_are_committed_meanwhile_stand_at_the_end(shown: Inspector, 
     assert state_nodes(shown)["temp:t"] == ("1", f"#{COUNT + 1:,} writer")
 
 
-def test_in_a_large_file_a_short_session_does_not_wait_for_the_past_either(
+def test_a_short_session_of_a_large_file_is_read_in_pages(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.sources.LARGE", 1)
@@ -150,7 +150,7 @@ def test_in_a_large_file_a_short_session_does_not_wait_for_the_past_either(
     assert session.long.history is not None
 
 
-def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: QtBot) -> None:
+def test_many_events_are_followed_with_one_selection(shown: Inspector, qtbot: QtBot) -> None:
     selected: list[int] = []
     shown.cursor.event_changed.connect(selected.append)
     for batch in range(20):
@@ -165,12 +165,10 @@ def test_while_many_events_come_not_each_frame_selects(shown: Inspector, qtbot: 
     assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()
 
 
-def test_what_was_left_unfinished_long_ago_waits_too(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
-) -> None:
+def test_an_old_interrupted_invocation_is_pending(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     file = tmp_path / "long.db"
     write_database(file, COUNT)
-    with sqlite3.connect(file) as connection:  # of its second run only the user's message is left
+    with sqlite3.connect(file) as connection:  # only the user's message of the second run remains
         gone = [event_data(number)["id"] for number in range(11, 20)]
         connection.execute(f"DELETE FROM events WHERE id IN ({', '.join('?' * len(gone))})", gone)
     connection.close()
@@ -179,7 +177,7 @@ def test_what_was_left_unfinished_long_ago_waits_too(
     assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
     found = inspector.run.resumable(old)
     assert found is not None and found.status == "interrupted"
-    # It is remembered while the end of the session is looked at again.
+    # It is kept while the end of the session is read again.
     address = inspector.cursor.session
     assert address is not None
     inspector.cursor.select_session(None)
@@ -189,7 +187,7 @@ def test_what_was_left_unfinished_long_ago_waits_too(
     assert inspector.run.resumable(old) == found
 
 
-def test_an_invocation_that_began_before_the_last_events_counts_as_it_was_read_whole() -> None:
+def test_an_older_scan_completes_invocations_that_began_before_the_last_events() -> None:
     def entry(name: str, status: Status, last: str) -> Invocation:
         return Invocation(name, status, "", "first", last, {})
 
@@ -224,7 +222,7 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
     assert inspector.controller.events.event_count == COUNT
     sessions = inspector.window.workbench.sessions
     assert f"{COUNT:,} events" in str(sessions.tree.currentIndex().data(Qt.ItemDataRole.ToolTipRole))
-    connection = sqlite3.connect(long_db)  # what others commit is followed from then on
+    connection = sqlite3.connect(long_db)  # commits of other processes are followed from then on
     try:
         row = "'one-more', app_name, user_id, session_id, 'i', timestamp, '{\"author\": \"me\"}'"
         connection.execute(f"INSERT INTO events SELECT {row} FROM events LIMIT 1")
@@ -238,7 +236,7 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
 
 @pytest.mark.usefixtures("counted_later")
 @pytest.mark.parametrize("gap", [100, COUNT - 500, COUNT - 50])
-def test_missing_rows_are_noticed_when_the_events_are_counted(
+def test_missing_rows_are_detected_when_the_events_are_counted(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, gap: int
 ) -> None:
     file = tmp_path / "gap.db"
@@ -259,7 +257,7 @@ def test_missing_rows_are_noticed_when_the_events_are_counted(
     assert inspector.window.message_bar.isHidden()
 
 
-def test_more_sessions_than_are_looked_at_one_by_one(
+def test_sessions_beyond_the_scan_limit_are_found_and_counted(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector_app.workspace.scanning.MAX_SCANNED", 3)
@@ -279,7 +277,7 @@ def test_more_sessions_than_are_looked_at_one_by_one(
     assert tree.node(tree.index_of(address.database, address.key)).icon == "triangle-exclamation"
 
 
-def test_a_database_is_closed_while_it_is_looked_through(
+def test_a_database_can_be_closed_while_it_is_scanned(
     inspector: Inspector, long_db: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     reached, go = threading.Event(), threading.Event()
@@ -297,4 +295,4 @@ def test_a_database_is_closed_while_it_is_looked_through(
     qtbot.waitUntil(lambda: inspector.browse.sources == [], timeout=10_000)
     go.set()
     idle(inspector, qtbot)
-    assert inspector.window.message_bar.messages == [], "what it could not read any more is nobody's concern"
+    assert inspector.window.message_bar.messages == [], "a scan of a closed database reports no error"

@@ -1,4 +1,4 @@
-"""The loop under the window does for async generators what asyncio's own does."""
+"""The event loop: async generators, callbacks, cancellation and shutdown behave as in asyncio."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inspector_app.support.settings import Settings
 from inspector_app.workspace.messages import MessageBus
 
 
-def test_an_abandoned_generators_finally_runs_to_its_end(running: InspectorLoop, qtbot: QtBot) -> None:
+def test_the_finally_block_of_an_abandoned_generator_completes(running: InspectorLoop, qtbot: QtBot) -> None:
     steps = []
 
     async def numbers() -> AsyncGenerator[int, None]:
@@ -41,7 +41,7 @@ def test_an_abandoned_generators_finally_runs_to_its_end(running: InspectorLoop,
     qtbot.waitUntil(lambda: steps == ["finally begins", "finally ends"])
 
 
-def test_what_a_timer_wakes_goes_on_before_qt_does_anything_else(running: InspectorLoop, qtbot: QtBot) -> None:
+def test_a_task_woken_by_a_timer_runs_before_other_qt_events(running: InspectorLoop, qtbot: QtBot) -> None:
     steps = []
     done = running.create_future()
 
@@ -60,7 +60,7 @@ def test_what_a_timer_wakes_goes_on_before_qt_does_anything_else(running: Inspec
     assert task.done()
 
 
-def test_a_task_that_never_waits_leaves_qt_its_turns(running: InspectorLoop, qtbot: QtBot) -> None:
+def test_a_busy_task_does_not_starve_qt(running: InspectorLoop, qtbot: QtBot) -> None:
     turns = 0
     over = False
 
@@ -80,7 +80,7 @@ def test_a_task_that_never_waits_leaves_qt_its_turns(running: InspectorLoop, qtb
     assert seen[0] > 0
 
 
-def test_what_is_cancelled_is_not_called(running: InspectorLoop, qtbot: QtBot) -> None:
+def test_a_cancelled_callback_is_not_called(running: InspectorLoop, qtbot: QtBot) -> None:
     called = []
     running.call_soon(called.append, "soon").cancel()
     running.call_later(0.001, called.append, "later").cancel()
@@ -89,7 +89,7 @@ def test_what_is_cancelled_is_not_called(running: InspectorLoop, qtbot: QtBot) -
     assert called == ["last"]
 
 
-def test_the_loop_turns_while_a_callback_has_a_dialog_open(running: InspectorLoop, qtbot: QtBot) -> None:
+def test_the_loop_runs_while_a_callback_has_a_dialog_open(running: InspectorLoop, qtbot: QtBot) -> None:
     steps = []
 
     def ask() -> None:
@@ -106,7 +106,7 @@ def test_the_loop_turns_while_a_callback_has_a_dialog_open(running: InspectorLoo
     assert steps == ["behind it", "soon", "later", "answered"]
 
 
-def test_each_callback_has_its_own_context(running: InspectorLoop, qtbot: QtBot) -> None:
+def test_each_callback_runs_in_its_context(running: InspectorLoop, qtbot: QtBot) -> None:
     name = contextvars.ContextVar("name", default="none")
     seen = []
     mine = contextvars.copy_context()
@@ -118,7 +118,7 @@ def test_each_callback_has_its_own_context(running: InspectorLoop, qtbot: QtBot)
     assert seen == ["mine", "none", "mine"]
 
 
-def test_a_database_that_does_not_let_itself_be_closed_does_not_hold_the_window(
+def test_a_database_that_never_closes_does_not_keep_the_window_open(
     running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer_never() -> None:

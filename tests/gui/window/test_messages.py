@@ -1,4 +1,4 @@
-"""What is said reaches the bar and the log, from any thread; what nobody caught does, too."""
+"""Messages reach the message bar and the log from any thread, including uncaught exceptions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
     assert not traceback.isVisible()
     qtbot.mouseClick(bar.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
     assert traceback.isVisible() and "RuntimeError: <b>odd</b>" in traceback.toPlainText()
-    assert traceback.textCursor().atEnd(), "where it broke is in sight"
+    assert traceback.textCursor().atEnd(), "the end of the traceback is visible"
     qtbot.mouseClick(bar.findChild(QToolButton, "message_copy"), Qt.MouseButton.LeftButton)
     assert "Traceback" in QGuiApplication.clipboard().text()
     qtbot.mouseClick(bar.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)
@@ -44,7 +44,7 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
     assert inspector.window.workbench.log.count == 1
 
 
-def test_a_very_long_message_is_cut_and_whole_among_its_details(inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_long_message_is_cut_and_complete_in_its_details(inspector: Inspector, qtbot: QtBot) -> None:
     inspector.messages.warning("much " * 1000)
     bar = inspector.window.message_bar
     assert bar.findChild(QLabel, "message_text").text().endswith("…") and bar.height() < 200
@@ -57,7 +57,7 @@ def test_a_very_long_message_is_cut_and_whole_among_its_details(inspector: Inspe
     assert not bar.isVisible()
 
 
-def test_what_was_done_lies_over_nothing_and_goes_by_itself(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_informational_messages_cover_nothing_and_disappear(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_bar, "PASSING_MS", 0)
     window, bar = story.window, story.window.message_bar
     window.activateWindow()
@@ -67,10 +67,10 @@ def test_what_was_done_lies_over_nothing_and_goes_by_itself(story: Inspector, qt
     assert [message.text[:3] for message in bar.messages] == ["The", "And"]
     had_it = QApplication.focusWidget()
     window.commands.read_messages.trigger()
-    qtbot.waitUntil(lambda: len(bar.messages) == 1)  # the one that is being read stays
+    qtbot.waitUntil(lambda: len(bar.messages) == 1)  # the focused message stays
     assert bar.messages[0].text.startswith("And") and bar.isAncestorOf(QApplication.focusWidget())
     places = [_place_of(part) for part in (window.run_bar, bar, window.workbench, window.status)]
-    assert all(upper.bottom() < lower.top() for upper, lower in pairwise(places)), "each has its own room"
+    assert all(upper.bottom() < lower.top() for upper, lower in pairwise(places)), "no widgets overlap"
     assert all(row.height() >= row.heightForWidth(row.width()) for row in bar.findChildren(MessageRow) if row.isVisible())
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert not bar.messages and not bar.isVisible()
@@ -81,14 +81,14 @@ def _place_of(part: QWidget) -> QRect:
     return QRect(part.mapTo(part.window(), QPoint()), part.size())
 
 
-def test_what_was_done_pushes_no_warning_out(inspector: Inspector) -> None:
+def test_informational_messages_do_not_displace_warnings(inspector: Inspector) -> None:
     inspector.messages.warning("The disk is nearly full.")
     for number in range(MAX_SHOWN + 2):
         inspector.messages.info(f"done {number}")
     assert [message.text for message in inspector.window.message_bar.messages] == ["The disk is nearly full.", "done 2", "done 3", "done 4"]
 
 
-def test_an_error_that_the_session_is_stale_offers_to_reload_it(story: Inspector, qtbot: QtBot) -> None:
+def test_a_stale_session_error_offers_to_reload(story: Inspector, qtbot: QtBot) -> None:
     story.messages.error("Editing", StaleSessionError("Another process wrote to it at 12:03:04. Reload it."))
     bar = story.window.message_bar
     with qtbot.waitSignal(story.window.commands.reload.triggered):
@@ -98,7 +98,7 @@ def test_an_error_that_the_session_is_stale_offers_to_reload_it(story: Inspector
     assert story.controller.events.event_count == 10
 
 
-def test_the_worlds_errors_are_said_in_their_own_words_once(inspector: Inspector) -> None:
+def test_expected_errors_are_shown_once_without_a_traceback(inspector: Inspector) -> None:
     for _ in range(2):
         inspector.messages.error("Opening", StorageError("orders.db is locked: close the other program."))
     assert [message.text for message in inspector.window.message_bar.messages] == ["orders.db is locked: close the other program."]
@@ -108,7 +108,7 @@ def test_the_worlds_errors_are_said_in_their_own_words_once(inspector: Inspector
     assert len(inspector.window.message_bar.messages) == MAX_SHOWN
 
 
-def test_what_other_threads_say_arrives_on_the_gui_thread(inspector: Inspector, qtbot: QtBot) -> None:
+def test_messages_of_other_threads_arrive_on_the_gui_thread(inspector: Inspector, qtbot: QtBot) -> None:
     thread = threading.Thread(target=logging.getLogger("runtime.test").error, args=("from a thread",))
     thread.start()
     qtbot.waitUntil(lambda: any("from a thread" in message.text for message in inspector.window.message_bar.messages))
@@ -124,7 +124,7 @@ def test_a_task_that_fails_is_reported(inspector: Inspector, qtbot: QtBot) -> No
     assert inspector.window.message_bar.messages[0].text == "Looking failed: KeyError: 'city'"
 
 
-def test_an_agent_that_raises_ends_the_run_and_is_said(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_an_exception_in_an_agent_ends_the_run_and_is_reported(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(STORY.parent / "orders")
     loaded = inspector.agents.loaded
     assert loaded is not None
@@ -143,10 +143,10 @@ def test_an_agent_that_raises_ends_the_run_and_is_said(inspector: Inspector, ope
     assert inspector.controller.events.event_count == 1, "the user's message is kept"
 
 
-def test_a_message_that_was_not_stored_is_given_back(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_message_that_was_not_stored_returns_to_the_composer(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     composer = story.window.workbench.composer
     composer.set_text("another one, please")
-    with sqlite3.connect(story_db) as connection:  # somebody deletes the session in this very moment
+    with sqlite3.connect(story_db) as connection:  # another process deletes the session now
         connection.execute("DELETE FROM events")
         connection.execute("DELETE FROM sessions")
     connection.close()
@@ -157,7 +157,7 @@ def test_a_message_that_was_not_stored_is_given_back(story: Inspector, story_db:
     assert composer.text == "another one, please"
 
 
-def test_a_stop_after_the_end_of_a_run_hides_no_end(story: Inspector, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+def test_stopping_after_the_end_of_a_run_still_reports_its_end(story: Inspector, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
     refresh = story.browse.refresh_session
 
     async def stopped_meanwhile(address: SessionAddress) -> None:
@@ -171,7 +171,7 @@ def test_a_stop_after_the_end_of_a_run_hides_no_end(story: Inspector, monkeypatc
     assert story.run.phase == "idle"
 
 
-def test_a_bus_can_be_used_without_a_window() -> None:
+def test_a_message_bus_works_without_a_window() -> None:
     bus, heard = MessageBus(), []
     bus.posted.connect(heard.append)
     bus.info("hello", quiet=True)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector_app.branches.aspect_view import AspectView
-from inspector_app.branches.comparison import LEFT, LEFT_NUMBER, RIGHT, RIGHT_NUMBER, SIGN, ComparisonModel
+from inspector_app.branches.comparison_model import LEFT, LEFT_NUMBER, RIGHT, RIGHT_NUMBER, SIGN, ComparisonModel
 from inspector_app.branches.view_data import Aspect
 from inspector_app.widgets import theme
 from inspector_app.widgets.elided_label import ElidedLabel

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from inspector_app.branches.fork_text import ALTER, EDIT, FORK, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.branches.fork_text import EDIT, FORK, OVERRIDE, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.presentation.event_summary import text_of
-from inspector_app.presentation.result_override import altered_content, changed_in, text_to_alter
+from inspector_app.presentation.result_override import changed_in, overridable_text, overridden_content
 from inspector_app.presentation.values import visible
 from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_status import WindowStatus
@@ -25,7 +25,7 @@ from inspector_app.workspace.current_run import RunEnd
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
-from runtime.forks.recording import Recording, alterable, recording_until
+from runtime.forks.recording import Recording, overridable_part, recording_until
 from runtime.forks.rerun import Rerun
 from runtime.sessions.lineage import Changed
 from runtime.sessions.session import SessionKey
@@ -66,14 +66,14 @@ class ForkController(QObject):
         self._run = parts.run
         self._asked: _Asked | None = None
         self._draft: _Asked | None = None
-        self._altering: _Asked | None = None
+        self._overriding: _Asked | None = None
         self._rerun: Rerun | None = None
         parts.window.commands.fork.triggered.connect(self._on_fork)
         self._bench.stream.fork_asked.connect(self.ask)
         self._bench.fork_card.chosen.connect(self._on_chosen)
         self._bench.fork_card.cancelled.connect(self._on_cancelled)
-        self._bench.alter_card.submitted.connect(self._on_altered)
-        self._bench.alter_card.cancelled.connect(self._on_cancelled)
+        self._bench.override_card.submitted.connect(self._on_override)
+        self._bench.override_card.cancelled.connect(self._on_cancelled)
         self._bench.fork_hint.accepted.connect(self._on_draft_cancelled)
         self._cursor.session_changed.connect(self._on_session_changed)
         self._browse.database_listed.connect(self._on_listed)
@@ -114,13 +114,15 @@ class ForkController(QObject):
         root = loaded.app.root_agent if loaded is not None and loaded.name == session.address.key.app_name else None
         saved = saved_by(recording, root) if recording is not None else None
         blocked = self._run.blocked("fork")
-        alters = alterable(event) if recording is not None and recording.last.id == event.id else None  # what is by hand is not repeated
+        part = (
+            overridable_part(event) if recording is not None and recording.last.id == event.id else None
+        )  # what is by hand is not repeated
         self._asked = _Asked(session, index, event, recording)
         self._bench.resume_hint.hide()  # one offer at a time
         self._bench.fork_card.show_decision(
             f"Fork at event {index + 1:,}?",
             fork_facts(index, events, self._where(session.source), saved, recording.notes if recording is not None else []),
-            fork_choices(saved, alters, no_rerun or blocked, no_rerun or blocked),
+            fork_choices(saved, part, no_rerun or blocked, no_rerun or blocked),
             icon="code-branch",
         )
 
@@ -148,7 +150,7 @@ class ForkController(QObject):
             self._begin_draft(asked)
         elif choice == RERUN and asked.recording is not None:
             self._tasks.spawn(self._fork_and_rerun(asked, asked.recording), "Forking")
-        elif choice == ALTER:
+        elif choice == OVERRIDE:
             self._ask_for_another(asked)
 
     async def fork(self, session: SessionDocument, cut: Cut) -> None:
@@ -209,28 +211,28 @@ class ForkController(QObject):
         """Let the answer or result at the event be written anew."""
         recording, event = asked.recording, asked.event
         assert recording is not None
-        self._altering = asked
+        self._overriding = asked
 
         def read(text: str) -> Recording:
             try:
-                return recording.altered(altered_content(event, text))
+                return recording.with_override(overridden_content(event, text))
             except KnownError as error:
                 raise ValueError(str(error)) from None
 
-        what = f"{event.author}'s answer" if alterable(event) == "answer" else f"the result of {_tools(event)}"
-        self._bench.alter_card.ask(
+        what = f"{event.author}'s answer" if overridable_part(event) == "answer" else f"the result of {_tools(event)}"
+        self._bench.override_card.ask(
             f"What if {what} at event {asked.index + 1:,} had been another one?",
             "Write it here. A fork is made in which the run is made again: answered from the recording up to here, with this in its place,"
             " and live from then on.",
-            text_to_alter(event),
+            overridable_text(event),
             read,
         )
 
-    def _on_altered(self, text: str) -> None:
-        asked, self._altering = self._altering, None
+    def _on_override(self, text: str) -> None:
+        asked, self._overriding = self._overriding, None
         if asked is not None and asked.recording is not None:
-            altered = asked.recording.altered(altered_content(asked.event, text))
-            self._tasks.spawn(self._fork_and_rerun(asked, altered), "Forking")
+            changed = asked.recording.with_override(overridden_content(asked.event, text))
+            self._tasks.spawn(self._fork_and_rerun(asked, changed), "Forking")
 
     async def _fork_and_rerun(self, asked: _Asked, recording: Recording) -> None:
         changed = changed_in([asked.event], recording)
@@ -260,10 +262,10 @@ class ForkController(QObject):
         recording = self._draft.recording if self._draft is not None else None
         if recording is not None and self._bench.composer.text == text_of(recording.messages[0]).strip():
             self._bench.composer.clear()  # nobody edited it
-        self._asked = self._draft = self._altering = None
+        self._asked = self._draft = self._overriding = None
         self._status.forking = False
         self._bench.fork_card.hide()
-        self._bench.alter_card.hide()
+        self._bench.override_card.hide()
         self._bench.fork_hint.hide()
 
     def _on_listed(self, source: Source, _sessions: object) -> None:

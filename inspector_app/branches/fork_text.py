@@ -20,7 +20,7 @@ from runtime.sessions.lineage import Lineage, What
 
 _MOST = 8  # file names listed
 
-FORK, EDIT, RERUN, ALTER = "fork", "edit", "rerun", "alter"
+FORK, EDIT, RERUN, OVERRIDE = "fork", "edit", "rerun", "override"
 
 _AT = {
     "message": "with another message",
@@ -84,12 +84,12 @@ def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | N
     return [Fact(fact.icon, fact.role, visible(fact.text)) for fact in facts]
 
 
-def fork_choices(saved: Saved | None, alters: What | None, no_edit: str | None, no_rerun: str | None) -> list[Choice]:
+def fork_choices(saved: Saved | None, part: What | None, no_edit: str | None, no_rerun: str | None) -> list[Choice]:
     """Return the choices of the fork card.
 
     Args:
         saved: as in `fork_facts`.
-        alters: the part of the event that can be replaced; None if there is none.
+        part: the part of the event that can be replaced; None if there is none.
         no_edit, no_rerun: why the message cannot be edited, or the run not repeated; None if it can.
     """
     count = f" ({_count(saved.model_calls, 'model call')} saved)" if saved is not None else ""
@@ -99,9 +99,9 @@ def fork_choices(saved: Saved | None, alters: What | None, no_edit: str | None, 
         Choice(EDIT, "Fork and edit the message", no_edit or "A new session up to this invocation, with another message", no_edit is None),
         Choice(RERUN, f"Fork and re-run from here{count}", again, no_rerun is None),
     ]
-    if alters is not None:
-        what = f"What if? Replace this {alters}; earlier calls are answered from the recording"
-        choices.append(Choice(ALTER, f"Change this {alters}…", no_rerun or what, no_rerun is None))
+    if part is not None:
+        what = f"What if? Replace this {part}; earlier calls are answered from the recording"
+        choices.append(Choice(OVERRIDE, f"Change this {part}…", no_rerun or what, no_rerun is None))
     return choices
 
 

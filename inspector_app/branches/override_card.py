@@ -17,7 +17,7 @@ from inspector_app.widgets.json_editor import JsonEditor
 _EDITOR_HEIGHT = 120
 
 
-class AlterCard(QWidget):
+class OverrideCard(QWidget):
     """A card with an editor: Ctrl+Enter submits, Esc cancels.
 
     Signals:
@@ -30,20 +30,20 @@ class AlterCard(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("alter_card")
+        self.setObjectName("override_card")
         self.setAccessibleName("Replacement answer or result")
         self.setProperty("card", True)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._before = ""
         icon = IconLabel(16, self, name="pen", role="accent")
-        self._title, self._hint = self._label("alter_title"), self._label("alter_hint")
+        self._title, self._hint = self._label("override_title"), self._label("override_hint")
         self._hint.setProperty("role", "dim")
-        self._editor = JsonEditor("alter_editor", "Replacement", self)
+        self._editor = JsonEditor("override_editor", "Replacement", self)
         self._editor.setMaximumHeight(_EDITOR_HEIGHT)
         self._editor.changed.connect(self._show_buttons)
-        self._submit = self._button("alter_submit", "Fork and continue from here", self._on_submit)
+        self._submit = self._button("override_submit", "Fork and continue from here", self._on_submit)
         self._submit.setProperty("primary", True)
-        cancel = self._button("alter_cancel", "Cancel", self._on_cancel)
+        cancel = self._button("override_cancel", "Cancel", self._on_cancel)
         cancel.setToolTip("Change nothing (Esc)")
         head = QHBoxLayout()
         head.setSpacing(9)
@@ -118,7 +118,7 @@ class AlterCard(QWidget):
         return label
 
     def _button(self, name: str, text: str, slot: Any) -> QPushButton:
-        button = QPushButton(theme.icon("check", "on_accent") if name == "alter_submit" else theme.icon("xmark", "text"), text, self)
+        button = QPushButton(theme.icon("check", "on_accent") if name == "override_submit" else theme.icon("xmark", "text"), text, self)
         button.setObjectName(name)
         button.setAccessibleName(text)
         button.clicked.connect(slot)

@@ -24,7 +24,7 @@ from runtime.errors import NotFoundError
 from runtime.events import Event
 from runtime.events.kinds import text_of
 from runtime.forks.fork import Cut, Files, Fork, fork_session
-from runtime.forks.recording import Recording, RecordingError, alterable, recording_until
+from runtime.forks.recording import Recording, RecordingError, overridable_part, recording_until
 from runtime.forks.rerun import Rerun
 from runtime.forks.tree import ForkNode, fork_trees
 from runtime.runners import Runner
@@ -93,12 +93,12 @@ def _recording(events: Sequence[Event], options: argparse.Namespace) -> Recordin
     if options.answer is None and options.result is None:
         return recording
     wanted = "answer" if options.answer is not None else "result"
-    if alterable(recording.last) != wanted:
+    if overridable_part(recording.last) != wanted:
         what = "a model's answer" if wanted == "answer" else "a tool's result"
         raise RecordingError(f"Event {recording.last.id} is not {what}, so --{wanted} cannot change it.")
     if options.answer is not None:
-        return recording.altered(types.Content(role="model", parts=[types.Part(text=options.answer)]))
-    return recording.altered(_with_result(recording.last, options))
+        return recording.with_override(types.Content(role="model", parts=[types.Part(text=options.answer)]))
+    return recording.with_override(_with_result(recording.last, options))
 
 
 def _with_result(event: Event, options: argparse.Namespace) -> types.Content:
@@ -174,7 +174,7 @@ def _node_json(node: ForkNode) -> dict[str, Any]:
     return {**_key_json(node.key), "database": node.database, "exists": node.exists, **lineage, "children": children}
 
 
-def _changed_words(changed: Changed) -> str:
+def _changed_text(changed: Changed) -> str:
     if changed.what == "rerun":
         return "run again"
     before, after = what_it_says(changed.before), what_it_says(changed.after)
@@ -186,7 +186,7 @@ def _print_node(node: ForkNode, depth: int) -> None:
     words = [name if node.database is None else f"{name} in {Path(node.database)}", "" if node.exists else "(deleted)"]
     if node.lineage:
         changed = node.lineage.changed
-        words += [f"after {node.lineage.event_count} events, {local_time(node.lineage.at)}", _changed_words(changed) if changed else ""]
+        words += [f"after {node.lineage.event_count} events, {local_time(node.lineage.at)}", _changed_text(changed) if changed else ""]
     print_line(visible("  " * depth + "  ".join(filter(None, words))))
     for child in node.children:
         _print_node(child, depth + 1)

@@ -66,9 +66,9 @@ class ScopeListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DecorationRole:
             return theme.icon("cube" if scope.user_id is None else "user", "dim")
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tooltip(scope_words(scope))
+            return plain_tooltip(scope_text(scope))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return scope_words(scope)
+            return scope_text(scope)
         return None
 
     def _rebuild(self) -> None:
@@ -77,7 +77,7 @@ class ScopeListModel(QAbstractListModel):
         self.endResetModel()
 
 
-def scope_words(scope: Scope) -> str:
+def scope_text(scope: Scope) -> str:
     """Return the description of an app or user."""
     return f'App "{scope.app_name}"' if scope.user_id is None else f'User "{scope.user_id}" of app "{scope.app_name}"'
 

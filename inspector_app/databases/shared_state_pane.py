@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QListView, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
-from inspector_app.databases.scope_list import Scope, ScopeListModel, scope_words
+from inspector_app.databases.scope_list import Scope, ScopeListModel, scope_text
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.elided_label import ElidedLabel
@@ -109,7 +109,7 @@ class SharedStatePane(QWidget):
             values: key with prefix → value.
             facts: for example when the state was last written.
         """
-        self._title.setText(visible(scope_words(scope)))
+        self._title.setText(visible(scope_text(scope)))
         self._facts.setText(facts)
         self.values.set_values(dict(sorted(values.items())), ("key", "value"))
         self._stack.setCurrentWidget(self.tree)

@@ -15,15 +15,15 @@ from runtime.forks.recording import Recording
 from runtime.sessions.lineage import Changed
 
 
-class AlterationError(KnownError):
+class OverrideError(KnownError):
     """The text cannot replace what was recorded; the message says why."""
 
 
-def text_to_alter(event: Event) -> str:
+def overridable_text(event: Event) -> str:
     """Return the editable text of an answer or a result.
 
     Args:
-        event: an event that `runtime.forks.recording.alterable` accepts.
+        event: an event that `runtime.forks.recording.overridable_part` accepts.
 
     Returns:
         A tool's result as JSON, or several results by call id; an answer's text, or its content as JSON if it is more than text.
@@ -39,15 +39,15 @@ def text_to_alter(event: Event) -> str:
     return _readable(_plain(event.content))
 
 
-def altered_content(event: Event, text: str) -> types.Content:
+def overridden_content(event: Event, text: str) -> types.Content:
     """Return an event's content with a person's replacement in it.
 
     Args:
         event: the recorded event; it is not changed.
-        text: the replacement, in the form of `text_to_alter`; plain text is an answer, too.
+        text: the replacement, in the form of `overridable_text`; plain text is an answer, too.
 
     Raises:
-        AlterationError: the text is not in that form.
+        OverrideError: the text is not in that form.
     """
     responses = event.get_function_responses()
     if not responses:
@@ -56,9 +56,9 @@ def altered_content(event: Event, text: str) -> types.Content:
     if len(responses) == 1:
         value = {responses[0].id or "": value}
     elif value.keys() != {response.id for response in responses}:
-        raise AlterationError(f"Give a result for each of these calls: {', '.join(response.id or '' for response in responses)}.")
+        raise OverrideError(f"Give a result for each of these calls: {', '.join(response.id or '' for response in responses)}.")
     elif not all(isinstance(each, dict) for each in value.values()):
-        raise AlterationError("Each result must be a JSON object: {…}.")
+        raise OverrideError("Each result must be a JSON object: {…}.")
     assert event.content is not None  # it has responses
     content = event.content.model_copy(deep=True)
     for part in content.parts or []:
@@ -75,7 +75,7 @@ def changed_in(events: Sequence[Event], recording: Recording) -> Changed:
         recording: the recording to repeat.
     """
     last = recording.last
-    if not recording.is_altered:
+    if not recording.is_overridden:
         return Changed("rerun", last.id)
     old = next(event for event in events if event.id == last.id)
     what = "result" if old.get_function_responses() else "answer"
@@ -104,15 +104,15 @@ def _said(part: dict[str, Any]) -> Any:
 
 def _answer(text: str) -> types.Content:
     if not text.strip():
-        raise AlterationError("The answer is empty. Write a text or a JSON object.")
+        raise OverrideError("The answer is empty. Write a text or a JSON object.")
     if not text.lstrip().startswith("{"):
         return types.Content(role="model", parts=[types.Part(text=text)])
     try:
         content = types.Content.model_validate(_object(text))
     except ValueError as error:
-        raise AlterationError(f"This is not the content of an answer: {_first_line(error)}") from None
+        raise OverrideError(f"This is not the content of an answer: {_first_line(error)}") from None
     if not content.parts:
-        raise AlterationError('An answer needs parts: {"role": "model", "parts": [{"text": "…"}]}.')
+        raise OverrideError('An answer needs parts: {"role": "model", "parts": [{"text": "…"}]}.')
     return content
 
 
@@ -120,7 +120,7 @@ def _object(text: str) -> dict[str, Any]:
     try:
         return parse_json_object(text)
     except ValueError as error:
-        raise AlterationError(str(error)) from None
+        raise OverrideError(str(error)) from None
 
 
 def _first_line(error: ValueError) -> str:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector_app.branches.override_card import AlterCard
+from inspector_app.branches.override_card import OverrideCard
 from inspector_app.databases.database_page import DatabasePage
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.timeline_view import TimelineView
@@ -78,7 +78,7 @@ class Workbench(QMainWindow):
         resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
             deletion_hint: that sessions were deleted, and can be put back; agent_hint: that the agent's code was changed.
         fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
-        alter_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
+        override_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
         problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
 
     Signals:
@@ -103,7 +103,7 @@ class Workbench(QMainWindow):
         self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
         self.fork_card = DecisionCard("fork_card", "What forking will do")
-        self.alter_card = AlterCard()
+        self.override_card = OverrideCard()
         self.origin_hint = HintBar("origin_hint")
         self.rewind_card = DecisionCard("rewind_card", "What rewinding will do")
         self.problem = ProblemPage("session_problem")
@@ -341,14 +341,14 @@ class Workbench(QMainWindow):
             rows.addWidget(hint)
         for hint in (self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
-        for card in (self.preflight, self.fork_card, self.alter_card, self.rewind_card):
+        for card in (self.preflight, self.fork_card, self.override_card, self.rewind_card):
             rows.addWidget(card)
         for decided in (
             self.held.focus_given_up,
             self.preflight.chosen,
             self.fork_card.chosen,
             self.rewind_card.chosen,
-            self.alter_card.submitted,
+            self.override_card.submitted,
         ):
             decided.connect(self.stream.table.setFocus)  # else it goes wherever, with what is hidden
         rows.addWidget(self.filter_bar)

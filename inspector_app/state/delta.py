@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from inspector_app.presentation import differences as places
-from inspector_app.presentation.differences import Difference, MarkedText, differences, marked
+from inspector_app.presentation import value_differences as places
+from inspector_app.presentation.value_differences import Difference, MarkedText, differences, marked
 from inspector_app.presentation.value_filters import filters_of_value, state_root
 from inspector_app.presentation.values import plain_tooltip, preview, shown_key, visible
 from runtime.sessions.state import SCOPES, Change, same_value

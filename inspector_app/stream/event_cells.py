@@ -40,7 +40,7 @@ def cell_text(row: StreamRow, column: int) -> str:
     return texts[column]
 
 
-def row_in_words(row: StreamRow) -> str:
+def row_text(row: StreamRow) -> str:
     """Return a row for a screen reader."""
     marks = ["held here:" if row.held else "", "breakpoint:" if row.breakpoint == "on" else "", "edited by hand:" if row.edited else ""]
     return " ".join(filter(None, [*marks, row.author, row.event_kind, row.summary]))

@@ -11,7 +11,7 @@ from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.event_summary import tokens_of
-from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_text, cell_tooltip, row_in_words
+from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_text, cell_tooltip, row_text
 from inspector_app.stream.row_layout import RowLayout
 from inspector_app.stream.stream_row import (
     StreamingText,
@@ -334,7 +334,7 @@ class EventTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tooltip(index.row(), index.column())
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == Column.EVENT:
-            return row_in_words(self.stream_row(index.row()))
+            return row_text(self.stream_row(index.row()))
         return None
 
     def _tooltip(self, row: int, column: int) -> str | None:

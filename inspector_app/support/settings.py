@@ -39,10 +39,6 @@ class Settings(Preferences):
         """Remember a geometry or arrangement of docks."""
         self._store.setValue(f"layout/{name}", layout)
 
-    def forget_layouts(self) -> None:
-        """Go back to the layout of a first start."""
-        self._store.remove("layout")
-
     def _move_preferences(self) -> None:
         keys = [key for key in self._store.allKeys() if key in ("theme", *_LISTS) or key.partition("/")[0] in _TABLES]
         if keys and self.merge(self._old_values(keys)):

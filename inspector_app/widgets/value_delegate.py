@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, Q
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from inspector_app.presentation.differences import MarkedText
+from inspector_app.presentation.value_differences import MarkedText
 from inspector_app.state.delta import DIFFERENCE_ROLE, DeltaModel, ground
 from inspector_app.widgets import theme
 from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel

@@ -31,13 +31,13 @@ class Recording:
         invocation_id: its id.
         messages: the user's events: the message that started the invocation, then the answers to its calls.
         answers: all other events, in commit order.
-        is_altered: whether a person changed the last of them.
+        is_overridden: whether a person changed the last of them.
     """
 
     invocation_id: str
     messages: tuple[Event, ...]
     answers: tuple[Event, ...]
-    is_altered: bool = False
+    is_overridden: bool = False
 
     @property
     def first_event_id(self) -> str:
@@ -49,7 +49,7 @@ class Recording:
         """The last event of the recording."""
         return self.answers[-1] if self.answers else self.messages[-1]
 
-    def altered(self, content: types.Content) -> Recording:
+    def with_override(self, content: types.Content) -> Recording:
         """Return the recording with other content in its last event; everything after it runs live.
 
         Args:
@@ -59,7 +59,7 @@ class Recording:
             RecordingError: the last event is neither a model's answer nor a tool's result, or the responses answer other calls.
         """
         last = self.last
-        what = alterable(last)
+        what = overridable_part(last)
         if what is None:
             raise RecordingError(f"Event {last.id} is neither a model's answer nor a tool's result, so it cannot be changed.")
         if what == "result":
@@ -67,7 +67,7 @@ class Recording:
             if given != [response.id for response in last.get_function_responses()]:
                 raise RecordingError("The changed result must answer the same calls as the recorded one.")
         changed = last.model_copy(update={"content": content, "error_code": None, "error_message": None})
-        return replace(self, answers=(*self.answers[:-1], changed), is_altered=True)
+        return replace(self, answers=(*self.answers[:-1], changed), is_overridden=True)
 
     @property
     def notes(self) -> list[str]:
@@ -105,7 +105,7 @@ def _is_by_hand(event: Event) -> bool:
     return is_state_edit(event) or is_progress(event)
 
 
-def alterable(event: Event) -> Literal["answer", "result"] | None:
+def overridable_part(event: Event) -> Literal["answer", "result"] | None:
     """Return which content of an event can be changed before a re-run; None if nothing can."""
     if event.author == "user":
         return None

@@ -18,7 +18,7 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.kinds import kind_of
 from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED, RESUMED
-from runtime.forks.recording import Recording, alterable, is_said
+from runtime.forks.recording import Recording, is_said, overridable_part
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.state import scope_of
@@ -55,7 +55,7 @@ class Replay(BasePlugin):
         self._left: dict[Stream, list[Event]] = {}
         self._results: dict[str, list[Event]] = {}
         self._given: set[str] = set()
-        self._altered = recording.last if recording.is_altered else None
+        self._overridden = recording.last if recording.is_overridden else None
         self._gone: list[str | None] = []
         for event in recording.answers:
             self._left.setdefault((event.author, event.branch), []).append(event)
@@ -121,13 +121,13 @@ class Replay(BasePlugin):
                 self._diverge(event.branch, f"{event.author} committed something else ({kind_of(event)}) than was recorded")
             return None
         left.remove(counterpart)
-        if alterable(counterpart) is None and counterpart.long_running_tool_ids:
+        if overridable_part(counterpart) is None and counterpart.long_running_tool_ids:
             # A request to a person: the recorded answer names the recorded call.
             event.content = counterpart.content and counterpart.content.model_copy(deep=True)
             event.long_running_tool_ids = set(counterpart.long_running_tool_ids)
         if counterpart.id in self._given:
             marks: dict[str, Any] = {REPLAYED: counterpart.id}
-            if counterpart is self._altered:
+            if counterpart is self._overridden:
                 marks[EDITED] = _edits(counterpart)
             event.custom_metadata = {**(event.custom_metadata or {}), **marks}
         return None

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.branches.compare_page import ComparePage
-from inspector_app.branches.override_card import AlterCard
+from inspector_app.branches.override_card import OverrideCard
 from inspector_app.presentation.form_fields import FormField
 from inspector_app.running.held_card import HeldCard
 from inspector_app.running.value_form import ValueForm
@@ -27,7 +27,7 @@ def tab_order(widget: QWidget) -> list[str]:
 def test_editors_come_before_their_buttons(qtbot: QtBot) -> None:
     for card, names in (
         (StateEditBar(), ["state_scope", "state_key", "state_value", "state_set", "state_cancel"]),
-        (AlterCard(), ["alter_editor", "alter_submit", "alter_cancel"]),
+        (OverrideCard(), ["override_editor", "override_submit", "override_cancel"]),
         (HeldCard(), ["held_editor", "held_call", "held_submit"]),
     ):
         qtbot.addWidget(card)

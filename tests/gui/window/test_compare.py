@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.branches.comparison import LEFT, RIGHT
+from inspector_app.branches.comparison_model import LEFT, RIGHT
 from inspector_app.branches.session_picker import SessionPicker
 from inspector_app.branches.view_data import Aspect
 from inspector_app.documents.session_address import SessionAddress

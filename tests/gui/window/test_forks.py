@@ -223,7 +223,7 @@ def event_place(inspector: Inspector, wanted: Callable[[Event], bool]) -> int:
 
 
 def write_another(inspector: Inspector, text: str) -> None:
-    edit = inspector.window.workbench.alter_card.findChild(QPlainTextEdit, "alter_editor")
+    edit = inspector.window.workbench.override_card.findChild(QPlainTextEdit, "override_editor")
     edit.setPlainText(text)
 
 
@@ -239,16 +239,16 @@ def test_a_fork_with_another_tool_result(inspector: Inspector, tmp_path: Path, o
     assert original is not None
     place = event_place(inspector, lambda event: any(each.name == "find_product" for each in event.get_function_responses()))
     ask_to_fork(inspector, place, qtbot)
-    button = bench.fork_card.button("alter")
+    button = bench.fork_card.button("override")
     assert button is not None and button.text() == "Change this result…"
-    choose(inspector, "alter", qtbot)
-    assert "the result of find_product" in bench.alter_card.title
-    submit = bench.alter_card.findChild(QPushButton, "alter_submit")
+    choose(inspector, "override", qtbot)
+    assert "the result of find_product" in bench.override_card.title
+    submit = bench.override_card.findChild(QPushButton, "override_submit")
     assert not submit.isEnabled() and "Nothing is changed yet" in submit.toolTip()
     write_another(inspector, '{"products": [')
     assert not submit.isEnabled() and "Line 1" in submit.toolTip()
     write_another(inspector, '{"products": []}')
-    edit = bench.alter_card.findChild(QPlainTextEdit, "alter_editor")
+    edit = bench.override_card.findChild(QPlainTextEdit, "override_editor")
     with qtbot.waitSignal(inspector.run.run_ended, timeout=30_000) as ended:
         qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert ended.args[0].error is None
@@ -277,10 +277,10 @@ def test_a_fork_with_another_model_answer(counted: tuple[Inspector, Counting], q
     original = story.cursor.session
     place = event_place(story, lambda event: event.author == "Critic" and event.content is not None)
     ask_to_fork(story, place, qtbot)
-    choose(story, "alter", qtbot)
+    choose(story, "override", qtbot)
     write_another(story, "It is far too short.")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
-        qtbot.mouseClick(story.window.workbench.alter_card.findChild(QPushButton, "alter_submit"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(story.window.workbench.override_card.findChild(QPushButton, "override_submit"), Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None and story.cursor.session != original
     shown = [story.controller.events.committed(index) for index in range(story.controller.events.event_count)]
     said = next(event for event in shown if event.author == "Critic" and event.content)
@@ -291,16 +291,16 @@ def test_a_fork_with_another_model_answer(counted: tuple[Inspector, Counting], q
 def test_escape_cancels_changing_an_answer(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     bench = story.window.workbench
     ask_to_fork(story, event_place(story, lambda event: event.author == "Critic" and event.content is not None), qtbot)
-    choose(story, "alter", qtbot)
-    qtbot.keyClick(bench.alter_card, Qt.Key.Key_Escape)
-    assert bench.alter_card.title == "" and bench.stream.table.hasFocus()
+    choose(story, "override", qtbot)
+    qtbot.keyClick(bench.override_card, Qt.Key.Key_Escape)
+    assert bench.override_card.title == "" and bench.stream.table.hasFocus()
     with StoredDatabase.open(str(story_db)) as stored:
         assert len(stored.sessions()) == 1
 
 
 def test_a_checkpoint_offers_nothing_to_change(story: Inspector, qtbot: QtBot) -> None:
     ask_to_fork(story, event_place(story, lambda event: event.actions.agent_state is not None), qtbot)
-    assert story.window.workbench.fork_card.button("alter") is None
+    assert story.window.workbench.fork_card.button("override") is None
 
 
 def test_a_rerun_disabled_during_a_run_is_enabled_afterwards(story: Inspector, qtbot: QtBot) -> None:

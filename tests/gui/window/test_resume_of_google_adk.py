@@ -71,7 +71,7 @@ def _answer(inspector: Inspector, response: dict[str, Any], qtbot: QtBot) -> Non
         _press(inspector, pane, "pending_respond", qtbot)
 
 
-def check_words(shown: Preflight, plan: ResumePlan) -> None:
+def check_text(shown: Preflight, plan: ResumePlan) -> None:
     """Hold every line of the card against the plan, and the plan against the card."""
     lines = {line.icon: line.text for line in shown.lines}
     finished = lines.get("check", "").partition(": ")[2]
@@ -139,7 +139,7 @@ def test_it_goes_on_to_the_end_from_the_window(
             shown = read_preflight(inspector, qtbot)
             plan = plan_resume(stored, step["invocation_id"], build_agent(app["agent"]), is_resumable=True)
             assert plan is not None
-            check_words(shown, plan)
+            check_text(shown, plan)
             assert shown.places == ("copy", "backup")
             assert hashlib.sha256(original.read_bytes()).hexdigest() == digest, "nothing is written before it is asked for"
             _press(inspector, bench.preflight, "preflight_resume" if into_copy else "preflight_elsewhere", qtbot)

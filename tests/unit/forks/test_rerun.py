@@ -16,7 +16,7 @@ from runtime.agents import BaseAgent, CallbackContext, LlmAgent, ParallelAgent, 
 from runtime.events import Event
 from runtime.events.marks import EDITED, REPLAYED, REQUEST_CALLS, is_progress
 from runtime.forks.fork import Cut, fork_into
-from runtime.forks.recording import RecordingError, alterable, is_said, recording_until
+from runtime.forks.recording import RecordingError, is_said, overridable_part, recording_until
 from runtime.forks.replay import Replay
 from runtime.forks.rerun import Rerun
 from runtime.history.in_memory import history_in_memory
@@ -82,7 +82,7 @@ class Session:
     ) -> tuple[Session, list[Event], Replay]:
         past = history_in_memory(self.service, KEY)
         recording = recording_until(past.events, until.id)
-        recording = recording.altered(content) if content else recording
+        recording = recording.with_override(content) if content else recording
         recording = replace(recording, answers=tuple(filter(kept, recording.answers)))
         cut = Cut(before=recording.first_event_id)
         # In another database, so that app: and user: keys start with their old values.
@@ -118,7 +118,7 @@ async def test_only_calls_after_the_event_are_made(tree: dict[str, Any], resumab
         assert made["model"] == sum(is_said(said) and _by_llm(tree, said) for said in later)
         tools = Counter(response.name for done in later for response in done.get_function_responses())
         assert Counter({name: count for name, count in made.items() if name != "model"}) == tools
-        recorded = [said for said in whole[: index + 1] if alterable(said) and _by_llm(tree, said)]
+        recorded = [said for said in whole[: index + 1] if overridable_part(said) and _by_llm(tree, said)]
         assert {mark for done in again if (mark := (done.custom_metadata or {}).get(REPLAYED))} == {said.id for said in recorded}
 
 
@@ -330,8 +330,8 @@ async def test_invalid_recordings_and_alterations_raise() -> None:
     with pytest.raises(RecordingError, match="did not begin with a message"):
         recording_until(session.events(KEY), session.events(KEY)[-1].id)
     with pytest.raises(RecordingError, match="cannot be changed"):
-        recording_until(whole, whole[0].id).altered(message("x"))
+        recording_until(whole, whole[0].id).with_override(message("x"))
     with pytest.raises(RecordingError, match="must answer the same calls"):
-        recording_until(whole, whole[2].id).altered(message("x"))
+        recording_until(whole, whole[2].id).with_override(message("x"))
     assert recording_until(whole, whole[-1].id).notes == ["Running again writes keys that other sessions share: user:said."]
     assert recording_until(whole, whole[1].id).notes == []

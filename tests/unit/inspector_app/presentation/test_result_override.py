@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from inspector_app.presentation.result_override import AlterationError, altered_content, changed_in, text_to_alter, what_it_says
+from inspector_app.presentation.result_override import OverrideError, changed_in, overridable_text, overridden_content, what_it_says
 from runtime.events.event import Event
 from runtime.forks.recording import Recording, recording_until
 
@@ -27,30 +27,30 @@ def recorded(last: Event) -> tuple[list[Event], Recording]:
 
 def test_a_result_is_edited_as_json() -> None:
     one = event(result("c1", left=310))
-    assert text_to_alter(one) == '{\n  "left": 310\n}'
-    content = altered_content(one, '{"left": 3}')
+    assert overridable_text(one) == '{\n  "left": 310\n}'
+    content = overridden_content(one, '{"left": 3}')
     assert [part.function_response.response for part in content.parts or [] if part.function_response] == [{"left": 3}]
     assert one.get_function_responses()[0].response == {"left": 310}, "the recorded event is unchanged"
 
 
 def test_results_of_several_calls_are_edited_by_id() -> None:
     both = event(result("c1", left=1), result("c2", left=2))
-    assert '"c2": {' in text_to_alter(both)
-    content = altered_content(both, '{"c1": {"left": 1}, "c2": {"left": 0}}')
+    assert '"c2": {' in overridable_text(both)
+    content = overridden_content(both, '{"c1": {"left": 1}, "c2": {"left": 0}}')
     assert [part.function_response.response for part in content.parts or [] if part.function_response] == [{"left": 1}, {"left": 0}]
-    with pytest.raises(AlterationError, match="each of these calls: c1, c2"):
-        altered_content(both, '{"c1": {}}')
-    with pytest.raises(AlterationError, match="Each result must be a JSON object"):
-        altered_content(both, '{"c1": {}, "c2": 5}')
+    with pytest.raises(OverrideError, match="each of these calls: c1, c2"):
+        overridden_content(both, '{"c1": {}}')
+    with pytest.raises(OverrideError, match="Each result must be a JSON object"):
+        overridden_content(both, '{"c1": {}, "c2": 5}')
 
 
 def test_an_answer_is_edited_as_text_or_content() -> None:
     said = event(types.Part(text="Yes"))
-    assert text_to_alter(said) == "Yes"
-    assert altered_content(said, "No").parts == [types.Part(text="No")]
+    assert overridable_text(said) == "Yes"
+    assert overridden_content(said, "No").parts == [types.Part(text="No")]
     called = event(types.Part(text="wait"), types.Part(function_call=types.FunctionCall(id="c1", name="stock", args={"sku": "P"})))
-    again = text_to_alter(called).replace('"P"', '"Q"')
-    calls = [part.function_call for part in altered_content(called, again).parts or [] if part.function_call]
+    again = overridable_text(called).replace('"P"', '"Q"')
+    calls = [part.function_call for part in overridden_content(called, again).parts or [] if part.function_call]
     assert [call.args for call in calls] == [{"sku": "Q"}]
 
 
@@ -65,24 +65,24 @@ def test_an_answer_is_edited_as_text_or_content() -> None:
     ],
 )
 def test_invalid_answers_are_rejected(text: str, problem: str) -> None:
-    with pytest.raises(AlterationError, match=problem):
-        altered_content(event(types.Part(text="Yes")), text)
+    with pytest.raises(OverrideError, match=problem):
+        overridden_content(event(types.Part(text="Yes")), text)
 
 
 def test_invalid_results_are_rejected() -> None:
     for text in ("[]", "three left"):
-        with pytest.raises(AlterationError):
-            altered_content(event(result("c1", left=310)), text)
+        with pytest.raises(OverrideError):
+            overridden_content(event(result("c1", left=310)), text)
 
 
 def test_the_change_is_recorded_in_the_lineage() -> None:
     events, recording = recorded(event(result("c1", left=310)))
     assert changed_in(events, recording).what == "rerun"
-    changed = changed_in(events, recording.altered(altered_content(events[-1], '{"left": 3}')))
+    changed = changed_in(events, recording.with_override(overridden_content(events[-1], '{"left": 3}')))
     assert (changed.what, changed.event_id) == ("result", events[-1].id)
     assert (what_it_says(changed.before), what_it_says(changed.after)) == ({"left": 310}, {"left": 3})
     events, recording = recorded(event(types.Part(text="Yes")))
-    changed = changed_in(events, recording.altered(altered_content(events[-1], "No")))
+    changed = changed_in(events, recording.with_override(overridden_content(events[-1], "No")))
     assert (changed.what, what_it_says(changed.before), what_it_says(changed.after)) == ("answer", "Yes", "No")
 
 

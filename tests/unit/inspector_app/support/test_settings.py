@@ -8,7 +8,7 @@ from inspector_app.support.preferences import Preferences
 from inspector_app.support.settings import Settings
 
 
-def test_layouts_are_remembered_and_forgotten(tmp_path: Path) -> None:
+def test_a_layout_is_remembered(tmp_path: Path) -> None:
     settings = Settings(tmp_path)
     settings.save_layout("window", QByteArray(b"\x00\x01\xff"))
     settings.theme = "dark"
@@ -16,8 +16,6 @@ def test_layouts_are_remembered_and_forgotten(tmp_path: Path) -> None:
     later = Settings(tmp_path)
     assert later.layout("window") == QByteArray(b"\x00\x01\xff")
     assert later.layout("panes") is None
-    later.forget_layouts()
-    assert later.layout("window") is None
     assert later.theme == "dark"
 
 

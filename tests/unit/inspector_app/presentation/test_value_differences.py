@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector_app.presentation.differences import MOST_PLACES, NOTHING, Difference, differences, marked
+from inspector_app.presentation.value_differences import MOST_PLACES, NOTHING, Difference, differences, marked
 
 
 def test_differences_inside_objects_and_lists() -> None:

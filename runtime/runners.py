@@ -121,8 +121,8 @@ class Runner(SessionEdits):
         the agent at its current `yield` and runs its `finally` blocks.
 
         Args:
-            user_id: whose session.
-            session_id: which session.
+            user_id: the session's user.
+            session_id: the session.
             invocation_id: the invocation to resume from its last checkpoint; the app must be resumable.
             new_message: the user's message. A function response answers a long-running call and resumes its invocation.
             state_delta: state changes that go with the message.
@@ -312,7 +312,7 @@ class Runner(SessionEdits):
 
         Args:
             user_messages: one message or several; each starts an invocation of its own.
-            user_id: whose session.
+            user_id: the session's user.
             session_id: the session; created if it does not exist.
             run_config: settings of the runs.
             quiet: print nothing.

@@ -20,7 +20,7 @@ class AgentCall:
         branch: the branch of its events.
         caller: the call that made this one; None for the outermost.
         path: identifies parallel calls: two calls run in parallel if neither's path starts with the other's.
-        returned: it returned, or cannot continue.
+        returned: whether it returned or cannot continue.
         context: the call's invocation context.
     """
 

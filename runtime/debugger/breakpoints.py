@@ -206,7 +206,7 @@ class Breakpoints:
 
         Raises:
             ExpressionError: the condition or the log text cannot be read; nothing is changed.
-            KeyError: there is no breakpoint with this id.
+            KeyError: no breakpoint has this id.
         """
         if str(changes.get("condition") or "").strip():
             parse(changes["condition"])

@@ -188,7 +188,7 @@ def index_of_cut(events: Sequence[Event], cut: Cut) -> int:
     """Return the index of the last event that a fork copies; -1 for none.
 
     Raises:
-        NotFoundError: there is no such event.
+        NotFoundError: the event does not exist.
     """
     if cut.before is not None:
         return _index(events, cut.before) - 1

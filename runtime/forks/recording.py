@@ -86,7 +86,7 @@ def recording_until(events: Sequence[Event], event_id: str) -> Recording:
         event_id: the last event that is repeated.
 
     Raises:
-        NotFoundError: there is no such event.
+        NotFoundError: the event does not exist.
         RecordingError: its invocation has no user message: it is a summary, a rewind, or a manual edit.
     """
     last = next((index for index, event in enumerate(events) if event.id == event_id), None)

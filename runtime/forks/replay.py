@@ -40,7 +40,7 @@ class Replay(BasePlugin):
 
     Attributes:
         model_calls: how many model calls were answered from the recording.
-        tool_calls: how many tool calls were.
+        tool_calls: how many tool calls were answered from it.
         divergences: where the run differs from the recording, as sentences; from there on it is live.
 
     Args:

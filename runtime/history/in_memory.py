@@ -16,7 +16,7 @@ def history_in_memory(service: InMemorySessionService, key: SessionKey) -> Histo
         key: the session.
 
     Raises:
-        SessionNotFoundError: there is no such session.
+        SessionNotFoundError: the session does not exist.
     """
     past = service.past(key)
     return History(

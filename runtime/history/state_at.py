@@ -203,7 +203,7 @@ class History:
             index: the event's index; -1 for the session's creation.
 
         Raises:
-            IndexError: there is no such event.
+            IndexError: the event does not exist.
         """
         fold = self._folds.after(index)
         if index == self._last and "session" not in fold.complete:
@@ -231,7 +231,7 @@ class History:
             index: the event's index.
 
         Raises:
-            IndexError: there is no such event.
+            IndexError: the event does not exist.
         """
         step = self._step(index)
         before = self._folds.after(index - 1).copy()
@@ -250,7 +250,7 @@ class History:
         A key without a recorded writer has had its value since the session's creation or since before the recording began.
 
         Args:
-            index: as `state_at` takes it.
+            index: as for `state_at`.
         """
         writers = dict(self._folds.after(index).writers)
         if index >= 0 and self._temp:
@@ -261,7 +261,7 @@ class History:
         """Return the `user:` and `app:` keys that were written outside this session's events after an event.
 
         Args:
-            index: as `state_at` takes it.
+            index: as for `state_at`.
         """
         return {key for key, before in self._written_elsewhere.items() if before > index}
 

@@ -75,7 +75,7 @@ class StateAccumulator:
 
         Args:
             writes: in commit order.
-            merge_patched_keys: as `apply` takes it.
+            merge_patched_keys: as for `apply`.
         """
         for write in writes:
             if write.complete:
@@ -126,7 +126,7 @@ class StateCheckpoints:
             index: the event's index; -1 for the session's creation.
 
         Raises:
-            IndexError: there is no such event.
+            IndexError: the event does not exist.
         """
         if not -1 <= index < len(self.steps):
             raise IndexError(index)

@@ -161,7 +161,7 @@ def readings_of(history: History, root: AgentTree, name: str, writes: Sequence[W
         history: the session's history.
         root: the agent tree.
         name: the state key.
-        writes: of the key, as `writes_of` or `StoredDatabase.writes` returned them.
+        writes: the key's writes, as returned by `writes_of` or `StoredDatabase.writes`.
     """
     agents = {agent for agent, named in reading_agents(root, name).items() if named}
     numbers = {write.event_id: number for number, write in enumerate(writes)}

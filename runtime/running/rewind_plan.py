@@ -30,7 +30,7 @@ class UndoneInvocation:
     Attributes:
         invocation_id: its id.
         message: the text that started it.
-        events: how many events it has.
+        events: the number of its events.
         status: its status before the rewind.
     """
 

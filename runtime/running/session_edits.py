@@ -26,15 +26,15 @@ class SessionEdits(abc.ABC):
         """Set state keys manually, with a committed event by `system`. This also works during a run of this Runner in that session.
 
         Args:
-            user_id: whose session.
-            session_id: which session.
+            user_id: the session's user.
+            session_id: the session.
             changes: key with scope prefix → JSON value; None clears a key.
 
         Returns:
             The committed event; it records the earlier values, for `undo_state_edit`.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
             StateEditError: the edit changes nothing, or a key cannot be edited.
             UnstorableValueError: a value is not JSON.
         """
@@ -47,12 +47,12 @@ class SessionEdits(abc.ABC):
         """Undo an `edit_state` by committing the inverse event.
 
         Args:
-            user_id: whose session.
-            session_id: which session.
+            user_id: the session's user.
+            session_id: the session.
             event_id: the edit's event.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
             StateEditError: there is no such edit, or a key has changed since.
         """
         ctx = await self._context_for_edit(user_id, session_id)
@@ -71,8 +71,8 @@ class SessionEdits(abc.ABC):
         A resumed run does not make these calls again. Calls that wait for a person or a long-running job keep waiting.
 
         Args:
-            user_id: whose session.
-            session_id: which session.
+            user_id: the session's user.
+            session_id: the session.
             invocation_id: the stopped invocation.
             edits: manual edits of these calls: `Interception.unmarked_edits`.
 
@@ -80,7 +80,7 @@ class SessionEdits(abc.ABC):
             The committed events; none if every call has a result.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
         """
         ctx = await self._context_for_edit(user_id, session_id)
         events = cancelled_calls(ctx.session.events, invocation_id, edits)
@@ -92,8 +92,8 @@ class SessionEdits(abc.ABC):
         """Report the progress of a long-running call. No agent runs; the call stays open until a function response of the user answers it.
 
         Args:
-            user_id: whose session.
-            session_id: which session.
+            user_id: the session's user.
+            session_id: the session.
             call_id: the function call.
             response: the function response's object, such as `{"status": "pending", "done": 0.4}`.
 
@@ -101,7 +101,7 @@ class SessionEdits(abc.ABC):
             The committed event.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
             ProgressError: there is no such call, it is not long-running, or it is already answered.
             UnstorableValueError: the response is not JSON.
         """
@@ -117,12 +117,12 @@ class SessionEdits(abc.ABC):
         Agents no longer see the events that were taken back; the session keeps them.
 
         Args:
-            user_id: whose session.
-            session_id: which session.
+            user_id: the session's user.
+            session_id: the session.
             rewind_before_invocation_id: the first invocation to take back.
 
         Raises:
-            SessionNotFoundError: there is no such session.
+            SessionNotFoundError: the session does not exist.
             InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
         """
         ctx = await self._context_for_edit(user_id, session_id)

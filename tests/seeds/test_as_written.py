@@ -119,7 +119,7 @@ def replaced(line: str) -> str:
 
 
 @pytest.mark.parametrize("folder", ["resume", "runtime_event_loop", "session_state"])
-def test_each_line_of_the_python_examples_stands_in_a_test(folder: str) -> None:
+def test_each_line_of_the_python_examples_is_in_a_test(folder: str) -> None:
     sources = [path.read_text("utf-8").splitlines() for path in sorted((HERE / folder).glob("*.py"))]
     tested = "".join(tokens(replaced(line)) for source in sources for line in source)
     found = examples(DOCUMENTS[folder])

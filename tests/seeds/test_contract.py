@@ -22,14 +22,14 @@ PROMISES: dict[str, list[str]] = {
     "Results of tools that returned": [f"{RESUME}/test_how_it_works.py::test_only_the_call_without_a_committed_result_runs_again"],
     "An event is atomic": [
         f"{LOOP}/test_guarantees.py::test_the_deltas_of_an_event_are_applied_together_or_not_at_all",
-        f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_nothing",
+        f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_changes_nothing",
         "crash/test_kill_while_committing.py::test_killed_before_each_statement",
     ],
     "Resume never skips and never repeats": [
-        f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_goes_on_with_the_answer",
-        f"{RESUME}/test_how_it_works.py::test_a_loop_remembers_that_it_was_told_to_escalate",
-        f"{RESUME}/test_how_it_works.py::test_a_parallel_inside_a_loop_loses_no_round",
-        f"{RESUME}/test_waiting_calls.py::test_a_tool_that_returns_nothing_runs_once_and_goes_on_once_it_is_answered",
+        f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_continues_with_the_answer",
+        f"{RESUME}/test_how_it_works.py::test_a_resumed_loop_remembers_an_escalation",
+        f"{RESUME}/test_how_it_works.py::test_a_parallel_agent_in_a_loop_loses_no_iteration",
+        f"{RESUME}/test_waiting_calls.py::test_a_tool_that_returns_nothing_runs_once_and_waits_for_its_answer",
         "unit/resume/test_prefixes.py::test_resuming_after_a_prefix",
         "properties/test_resume_random_trees.py::test_a_run_cut_anywhere_and_resumed_ends_like_the_whole_run",
     ],
@@ -42,24 +42,27 @@ PROMISES: dict[str, list[str]] = {
 """How a promise of contract.md begins → the tests that show it."""
 
 POINTS: dict[int, list[str]] = {
-    1: [f"{CONTEXTS}::test_it_can_be_built_with_everything_and_reassigned"],
-    2: [f"{CONTEXTS}::test_checkpoints_are_set_ended_and_forgotten"],
+    1: [f"{CONTEXTS}::test_a_context_accepts_all_fields_and_reassignment"],
+    2: [f"{CONTEXTS}::test_checkpoints_are_set_ended_and_removed"],
     3: [f"{CONTEXTS}::test_an_agents_own_checkpoint_and_its_event"],
-    4: [f"{CONTEXTS}::test_the_payloads_of_checkpoints"],
+    4: [f"{CONTEXTS}::test_the_json_of_checkpoints"],
     5: [
-        "unit/agents/test_base_agent.py::test_finding",
-        "unit/agents/test_base_agent.py::test_a_clone_is_a_tree_of_its_own",
-        "unit/agents/test_base_agent.py::test_sub_agents_of_one_name_are_warned_of",
-        "unit/plugins/test_plugins.py::test_the_first_plugin_that_answers_is_the_last_that_is_asked_and_the_agents_own_callbacks_are_not",
+        "unit/agents/test_base_agent.py::test_find_agent_searches_the_tree_below",
+        "unit/agents/test_base_agent.py::test_a_clone_is_an_independent_tree",
+        "unit/agents/test_base_agent.py::test_duplicate_sub_agent_names_are_logged",
+        "unit/plugins/test_plugins.py::test_the_first_return_value_skips_later_plugins_and_the_agents_callbacks",
         "interop/docs_style/callbacks.py::lists_stop_at_the_first_answer",
     ],
     6: [
         "unit/test_runner.py::test_a_runner_is_made_from_an_app_or_an_agent",
         "unit/test_runner.py::test_the_in_memory_runner_has_a_default_app_name",
         "unit/test_runner.py::test_a_session_is_created_only_if_enabled",
-        f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_for_of_the_sync_run_stops_the_agent",
+        f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_loop_over_the_sync_run_stops_the_agent",
     ],
-    7: [f"{RESUME}/test_resumable_app.py::test_the_app", "unit/compaction/test_compaction.py::test_half_a_configuration_is_refused"],
+    7: [
+        f"{RESUME}/test_resumable_app.py::test_a_resumable_app_runs_and_stays_finished",
+        "unit/compaction/test_compaction.py::test_an_incomplete_configuration_is_rejected",
+    ],
     8: [
         f"{SERVICES}/get_session.py::chooses_events",
         f"{SERVICES}/get_session.py::equals_the_session_that_was_written",
@@ -75,35 +78,35 @@ POINTS: dict[int, list[str]] = {
         "interop/docs_style/settings.py::streaming",
     ],
     11: [
-        f"{CONTEXTS}::test_a_readonly_context_changes_nothing",
+        f"{CONTEXTS}::test_a_readonly_context_rejects_changes",
         f"{CONTEXTS}::test_contexts_call_the_services_for_their_session",
-        f"{CONTEXTS}::test_asking_needs_a_call_to_answer_to",
+        f"{CONTEXTS}::test_a_confirmation_request_requires_a_call_id",
     ],
     12: [
         "unit/artifacts/test_artifact_services.py::test_versions_count_from_zero_and_the_newest_is_loaded",
         "unit/artifacts/test_artifact_services.py::test_metadata_of_versions",
-        "unit/artifacts/test_file_artifact_service.py::test_names_that_lead_out_or_name_nothing_are_refused_by_every_verb",
+        "unit/artifacts/test_file_artifact_service.py::test_every_method_rejects_invalid_names",
     ],
     13: [
         "interop/docs_style/tools.py::a_tool_of_ones_own",
         "unit/tools/test_agent_tool.py::test_plugins_see_inner_events_at_every_depth",
         "unit/tools/test_agent_tool.py::test_skip_summarization_ends_the_turn",
-        "unit/tools/test_transfer_to_agent_tool.py::test_the_model_may_choose_among_the_agents_only",
-        "unit/tools/test_exit_loop_tool.py::test_escalates_and_needs_no_summary",
+        "unit/tools/test_transfer_to_agent_tool.py::test_only_available_agents_are_accepted",
+        "unit/tools/test_exit_loop_tool.py::test_exit_loop_escalates_and_skips_summarization",
     ],
     14: [
-        "unit/agents/test_llm_agent.py::test_instructions_in_their_order",
-        "unit/agents/test_llm_agent.py::test_a_static_instruction_stays_and_the_other_goes_into_the_conversation",
-        "unit/agents/test_llm_agent.py::test_include_contents_none_sees_the_present_turn_only",
-        "unit/agents/test_llm_agent.py::test_the_output_key_keeps_the_answer_in_its_shape",
+        "unit/agents/test_llm_agent.py::test_the_order_of_instructions",
+        "unit/agents/test_llm_agent.py::test_a_static_instruction_moves_the_instruction_into_the_conversation",
+        "unit/agents/test_llm_agent.py::test_include_contents_none_sends_only_the_current_turn",
+        "unit/agents/test_llm_agent.py::test_output_key_stores_the_answer_as_its_schema",
         "interop/docs_style/callbacks.py::error_callbacks_answer",
     ],
-    15: ["unit/tools/test_function_tool.py::test_a_call_that_needs_a_confirmation_asks_a_person_first"],
+    15: ["unit/tools/test_function_tool.py::test_a_call_that_requires_confirmation_asks_the_user_first"],
 }
 """Point of api-surface.md → the tests that show what its names do; what they take is held against google-adk's own (`SURFACE`)."""
 
 VERSIONS: dict[str, list[str]] = {
-    "a long-running tool pauses": [f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_goes_on_with_the_answer"],
+    "a long-running tool pauses": [f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_continues_with_the_answer"],
     "`end_of_agent` of the parent on transfer": ["unit/resume/test_prefixes.py::test_an_uninterrupted_run_commits_what_google_adk_commits"],
     "any unfinished invocation can be resumed": [
         f"{RESUME}/test_resuming.py::test_any_unfinished_invocation_can_be_resumed_not_only_the_latest"
@@ -118,6 +121,6 @@ VERSIONS: dict[str, list[str]] = {
 @pytest.mark.parametrize(
     "test", sorted({SURFACE, *(test for table in (PROMISES, POINTS, VERSIONS) for found in table.values() for test in found)})
 )
-def test_each_named_test_is_there(test: str) -> None:
+def test_each_named_test_exists(test: str) -> None:
     path, _, name = test.partition("::")
     assert re.search(rf"def {name}\(", (TESTS / path).read_text("utf-8"))

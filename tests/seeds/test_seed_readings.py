@@ -21,25 +21,25 @@ LOOP, RUNTIME, STATE, RESUME = (f"{SEEDS}/{name}" for name in ("event_loop_patte
 
 DECISIONS: dict[str, list[str]] = {
     # Examples
-    "[runtime-event-loop]": [f"{SEEDS}/test_as_written.py::test_each_line_of_the_python_examples_stands_in_a_test"],
-    "[session-state]": [f"{SEEDS}/test_as_written.py::test_each_line_of_the_python_examples_stands_in_a_test"],
+    "[runtime-event-loop]": [f"{SEEDS}/test_as_written.py::test_each_line_of_the_python_examples_is_in_a_test"],
+    "[session-state]": [f"{SEEDS}/test_as_written.py::test_each_line_of_the_python_examples_is_in_a_test"],
     "[event-loop-pattern]": [
         f"{LOOP}/test_async_generator_pattern.py::test_an_agent_that_yields_several_events",
         f"{LOOP}/test_partial_events.py::test_the_seeds_example",
     ],
     "[resume]": [
-        f"{RESUME}/test_resumable_app.py::test_the_app",
+        f"{RESUME}/test_resumable_app.py::test_a_resumable_app_runs_and_stays_finished",
         f"{RESUME}/test_resuming.py::test_run_async_with_an_invocation_id",
         "end2end/test_api_server.py::test_the_documented_body_resumes_a_failed_invocation",
-        f"{SEEDS}/events/test_common_examples.py::test_each_example_reads_and_is_final_as_the_seed_says",
+        f"{SEEDS}/events/test_common_examples.py::test_each_example_is_read_and_final_as_documented",
     ],
     "**StoryFlowAgent**": [
-        f"{RESUME}/test_custom_agents.py::test_it_resumes_from_every_event",
-        f"{RESUME}/test_custom_agents.py::test_no_spelling_fails_in_an_app_that_is_not_resumable",
+        f"{RESUME}/test_custom_agents.py::test_story_flow_resumes_from_every_event",
+        f"{RESUME}/test_custom_agents.py::test_every_spelling_works_in_an_app_that_is_not_resumable",
     ],
     # Runtime
     "A committed end-of-agent counts only if": [
-        f"{RESUME}/test_custom_agents.py::test_it_resumes_from_every_event",
+        f"{RESUME}/test_custom_agents.py::test_story_flow_resumes_from_every_event",
         "properties/test_resume_random_trees.py::test_a_run_cut_anywhere_and_resumed_ends_like_the_whole_run",
     ],
     "Checkpoints that a resumed custom agent yields": [
@@ -47,64 +47,64 @@ DECISIONS: dict[str, list[str]] = {
     ],
     "The Runner fills in": [
         f"{SEEDS}/events/test_processing_flow.py::test_the_runner_fills_in_invocation_and_branch",
-        f"{LOOP}/test_guarantees.py::test_a_parallel_agents_events_carry_its_branch_though_it_gave_none",
+        f"{LOOP}/test_guarantees.py::test_events_of_parallel_agents_get_their_branch",
         f"{SEEDS}/events/test_processing_flow.py::test_the_service_fills_in_a_missing_id_and_timestamp",
-        f"{LOOP}/test_runner.py::test_a_message_without_a_role_is_the_users",
+        f"{LOOP}/test_runner.py::test_a_message_without_a_role_gets_the_user_role",
     ],
     "What an agent yields that is no valid Event": [
-        f"{LOOP}/test_error_handling.py::test_what_is_no_event_is_refused_as_a_type_error_in_the_agent"
+        f"{LOOP}/test_error_handling.py::test_yielding_anything_but_an_event_raises_a_type_error_in_the_agent"
     ],
     "An exception while an event is committed": [
-        f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_nothing",
-        f"{LOOP}/test_error_handling.py::test_workflow_agents_forward_it_to_the_child_that_yielded",
+        f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_changes_nothing",
+        f"{LOOP}/test_error_handling.py::test_workflow_agents_forward_a_commit_error_to_the_child_that_yielded",
         "unit/storage/writing/test_database_session_service.py::test_a_commit_waits_for_a_short_lock",
         f"{RUNTIME}/test_components.py::test_a_failing_service_raises_into_the_tool_and_the_run_can_be_resumed",
     ],
     "Local writes that no event has carried": [
-        f"{RUNTIME}/test_dirty_reads.py::test_writes_that_no_event_carried_are_lost_when_the_run_fails",
-        f"{RUNTIME}/test_state_updates.py::test_a_direct_write_without_a_delta_is_seen_but_not_stored_and_the_log_says_so",
+        f"{RUNTIME}/test_dirty_reads.py::test_uncommitted_writes_are_lost_when_the_run_fails",
+        f"{RUNTIME}/test_state_updates.py::test_a_direct_write_without_a_delta_is_visible_but_not_stored_and_is_logged",
     ],
     "`create_session`, `get_session`, `list_sessions` return copies": [
         f"{STATE}/test_direct_modification.py::test_returned_sessions_are_copies"
     ],
     "Sync tools, callbacks and instruction providers": [
-        f"{RUNTIME}/test_async_is_primary.py::test_sync_tools_callbacks_and_providers_run_off_the_loops_thread",
-        "unit/tools/test_function_tool.py::test_the_context_is_found_wherever_it_stands_and_never_declared",
+        f"{RUNTIME}/test_async_is_primary.py::test_sync_tools_callbacks_and_providers_run_on_worker_threads",
+        "unit/tools/test_function_tool.py::test_the_context_parameter_is_found_and_not_declared",
         f"{STATE}/test_contexts.py::test_one_function_as_callback_and_as_tool",
     ],
-    "BaseAgent, Event, BaseAgentState are pydantic models": [f"{RESUME}/test_custom_agents.py::test_it_runs"],
+    "BaseAgent, Event, BaseAgentState are pydantic models": [f"{RESUME}/test_custom_agents.py::test_story_flow_runs"],
     "Deep import paths": [f"{SEEDS}/test_seed_readings.py::test_google_adks_import_paths"],
     "AgentTool's inner run": [f"{SEEDS}/test_seed_readings.py::test_an_agent_tools_inner_run_is_part_of_the_callers_invocation"],
     "A new message goes to the agent that spoke last": [
-        f"{LOOP}/test_runner.py::test_a_message_goes_to_the_agent_that_spoke_last_if_it_can_be_reached_by_transfer",
-        f"{LOOP}/test_runner.py::test_else_it_goes_to_the_root",
+        f"{LOOP}/test_runner.py::test_a_message_goes_to_the_agent_that_answered_last_if_reachable_by_transfer",
+        f"{LOOP}/test_runner.py::test_a_message_goes_to_the_root_if_the_last_agent_is_not_reachable",
     ],
     "The Runner can feed the memory service": [
-        "unit/memory/test_feeding_memory.py::test_after_each_event",
-        "unit/memory/test_feeding_memory.py::test_a_failure_is_reported_and_not_fatal",
+        "unit/memory/test_feeding_memory.py::test_events_are_stored_as_they_are_committed",
+        "unit/memory/test_feeding_memory.py::test_a_failure_is_logged_and_does_not_fail_the_run",
     ],
     "`{{x}}` is the escape": [
-        f"{STATE}/test_instructions.py::test_braces",
-        f"{STATE}/test_instructions.py::test_an_async_provider_fills_in_state_itself",
+        f"{STATE}/test_instructions.py::test_placeholders_and_other_braces",
+        f"{STATE}/test_instructions.py::test_an_async_provider_can_inject_state",
     ],
     "`temp:` values may be any object": [
         f"{STATE}/test_prefixes.py::test_temp_state_lives_for_the_invocation_is_shared_down_the_tree_and_never_stored",
-        f"{STATE}/test_serialisable_values.py::test_what_would_not_come_back_as_it_is_is_refused",
+        f"{STATE}/test_serialisable_values.py::test_values_that_would_not_survive_storage_are_rejected",
     ],
     "`runner.run` also works inside a running loop": [
-        f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_for_of_the_sync_run_stops_the_agent"
+        f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_loop_over_the_sync_run_stops_the_agent"
     ],
     "`save_artifact` saves at once": [
         "gui/window/test_files.py::test_a_version_without_an_event_is_unconfirmed",
-        f"{RUNTIME}/test_components.py::test_a_file_is_saved_at_once_and_named_by_the_next_event",
-        f"{RUNTIME}/test_components.py::test_a_version_of_a_failed_tool_is_named_by_no_event",
+        f"{RUNTIME}/test_components.py::test_a_file_is_saved_immediately_and_recorded_in_the_next_event",
+        f"{RUNTIME}/test_components.py::test_a_version_saved_by_a_failed_tool_is_not_recorded",
     ],
     "`transfer_to_agent` on the call event": [
-        f"{LOOP}/test_runner.py::test_a_transfer_on_the_call_event_or_on_the_response_is_acted_on_once",
-        f"{LOOP}/test_runner.py::test_a_run_that_ended_at_the_seeds_call_event_goes_on_with_the_agent_it_names",
+        f"{LOOP}/test_runner.py::test_a_transfer_on_the_call_or_response_event_happens_once",
+        f"{LOOP}/test_runner.py::test_a_run_interrupted_at_a_transfer_call_continues_with_the_target",
     ],
     "`is_final_response()`": [f"{SEEDS}/events/test_common_examples.py::test_is_final_response"],
-    "Thread safety holds for the in-memory service": [f"{STATE}/test_append_event.py::test_threads_and_loops_lose_nothing"],
+    "Thread safety holds for the in-memory service": [f"{STATE}/test_append_event.py::test_concurrent_appends_lose_nothing"],
     # Inspector
     "Kinds in the stream": ["unit/inspector_app/presentation/test_event_summary.py::test_each_kind_has_its_summary"],
     "Partials are increments": [
@@ -128,7 +128,7 @@ DECISIONS: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_the_tests_of_a_decision_are_there(decision: str) -> None:
+def test_the_tests_of_each_decision_exist(decision: str) -> None:
     for test in DECISIONS[decision]:
         path, _, name = test.partition("::")
         assert re.search(rf"def {name}\(", (TESTS / path).read_text("utf-8")), test

@@ -10,7 +10,7 @@ from tests.agent_specs import message
 from tests.seeds.running import Recording, runner_for, said, scripted, texts
 
 
-async def test_each_event_is_committed_then_yielded_then_the_agent_goes_on() -> None:
+async def test_each_event_is_committed_then_yielded_then_the_agent_continues() -> None:
     service = Recording()
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

@@ -13,7 +13,7 @@ from runtime.events import Event, EventActions
 from tests.seeds.running import Recording, run, runner_for, said, scripted, stored, texts
 
 
-async def test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_nothing() -> None:
+async def test_a_failed_commit_is_raised_at_the_agents_own_yield_and_changes_nothing() -> None:
     service = Recording()
     service.fails = {"two"}
     caught: list[str] = []
@@ -34,7 +34,7 @@ async def test_a_failed_commit_is_raised_at_the_agents_own_yield_and_leaves_noth
     assert (await stored(runner)).state == {"one": 1}
 
 
-async def test_an_agent_that_does_not_catch_it_fails_and_the_run_raises() -> None:
+async def test_an_uncaught_commit_error_fails_the_run() -> None:
     service = Recording()
     service.fails = {"two"}
     cleaned: list[str] = []
@@ -55,7 +55,7 @@ async def test_an_agent_that_does_not_catch_it_fails_and_the_run_raises() -> Non
 
 
 @pytest.mark.parametrize("outer", [SequentialAgent, ParallelAgent])
-async def test_workflow_agents_forward_it_to_the_child_that_yielded(outer: type[BaseAgent]) -> None:
+async def test_workflow_agents_forward_a_commit_error_to_the_child_that_yielded(outer: type[BaseAgent]) -> None:
     service = Recording()
     service.fails = {"bad"}
     caught: list[str] = []
@@ -75,7 +75,7 @@ async def test_workflow_agents_forward_it_to_the_child_that_yielded(outer: type[
     assert caught == ["first"]
 
 
-async def test_a_value_that_cannot_be_stored_is_refused_before_the_commit() -> None:
+async def test_a_value_that_cannot_be_stored_is_rejected_before_the_commit() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "x", actions=EventActions(state_delta={"fine": 1, "cart": {"items": [1, {2, 3}]}}))
 
@@ -86,7 +86,7 @@ async def test_a_value_that_cannot_be_stored_is_refused_before_the_commit() -> N
     assert (session.state, texts(session.events)) == ({}, ["go"])
 
 
-async def test_what_is_no_event_is_refused_as_a_type_error_in_the_agent() -> None:
+async def test_yielding_anything_but_an_event_raises_a_type_error_in_the_agent() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         try:
             yield "a string"  # type: ignore[misc]
@@ -96,7 +96,7 @@ async def test_what_is_no_event_is_refused_as_a_type_error_in_the_agent() -> Non
     assert "yielded a str" in texts(await run(runner_for(scripted(body))))[0]
 
 
-async def test_siblings_whose_commits_fail_at_once_are_each_told() -> None:
+async def test_each_sibling_receives_its_own_commit_error() -> None:
     service = Recording()
     service.fails = {"bad"}
     caught: list[str] = []
@@ -113,7 +113,7 @@ async def test_siblings_whose_commits_fail_at_once_are_each_told() -> None:
 
 
 @pytest.mark.parametrize("hook", ["before_agent_callback", "after_agent_callback"])
-async def test_what_the_roots_callback_says_and_cannot_be_committed_fails_the_run(hook: str) -> None:
+async def test_a_failed_commit_of_a_callbacks_event_fails_the_run(hook: str) -> None:
     service = Recording()
     service.fails = {"bad"}
 

@@ -34,7 +34,7 @@ EVENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", EVENTS)
-async def test_each_event_is_read_told_apart_and_stored(kind: str) -> None:
+async def test_each_event_is_read_classified_and_stored(kind: str) -> None:
     event = Event.model_validate_json(json.dumps({"invocationId": "inv_123", **EVENTS[kind]}))
     assert (event.invocation_id, event.author) == ("inv_123", EVENTS[kind]["author"])
     assert kind_of(event).startswith(kind)
@@ -47,7 +47,7 @@ async def test_each_event_is_read_told_apart_and_stored(kind: str) -> None:
     assert stored.state == EVENTS[kind].get("actions", {}).get("stateDelta", {})
 
 
-async def test_a_call_is_yielded_the_tool_runs_and_its_result_is_an_event() -> None:
+async def test_a_call_is_yielded_before_the_tool_runs_and_its_result_after() -> None:
     ran: list[str] = []
 
     def search_web(query: str) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from runtime.events import Event, EventActions
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
 
-async def test_events_are_stored_in_the_order_in_which_they_were_yielded_also_those_of_parallel_agents() -> None:
+async def test_events_are_stored_in_yield_order_also_for_parallel_agents() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(5):
             yield said(agent, f"{agent.name}{number}", actions=EventActions(state_delta={f"{agent.name}{number}": number}))
@@ -42,7 +42,7 @@ async def test_the_deltas_of_an_event_are_applied_together_or_not_at_all() -> No
     assert texts(session.events) == ["go", "one"]
 
 
-async def test_a_parallel_agents_events_carry_its_branch_though_it_gave_none() -> None:
+async def test_events_of_parallel_agents_get_their_branch() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield Event(author=agent.name)
 

@@ -11,7 +11,7 @@ from runtime.events import Event, EventActions
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
 
-async def test_partial_partial_final() -> None:
+async def test_only_the_final_event_is_stored() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "Thinking", partial=True, actions=EventActions(state_delta={"ignored": True}))
         assert "ignored" not in ctx.session.state

@@ -31,7 +31,7 @@ async def test_the_users_message_is_the_first_event_and_is_not_yielded() -> None
     assert events[0].invocation_id == events[1].invocation_id != ""
 
 
-async def test_a_message_without_a_role_is_the_users() -> None:
+async def test_a_message_without_a_role_gets_the_user_role() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "x")
 
@@ -43,13 +43,13 @@ async def test_a_message_without_a_role_is_the_users() -> None:
     assert content.role == "user"
 
 
-async def test_a_session_that_does_not_exist() -> None:
+async def test_a_missing_session_is_an_error() -> None:
     runner = InMemoryRunner(scripted(lambda agent, ctx: agent))  # type: ignore[arg-type, return-value]
     with pytest.raises(SessionNotFoundError, match="Session not found: s"):
         await run(runner)
 
 
-async def test_neither_a_message_nor_an_invocation() -> None:
+async def test_a_run_requires_a_message_or_an_invocation() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "x")
 
@@ -66,21 +66,21 @@ def talkers(root: str = "root", **more: object) -> tuple[LlmAgent, LlmAgent]:
     return LlmAgent(name=root, model=ScriptedLlm(replies=[calls, "root again"]), sub_agents=[helper]), helper
 
 
-async def test_a_message_goes_to_the_agent_that_spoke_last_if_it_can_be_reached_by_transfer() -> None:
+async def test_a_message_goes_to_the_agent_that_answered_last_if_reachable_by_transfer() -> None:
     """Step 4, `findAgentToRun` (seed-readings, Runtime)."""
     runner = runner_for(talkers()[0])
     assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
     assert [event.author for event in await run(runner)] == ["helper"]
 
 
-async def test_else_it_goes_to_the_root() -> None:
+async def test_a_message_goes_to_the_root_if_the_last_agent_is_not_reachable() -> None:
     runner = runner_for(talkers(disallow_transfer_to_parent=True)[0])
     assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
     assert [event.author for event in await run(runner)] == ["root"]
 
 
 @pytest.mark.parametrize("where", ["call", "response"])
-async def test_a_transfer_on_the_call_event_or_on_the_response_is_acted_on_once(where: str) -> None:
+async def test_a_transfer_on_the_call_or_response_event_happens_once(where: str) -> None:
     """Events of the seed carry it on the call, google-adk's on the response (seed-readings, Runtime)."""
     root, _ = talkers()
 
@@ -95,7 +95,7 @@ async def test_a_transfer_on_the_call_event_or_on_the_response_is_acted_on_once(
     assert texts(events) == ["helped"]
 
 
-async def test_a_run_that_ended_at_the_seeds_call_event_goes_on_with_the_agent_it_names() -> None:
+async def test_a_run_interrupted_at_a_transfer_call_continues_with_the_target() -> None:
     runner = runner_for(talkers()[0], resumable=True)
     session = await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
     call = types.Part(function_call=types.FunctionCall(id="c1", name="transfer_to_agent", args={"agent_name": "helper"}))

@@ -126,12 +126,12 @@ def without_comments(source: str) -> str:
     return re.sub(r",(\s*[}\]])", r"\1", "\n".join(lines))
 
 
-def test_there_are_eight() -> None:
+def test_all_eight_examples_are_present() -> None:
     assert len(EXAMPLES) == 8
 
 
 @pytest.mark.parametrize(("title", "final", "source"), EXAMPLES, ids=[title for title, _, _ in EXAMPLES])
-def test_each_example_reads_and_is_final_as_the_seed_says(title: str, final: bool | None, source: str) -> None:
+def test_each_example_is_read_and_final_as_documented(title: str, final: bool | None, source: str) -> None:
     source = without_comments(source)
     event = Event.model_validate_json(source)
     said = json.loads(source)
@@ -188,6 +188,6 @@ def test_unknown_fields_of_newer_writers_survive_a_round_trip() -> None:
     assert dumped["actions"]["render_ui_widgets"] == [1]
 
 
-def test_both_spellings_of_names_are_read() -> None:
+def test_snake_case_and_camel_case_are_read() -> None:
     event = Event.model_validate_json('{"author": "a", "invocationId": "i", "actions": {"stateDelta": {"k": 1}, "endOfAgent": true}}')
     assert (event.invocation_id, event.actions.state_delta, event.actions.end_of_agent) == ("i", {"k": 1}, True)

@@ -14,7 +14,7 @@ def tool() -> str:
     return "ok"
 
 
-async def test_user_agent_model_and_tool() -> None:
+async def test_authors_and_roles_of_user_agent_model_and_tool() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "mine")
 
@@ -25,7 +25,7 @@ async def test_user_agent_model_and_tool() -> None:
     assert told == [("user", "user"), ("custom", "model"), ("thinker", "model"), ("thinker", "user"), ("thinker", "model")]
 
 
-async def test_what_a_model_reports_as_an_error_is_an_event_of_the_agent() -> None:
+async def test_a_models_error_is_an_event_of_the_agent() -> None:
     llm = LlmAgent(name="thinker", model=ScriptedLlm(replies=[Reply(error=("SAFETY", "It was blocked."))]))
     (event,) = await run(runner_for(llm))
     assert (event.author, event.error_code, event.error_message) == ("thinker", "SAFETY", "It was blocked.")

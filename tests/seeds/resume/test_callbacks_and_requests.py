@@ -14,7 +14,7 @@ from tests.seeds.resume.test_how_it_works import _resumed_equals
 from tests.seeds.running import answer, llm_agent, results, resume, run, runner_for, stored, texts
 
 
-async def test_a_crash_before_the_request_loses_neither_it_nor_what_the_tool_changed() -> None:
+async def test_a_crash_before_the_request_loses_neither_request_nor_state_changes() -> None:
     def pay_with_care(amount: int, tool_context: ToolContext) -> dict[str, Any]:
         if tool_context.tool_confirmation is None:
             tool_context.state["asked"] = tool_context.state.get("asked", 0) + 1
@@ -55,7 +55,7 @@ def _agent(called: list[str]) -> BaseAgent:
     return SequentialAgent(name="s", sub_agents=[inner, llm_agent("b", "bye")])
 
 
-async def test_they_are_called_once_wherever_the_run_is_cut_off() -> None:
+async def test_callbacks_are_called_once_wherever_the_run_is_interrupted() -> None:
     called: list[str] = []
     whole = runner_for(_agent(called), resumable=True)
     await run(whole)
@@ -68,7 +68,7 @@ async def test_they_are_called_once_wherever_the_run_is_cut_off() -> None:
         assert len(called) + len(committed) == 2, f"resumed after {kept} events"
 
 
-async def test_an_answer_by_a_callback_is_not_given_twice() -> None:
+async def test_a_callbacks_answer_is_not_repeated() -> None:
     first = llm_agent("a", "never", before_agent_callback=lambda callback_context: types.ModelContent("instead"))
     root = SequentialAgent(name="s", sub_agents=[first, llm_agent("b", "bye")])
     whole = runner_for(root, resumable=True)

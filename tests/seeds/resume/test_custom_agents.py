@@ -65,7 +65,7 @@ def _work(events: list[Event]) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-async def test_it_runs(spelling: Spelling) -> None:
+async def test_story_flow_runs(spelling: Spelling) -> None:
     session = await _whole_run(spelling)
     assert session.state == {
         "current_story": "A cat sailed home.",
@@ -79,7 +79,7 @@ async def test_it_runs(spelling: Spelling) -> None:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-async def test_it_resumes_from_every_event(spelling: Spelling) -> None:
+async def test_story_flow_resumes_from_every_event(spelling: Spelling) -> None:
     whole = await _whole_run(spelling)
     for kept in range(1, len(whole.events) + 1):
         service = await _killed_after(whole.events[:kept])
@@ -104,7 +104,7 @@ async def test_a_second_kill_at_every_event_of_the_resumed_run_loses_and_repeats
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-async def test_no_spelling_fails_in_an_app_that_is_not_resumable(spelling: Spelling) -> None:
+async def test_every_spelling_works_in_an_app_that_is_not_resumable(spelling: Spelling) -> None:
     session = await _whole_run(spelling, resumable=False)
     assert session.state["current_story"] == "A cat sailed home."
 
@@ -114,7 +114,7 @@ async def test_a_finished_story_yields_nothing_more() -> None:
     assert await _resume(await _killed_after(whole.events), "positional", whole.events[0].invocation_id) == []
 
 
-async def test_an_unknown_invocation_is_refused() -> None:
+async def test_an_unknown_invocation_is_rejected() -> None:
     service = await _killed_after((await _whole_run("positional")).events)
     with pytest.raises(ResumeError, match="No user message available for resuming invocation: e-nowhere"):
         await _resume(service, "positional", "e-nowhere")

@@ -85,7 +85,7 @@ async def _resumed_equals(root: BaseAgent, events: list[Event], kept: int) -> No
     assert got[-1].actions.end_of_agent
 
 
-async def test_a_loop_remembers_that_it_was_told_to_escalate() -> None:
+async def test_a_resumed_loop_remembers_an_escalation() -> None:
     worker = llm_agent("worker", Reply(calls=[("leave_loop", {})]), "again", tools=[TOOLS["leave_loop"]])
     loop = LoopAgent(name="loop", sub_agents=[worker, llm_agent("second", "second")], max_iterations=3)
     whole = runner_for(loop, resumable=True)
@@ -95,7 +95,7 @@ async def test_a_loop_remembers_that_it_was_told_to_escalate() -> None:
         await _resumed_equals(loop, events, kept)
 
 
-async def test_a_parallel_inside_a_loop_loses_no_round() -> None:
+async def test_a_parallel_agent_in_a_loop_loses_no_iteration() -> None:
     both = ParallelAgent(name="both", sub_agents=[llm_agent("a", "a1", "a2"), llm_agent("b", "b1", "b2")])
     loop = LoopAgent(name="loop", sub_agents=[both], max_iterations=2)
     whole = runner_for(loop, resumable=True)

@@ -12,7 +12,7 @@ from runtime.sessions import InMemorySessionService
 from tests.seeds.running import llm_agent, resume, run, runner_for, texts
 
 
-async def test_the_app() -> None:
+async def test_a_resumable_app_runs_and_stays_finished() -> None:
     root_agent = llm_agent("root", "hello")
     app = App(
         name="my_resumable_agent",
@@ -32,7 +32,7 @@ async def test_the_app() -> None:
     assert [event async for event in again] == []  # finished stays finished
 
 
-async def test_an_app_that_is_not_resumable_refuses() -> None:
+async def test_resuming_requires_a_resumable_app() -> None:
     runner = runner_for(llm_agent("root", "hello"))
     await run(runner)
     with pytest.raises(ResumeError, match="is_resumable=True"):

@@ -46,7 +46,7 @@ async def test_any_unfinished_invocation_can_be_resumed_not_only_the_latest() ->
         assert {event.invocation_id for event in events} == {invocation_id}
 
 
-async def test_an_invocation_that_is_not_there_is_refused() -> None:
+async def test_an_unknown_invocation_is_rejected() -> None:
     runner = runner_on(await stopped("invocation-123"))
     with pytest.raises(ResumeError, match="has no such invocation"):
         await anext(runner.run_async(user_id="u_123", session_id="s_abc", invocation_id="invocation-124"))

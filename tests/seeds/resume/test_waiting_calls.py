@@ -35,7 +35,7 @@ def pay(amount: int) -> dict[str, int]:
 PAID: list[int] = []
 
 
-async def test_the_invocation_pauses_and_goes_on_with_the_answer() -> None:
+async def test_the_invocation_pauses_and_continues_with_the_answer() -> None:
     asker = llm_agent("asker", Reply(calls=[("slow_report", {"topic": "t"})]), "reported", tools=[LongRunningFunctionTool(slow_report)])
     runner = runner_for(SequentialAgent(name="pipe", sub_agents=[asker, llm_agent("last", "bye")]), resumable=True)
     events = await run(runner)
@@ -51,7 +51,7 @@ async def test_the_invocation_pauses_and_goes_on_with_the_answer() -> None:
     assert invocations(session.events)[0].status == "finished"
 
 
-async def test_an_answer_finds_its_invocation_by_itself() -> None:
+async def test_an_answer_resumes_its_invocation_without_an_id() -> None:
     asker = llm_agent("asker", Reply(calls=[("slow_report", {"topic": "t"})]), "reported", tools=[LongRunningFunctionTool(slow_report)])
     runner = runner_for(asker, resumable=True)
     await run(runner)
@@ -62,7 +62,7 @@ async def test_an_answer_finds_its_invocation_by_itself() -> None:
     assert events[0].invocation_id == item.invocation_id
 
 
-async def test_several_are_answered_one_at_a_time() -> None:
+async def test_several_pending_calls_are_answered_one_at_a_time() -> None:
     calls = Reply(calls=[("slow_report", {"topic": "a"}), ("slow_report", {"topic": "b"})])
     runner = runner_for(llm_agent("asker", calls, "both", tools=[LongRunningFunctionTool(slow_report)]), resumable=True)
     await run(runner)
@@ -72,7 +72,7 @@ async def test_several_are_answered_one_at_a_time() -> None:
     assert texts(await resume(runner, answer(second.call_id, "slow_report", {"n": 2}))) == ["both"]
 
 
-async def test_a_tool_that_returns_nothing_runs_once_and_goes_on_once_it_is_answered() -> None:
+async def test_a_tool_that_returns_nothing_runs_once_and_waits_for_its_answer() -> None:
     SILENT_RUNS.clear()
     asker = llm_agent("asker", Reply(calls=[("silent_job", {"topic": "t"})]), "done", tools=[LongRunningFunctionTool(silent_job)])
     runner = runner_for(asker, resumable=True)
@@ -94,7 +94,7 @@ async def test_siblings_of_a_paused_agent_finish_first() -> None:
     assert texts(await resume(runner, answer(item.call_id, "slow_report", {}))) == ["reported", "bye"]
 
 
-async def test_without_resumability_the_agent_goes_on_with_the_receipt() -> None:
+async def test_without_resumability_the_agent_continues_with_the_receipt() -> None:
     asker = llm_agent(
         "asker",
         Reply(calls=[("slow_report", {"topic": "t"})]),
@@ -111,7 +111,7 @@ async def test_without_resumability_the_agent_goes_on_with_the_receipt() -> None
     assert pending_items((await stored(runner)).events) == []
 
 
-async def test_an_answer_to_nothing_is_refused_and_nothing_is_stored() -> None:
+async def test_an_answer_to_an_unknown_call_is_rejected_and_not_stored() -> None:
     runner = runner_for(llm_agent("asker", "x"), resumable=True)
     await run(runner)
     before = len((await stored(runner)).events)
@@ -120,7 +120,7 @@ async def test_an_answer_to_nothing_is_refused_and_nothing_is_stored() -> None:
     assert len((await stored(runner)).events) == before
 
 
-async def test_what_the_interrupted_run_had_in_temp_is_gone_from_the_past_too() -> None:
+async def test_temp_values_end_with_the_interrupted_run_also_in_history() -> None:
     def ask(tool_context: ToolContext) -> dict[str, str]:
         tool_context.state["temp:before"] = 1
         return {"status": "pending"}
@@ -156,7 +156,7 @@ async def test_what_the_interrupted_run_had_in_temp_is_gone_from_the_past_too() 
         ({"confirmed": False}, [], {"error": "This tool call is rejected."}),
     ],
 )
-async def test_a_call_runs_when_a_person_has_confirmed_it(
+async def test_a_call_runs_when_the_user_has_confirmed_it(
     resumable: bool, given: dict[str, Any], paid: list[int], result: dict[str, Any]
 ) -> None:
     PAID.clear()

@@ -13,7 +13,7 @@ from tests.agent_specs import message
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
 
-async def test_leaving_the_for_of_the_sync_run_stops_the_agent() -> None:
+async def test_leaving_the_loop_over_the_sync_run_stops_the_agent() -> None:
     """runtime-event-loop, "Conveniencia Síncrona (`run`)", inside a running loop and on a service that the loop already used."""
     cleaned: list[str] = []
     threads: set[str] = set()
@@ -41,7 +41,7 @@ async def test_leaving_the_for_of_the_sync_run_stops_the_agent() -> None:
     assert texts((await stored(runner)).events) == ["go", "0", "1"]
 
 
-async def test_sync_tools_callbacks_and_providers_run_off_the_loops_thread() -> None:
+async def test_sync_tools_callbacks_and_providers_run_on_worker_threads() -> None:
     threads: dict[str, bool] = {}
 
     def note(what: str) -> None:

@@ -17,7 +17,7 @@ from tests.seeds.running import run, runner_for, stored, texts
 NAMES = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
-async def test_a_file_is_saved_at_once_and_named_by_the_next_event() -> None:
+async def test_a_file_is_saved_immediately_and_recorded_in_the_next_event() -> None:
     artifacts = InMemoryArtifactService()
     saved: list[Any] = []
 
@@ -33,7 +33,7 @@ async def test_a_file_is_saved_at_once_and_named_by_the_next_event() -> None:
     assert [event.actions.artifact_delta for event in events] == [{}, {"note": 0}, {}]
 
 
-async def test_a_version_of_a_failed_tool_is_named_by_no_event() -> None:
+async def test_a_version_saved_by_a_failed_tool_is_not_recorded() -> None:
     artifacts = InMemoryArtifactService()
     crash = [True]
 

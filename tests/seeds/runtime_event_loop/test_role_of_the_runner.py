@@ -33,7 +33,7 @@ async def test_the_loop_of_the_five_steps() -> None:
     assert service.journal == expected
 
 
-async def test_what_is_committed_is_there_when_the_caller_sees_the_event() -> None:
+async def test_an_event_is_committed_before_the_caller_receives_it() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator:
         yield said(agent, "one", actions=EventActions(state_delta={"k": 1}, artifact_delta={"f": 0}))
 
@@ -45,7 +45,7 @@ async def test_what_is_committed_is_there_when_the_caller_sees_the_event() -> No
         assert session.events[-1].actions.artifact_delta == {"f": 0}
 
 
-async def test_the_services_are_the_runners() -> None:
+async def test_contexts_have_the_runners_services() -> None:
     sessions, memory = InMemorySessionService(), InMemoryMemoryService()
     found: list[object] = []
 

@@ -34,7 +34,7 @@ async def test_a_direct_write_followed_by_an_event_with_the_delta(capsys: pytest
     assert capsys.readouterr().out == "Estado después de reanudar: processing\n"
 
 
-async def test_a_direct_write_without_a_delta_is_seen_but_not_stored_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_direct_write_without_a_delta_is_visible_but_not_stored_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         ctx.session.state["status"] = "lost"
         yield said(agent, "x")

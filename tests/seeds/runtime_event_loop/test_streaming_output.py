@@ -15,7 +15,7 @@ def talker() -> LlmAgent:
     )
 
 
-async def test_pieces_are_forwarded_at_once_and_only_the_whole_answer_is_processed() -> None:
+async def test_pieces_are_forwarded_immediately_and_only_the_complete_answer_is_committed() -> None:
     runner = runner_for(talker())
     stream = runner.run_async(
         user_id="u", session_id="s", new_message=message("go"), run_config=RunConfig(streaming_mode=StreamingMode.SSE)

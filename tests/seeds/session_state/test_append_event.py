@@ -11,14 +11,14 @@ from runtime.events import Event, EventActions
 from runtime.sessions import InMemorySessionService
 
 
-async def test_a_session_id_is_taken_once() -> None:
+async def test_a_session_id_can_be_used_once() -> None:
     service = InMemorySessionService()
     await service.create_session(app_name="app", user_id="u", session_id="s")
     with pytest.raises(AlreadyExistsError, match="Session with id s already exists"):
         await service.create_session(app_name="app", user_id="u", session_id="s")
 
 
-async def test_threads_and_loops_lose_nothing() -> None:
+async def test_concurrent_appends_lose_nothing() -> None:
     """ "Asegura seguridad de hilos para actualizaciones concurrentes"."""
     service = InMemorySessionService()
     await service.create_session(app_name="app", user_id="u", session_id="s")
@@ -40,7 +40,7 @@ async def test_threads_and_loops_lose_nothing() -> None:
     assert len(session.state) == 408
 
 
-async def test_the_event_the_state_and_the_time() -> None:
+async def test_append_event_updates_events_state_and_time() -> None:
     """Its list: appends to `session.events`, applies the delta by scope, and updates `last_update_time`."""
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s")

@@ -33,7 +33,7 @@ async def test_one_function_as_callback_and_as_tool() -> None:
     assert (await stored(runner)).state == {"user_action_count": 4}
 
 
-def test_state_tells_what_changed() -> None:
+def test_state_records_changes() -> None:
     value, delta = {"a": 1}, {}
     state = State(value, delta)
     assert not state.has_delta()

@@ -27,7 +27,7 @@ async def test_returned_sessions_are_copies() -> None:
     assert fresh.events[0].author == "a"
 
 
-async def test_a_session_that_was_changed_by_hand_loses_the_change_and_says_nothing_else() -> None:
+async def test_direct_changes_of_a_sessions_state_are_lost() -> None:
     """`retrieved_session.state['key'] = value`: no event, no new time, and nothing is stored, also by the next append."""
     service = InMemorySessionService()
     await service.create_session(app_name="app", user_id="u", session_id="s")

@@ -22,7 +22,7 @@ async def _told(agent: LlmAgent, asked: list[LlmRequest], state: dict[str, Any])
     return str(asked[-1].config.system_instruction).split("\n\n")[0]
 
 
-async def test_a_key_is_filled_in(asked: list[LlmRequest]) -> None:
+async def test_a_placeholder_is_replaced(asked: list[LlmRequest]) -> None:
     """ "Usando Plantillas {key}", as written."""
     story_generator = LlmAgent(
         name="StoryGenerator",
@@ -49,11 +49,11 @@ async def _instruction(instruction: Any, state: dict[str, Any], asked: list[LlmR
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
     ],
 )
-async def test_braces(template: str, state: dict[str, Any], filled: str, asked: list[LlmRequest]) -> None:
+async def test_placeholders_and_other_braces(template: str, state: dict[str, Any], filled: str, asked: list[LlmRequest]) -> None:
     assert await _instruction(template, state, asked) == filled
 
 
-async def test_a_missing_key_names_itself_the_agent_and_the_instruction(asked: list[LlmRequest]) -> None:
+async def test_the_missing_key_error_names_key_agent_and_instruction(asked: list[LlmRequest]) -> None:
     with pytest.raises(MissingStateKeyError) as caught:
         await _instruction("Focus on {topic}.", {}, asked)
     for part in ("topic", "StoryGenerator", "Focus on {topic}."):
@@ -76,7 +76,7 @@ async def test_a_providers_text_is_kept_verbatim(asked: list[LlmRequest]) -> Non
     assert told == "This is an instruction with {{literal_braces}} that will not be replaced."
 
 
-async def test_an_async_provider_fills_in_state_itself(asked: list[LlmRequest]) -> None:
+async def test_an_async_provider_can_inject_state(asked: list[LlmRequest]) -> None:
     """As written, with `inject_session_state`."""
 
     async def my_dynamic_instruction_provider(context: ReadonlyContext) -> str:

@@ -13,7 +13,7 @@ from runtime.sessions import DatabaseSessionService, InMemorySessionService
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), {1: "x"}, object(), b"x", {1, 2}])
-async def test_what_would_not_come_back_as_it_is_is_refused(value: Any) -> None:
+async def test_values_that_would_not_survive_storage_are_rejected(value: Any) -> None:
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s")
     with pytest.raises(UnstorableValueError, match=r"state\['deep'\]\['down'\]"):
@@ -21,7 +21,7 @@ async def test_what_would_not_come_back_as_it_is_is_refused(value: Any) -> None:
     assert (session.state, session.events) == ({}, [])
 
 
-async def test_a_value_that_is_too_deep_or_contains_itself_is_refused() -> None:
+async def test_deeply_nested_and_recursive_values_are_rejected() -> None:
     deep: list[Any] = []
     for _ in range(150):
         deep = [deep]
@@ -34,7 +34,7 @@ async def test_a_value_that_is_too_deep_or_contains_itself_is_refused() -> None:
             await service.append_event(session, Event(author="a", actions=EventActions(state_delta={"k": value})))
 
 
-async def test_what_survives_a_restart_depends_on_the_service(tmp_path: Path) -> None:
+async def test_persistence_depends_on_the_service(tmp_path: Path) -> None:
     """ "Persistencia: Depende del SessionService"."""
     url = f"sqlite:///{tmp_path / 'sessions.db'}"
     for _ in range(2):

@@ -54,7 +54,7 @@ async def test_a_system_events_delta_with_every_scope(capsys: pytest.CaptureFixt
     assert "`append_event` called" in capsys.readouterr().out
 
 
-async def test_none_is_stored_and_removes_nothing() -> None:
+async def test_none_is_stored_as_a_value() -> None:
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s", state={"k": 1})
     await service.append_event(session, Event(author="system", actions=EventActions(state_delta={"k": None})))

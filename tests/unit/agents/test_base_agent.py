@@ -27,7 +27,7 @@ def test_an_agent_has_one_parent() -> None:
         BaseAgent(name="other", sub_agents=[leaf])
 
 
-def test_sub_agents_of_one_name_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_duplicate_sub_agent_names_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         root = BaseAgent(name="root", sub_agents=[BaseAgent(name="twin"), BaseAgent(name="twin")])
     assert "'root' has several sub-agents named 'twin'" in caplog.text
@@ -37,12 +37,12 @@ def test_sub_agents_of_one_name_are_warned_of(caplog: pytest.LogCaptureFixture) 
 @pytest.mark.parametrize(
     ("name", "why"), [("two words", "not an agent name"), ("1st", "not an agent name"), ("", "not an agent name"), ("user", "user")]
 )
-def test_names_that_are_refused(name: str, why: str) -> None:
+def test_invalid_names_are_rejected(name: str, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         BaseAgent(name=name)
 
 
-def test_finding() -> None:
+def test_find_agent_searches_the_tree_below() -> None:
     leaf = BaseAgent(name="leaf")
     middle = BaseAgent(name="middle", sub_agents=[leaf])
     root = BaseAgent(name="root", sub_agents=[middle])
@@ -53,7 +53,7 @@ def test_finding() -> None:
     assert list(root.descendants()) == [middle, leaf]
 
 
-def test_a_clone_is_a_tree_of_its_own() -> None:
+def test_a_clone_is_an_independent_tree() -> None:
     root = SequentialAgent(name="root", sub_agents=[LlmAgent(name="leaf", model=ScriptedLlm(replies=["x"]), instruction="Do.")])
     copy = root.clone(update={"name": "copy"})
     assert (type(copy), copy.name, copy.parent_agent) == (SequentialAgent, "copy", None)
@@ -64,18 +64,18 @@ def test_a_clone_is_a_tree_of_its_own() -> None:
     assert root.sub_agents[0].parent_agent is root
 
 
-def test_a_clone_takes_no_unknown_fields_and_no_parent() -> None:
+def test_clone_rejects_unknown_fields_and_the_parent() -> None:
     for update in ({"parent_agent": BaseAgent(name="p")}, {"no_such_field": 1}):
         with pytest.raises(ValueError, match=next(iter(update))):
             BaseAgent(name="a").clone(update=update)
 
 
-async def test_an_agent_without_work_says_so() -> None:
+async def test_an_agent_without_an_implementation_raises() -> None:
     with pytest.raises(NotImplementedError, match="_run_async_impl"):
         await run(runner_for(BaseAgent(name="idle")))
 
 
-async def test_callbacks_in_lists_sync_and_async_with_their_changes_in_one_event() -> None:
+async def test_changes_of_a_list_of_callbacks_are_one_event() -> None:
     def first(callback_context: object) -> None:
         callback_context.state["first"] = True  # type: ignore[attr-defined]
 
@@ -123,12 +123,12 @@ def _caller(*tools: Any, **more: Any) -> LlmAgent:
     ],
     ids=["tool", "two tools", "callback", "tool callback", "own agent", "in parallel"],
 )
-async def test_code_that_exits_fails_its_run_and_no_more(agent: Any, who: str, resumable: bool) -> None:
+async def test_code_that_calls_sys_exit_fails_only_its_run(agent: Any, who: str, resumable: bool) -> None:
     with pytest.raises(AgentExitError, match=f"The {who} tried to end the program"):
         await run(runner_for(agent(), resumable=resumable))
 
 
-async def test_a_tool_that_exits_is_an_error_to_callbacks() -> None:
+async def test_a_tool_that_calls_sys_exit_is_reported_to_error_callbacks() -> None:
     told = []
 
     def on_error(tool: Any, args: Any, tool_context: Any, error: Exception) -> dict[str, str]:

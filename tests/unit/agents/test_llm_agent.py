@@ -33,7 +33,7 @@ def texts_of(request: LlmRequest) -> list[str]:
     return [part.text for content in request.contents for part in content.parts or [] if part.text]
 
 
-async def test_instructions_in_their_order() -> None:
+async def test_the_order_of_instructions() -> None:
     seen: list[LlmRequest] = []
     leaf = LlmAgent(name="leaf", model=noting(seen, "x"), instruction="Be {tone}.", description="A leaf.")
     root = LlmAgent(name="root", sub_agents=[leaf], global_instruction="All of you: {tone}.", model=ScriptedLlm(replies=[_to("leaf")]))
@@ -53,7 +53,7 @@ def _to(name: str) -> Reply:
     return Reply(calls=[("transfer_to_agent", {"agent_name": name})])
 
 
-async def test_a_static_instruction_stays_and_the_other_goes_into_the_conversation() -> None:
+async def test_a_static_instruction_moves_the_instruction_into_the_conversation() -> None:
     seen: list[LlmRequest] = []
     agent = LlmAgent(name="agent", model=noting(seen, "x"), static_instruction="Never changes: {k}.", instruction="Now: {k}.")
     runner = runner_for(agent)
@@ -63,7 +63,7 @@ async def test_a_static_instruction_stays_and_the_other_goes_into_the_conversati
     assert texts_of(seen[0]) == ["Now: 1.", "go"]
 
 
-async def test_include_contents_none_sees_the_present_turn_only() -> None:
+async def test_include_contents_none_sends_only_the_current_turn() -> None:
     seen: list[LlmRequest] = []
     agent = LlmAgent(name="agent", model=noting(seen, "one", "two"), include_contents="none")
     runner = runner_for(agent)
@@ -73,7 +73,7 @@ async def test_include_contents_none_sees_the_present_turn_only() -> None:
     assert [texts_of(request) for request in seen] == [["first"], ["second"]]
 
 
-async def test_the_runs_and_the_agents_settings_reach_the_model() -> None:
+async def test_settings_of_run_and_agent_reach_the_model() -> None:
     seen: list[LlmRequest] = []
     config = types.GenerateContentConfig(temperature=0.2, max_output_tokens=7)
     agent = LlmAgent(name="agent", model=noting(seen, "x"), generate_content_config=config)
@@ -85,13 +85,13 @@ async def test_the_runs_and_the_agents_settings_reach_the_model() -> None:
 
 
 @pytest.mark.parametrize("taken", ["tools", "system_instruction", "response_schema"])
-def test_what_the_agent_itself_sets_is_refused_in_its_config(taken: str) -> None:
+def test_generate_content_config_rejects_fields_that_the_agent_sets(taken: str) -> None:
     value: Any = {"tools": [types.Tool()], "system_instruction": "Be.", "response_schema": {"type": "STRING"}}[taken]
     with pytest.raises(ValidationError, match=taken):
         LlmAgent(name="agent", generate_content_config=types.GenerateContentConfig(**{taken: value}))
 
 
-def test_a_code_executor_is_refused() -> None:
+def test_an_unsupported_code_executor_is_rejected() -> None:
     with pytest.raises(ValidationError, match="not supported"):
         LlmAgent(name="agent", code_executor=object())
 
@@ -120,13 +120,13 @@ class Weather(BaseModel):
     ],
     ids=["model", "list", "none"],
 )
-async def test_the_output_key_keeps_the_answer_in_its_shape(schema: Any, answer: str, kept: Any) -> None:
+async def test_output_key_stores_the_answer_as_its_schema(schema: Any, answer: str, kept: Any) -> None:
     runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=[answer]), output_schema=schema, output_key="weather"))
     await run(runner)
     assert (await stored(runner)).state == {"weather": kept}
 
 
-async def test_thoughts_are_kept_as_parts_and_are_no_part_of_the_output() -> None:
+async def test_thoughts_are_parts_of_the_event_but_not_of_the_output() -> None:
     runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=[Reply(thought="Hm.", text="Yes.")]), output_key="said"))
     (event,) = await run(runner)
     assert [(part.text, bool(part.thought)) for part in event.content.parts] == [("Hm.", True), ("Yes.", False)]
@@ -134,7 +134,7 @@ async def test_thoughts_are_kept_as_parts_and_are_no_part_of_the_output() -> Non
 
 
 @pytest.mark.parametrize("resumable", [False, True])
-async def test_calls_that_a_model_gives_one_id_each_get_their_own_result(resumable: bool) -> None:
+async def test_calls_with_the_same_id_each_get_their_own_result(resumable: bool) -> None:
     class Careless(ScriptedLlm):
         async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
             async for response in super().generate_content_async(llm_request, stream):

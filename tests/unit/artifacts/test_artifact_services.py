@@ -33,7 +33,7 @@ async def test_versions_count_from_zero_and_the_newest_is_loaded(service: BaseAr
     assert await service.list_versions(**SESSION, filename="a.txt") == [0, 1]
 
 
-async def test_what_does_not_exist_is_none(service: BaseArtifactService) -> None:
+async def test_missing_files_and_versions_are_none(service: BaseArtifactService) -> None:
     await service.save_artifact(**SESSION, filename="a.txt", artifact=text("one"))
     assert await service.load_artifact(**SESSION, filename="other") is None
     for version in (-1, 1, 7):
@@ -49,7 +49,7 @@ async def test_bytes_keep_type_and_display_name(service: BaseArtifactService) ->
     assert await service.load_artifact(**SESSION, filename="p") == part
 
 
-async def test_user_files_are_shared_by_the_users_sessions_and_nobody_else(service: BaseArtifactService) -> None:
+async def test_user_files_are_shared_by_that_users_sessions_only(service: BaseArtifactService) -> None:
     await service.save_artifact(**SESSION, filename="user:card", artifact=text("c"))
     await service.save_artifact(**SESSION, filename="note", artifact=text("n"))
     other = {**SESSION, "session_id": "s2"}
@@ -74,7 +74,7 @@ async def test_metadata_of_versions(service: BaseArtifactService) -> None:
     assert await service.get_artifact_version(**SESSION, filename="a", version=0) == first
 
 
-async def test_deleting_takes_all_versions_of_one_file(service: BaseArtifactService) -> None:
+async def test_delete_removes_all_versions_of_one_file(service: BaseArtifactService) -> None:
     for name in ("doc", "doc/nested", "user:doc"):
         await service.save_artifact(**SESSION, filename=name, artifact=text(name))
     await service.delete_artifact(**SESSION, filename="doc")
@@ -84,7 +84,7 @@ async def test_deleting_takes_all_versions_of_one_file(service: BaseArtifactServ
     assert await service.save_artifact(**SESSION, filename="doc", artifact=text("anew")) == 0
 
 
-async def test_an_erased_file_loads_as_none_and_other_empty_ones_do_not(service: BaseArtifactService) -> None:
+async def test_an_erased_file_loads_as_none_but_an_empty_file_does_not(service: BaseArtifactService) -> None:
     await service.save_artifact(**SESSION, filename="gone", artifact=ERASED)
     await service.save_artifact(**SESSION, filename="blank", artifact=text(""))
     assert await service.load_artifact(**SESSION, filename="gone") is None
@@ -97,7 +97,7 @@ async def test_a_part_may_be_given_as_json(service: BaseArtifactService) -> None
 
 
 @pytest.mark.parametrize("artifact", [types.Part(function_call=types.FunctionCall(name="f")), {"text": 3}, types.Part()])
-async def test_what_is_no_file_is_refused(service: BaseArtifactService, artifact: Any) -> None:
+async def test_parts_that_are_not_files_are_rejected(service: BaseArtifactService, artifact: Any) -> None:
     with pytest.raises(InputValidationError):
         await service.save_artifact(**SESSION, filename="a", artifact=artifact)
     assert await service.list_artifact_keys(**SESSION) == []
@@ -109,7 +109,7 @@ async def test_metadata_must_be_json(service: BaseArtifactService) -> None:
         await service.save_artifact(**SESSION, filename="a", artifact=text("x"), custom_metadata={"k": object()})
 
 
-async def test_what_was_saved_and_loaded_is_a_copy(service: BaseArtifactService) -> None:
+async def test_saved_and_loaded_parts_are_copies(service: BaseArtifactService) -> None:
     part = types.Part.from_bytes(data=b"x", mime_type="image/png")
     await service.save_artifact(**SESSION, filename="a", artifact=part)
     part.inline_data.mime_type = "changed"

@@ -48,7 +48,7 @@ def everything(folder: Path) -> list[str]:
         "\ud800",
     ],
 )
-async def test_names_that_lead_out_or_name_nothing_are_refused_by_every_verb(tmp_path: Path, name: str) -> None:
+async def test_every_method_rejects_invalid_names(tmp_path: Path, name: str) -> None:
     service = FileArtifactService(tmp_path / "root")
     for verb in (service.load_artifact, service.delete_artifact, service.list_versions, service.get_artifact_version):
         with pytest.raises(InputValidationError):
@@ -59,14 +59,14 @@ async def test_names_that_lead_out_or_name_nothing_are_refused_by_every_verb(tmp
 
 
 @pytest.mark.parametrize("name", ["versions", "a/Versions/0", "metadata.json", "x/METADATA.json", "versions. "])
-async def test_names_of_the_layout_itself_are_refused(tmp_path: Path, name: str) -> None:
+async def test_reserved_names_are_rejected(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputValidationError, match="uses that name itself"):
         await FileArtifactService(tmp_path).save_artifact(**SESSION, filename=name, artifact=text("x"))
 
 
 @pytest.mark.parametrize("field", ["app_name", "user_id", "session_id"])
 @pytest.mark.parametrize("value", ["", ".", "..", "../s", "a/b", "a\\b", "a\0b", "C:x"])
-async def test_ids_that_lead_elsewhere_are_refused(tmp_path: Path, field: str, value: str) -> None:
+async def test_invalid_ids_are_rejected(tmp_path: Path, field: str, value: str) -> None:
     with pytest.raises(InputValidationError):
         await FileArtifactService(tmp_path).save_artifact(**{**SESSION, field: value}, filename="a", artifact=text("x"))
 
@@ -83,7 +83,7 @@ async def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
         await service.load_artifact(**SESSION, filename="secret")
 
 
-async def test_folders_in_names(tmp_path: Path) -> None:
+async def test_names_may_contain_folders(tmp_path: Path) -> None:
     service = FileArtifactService(tmp_path)
     await service.save_artifact(**SESSION, filename="a\\b/c.txt", artifact=text("x"))
     assert await service.load_artifact(**SESSION, filename="a/b/c.txt") == text("x")
@@ -93,7 +93,7 @@ async def test_folders_in_names(tmp_path: Path) -> None:
     ]
 
 
-async def test_the_users_files_saved_without_a_session(tmp_path: Path) -> None:
+async def test_user_files_saved_without_a_session(tmp_path: Path) -> None:
     service = FileArtifactService(tmp_path)
     await service.save_artifact(app_name="a", user_id="u", filename="d", artifact=text("d"))
     assert await service.load_artifact(app_name="a", user_id="u", filename="d") == text("d")
@@ -101,7 +101,7 @@ async def test_the_users_files_saved_without_a_session(tmp_path: Path) -> None:
     assert await service.load_artifact(**SESSION, filename="user:d") == text("d")
 
 
-async def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_save_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     service = FileArtifactService(tmp_path)
     await service.save_artifact(**SESSION, filename="a", artifact=text("first"))
     before = everything(tmp_path)
@@ -125,7 +125,7 @@ async def test_a_killed_save_is_never_read(tmp_path: Path) -> None:
     assert await service.save_artifact(**SESSION, filename="a", artifact=text("next")) == 2
 
 
-async def test_a_version_that_somebody_published_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_version_published_concurrently_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     service = FileArtifactService(tmp_path)
     for number in range(2):
         await service.save_artifact(**SESSION, filename="a", artifact=text(str(number)))
@@ -139,7 +139,7 @@ async def test_a_version_that_somebody_published_meanwhile_is_not_overwritten(tm
     ]
 
 
-async def test_a_save_begins_anew_if_the_file_is_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_save_retries_if_the_file_is_deleted_concurrently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     service = FileArtifactService(tmp_path)
     deleted = []
 
@@ -154,7 +154,7 @@ async def test_a_save_begins_anew_if_the_file_is_deleted_meanwhile(tmp_path: Pat
     assert deleted and await service.load_artifact(**SESSION, filename="a") == text("x")
 
 
-async def test_an_unreadable_folder_is_told(tmp_path: Path) -> None:
+async def test_an_unusable_root_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="file"):
         FileArtifactService(tmp_path / "file" / "root")
@@ -171,7 +171,7 @@ def _save_many(root: str, name: str, count: int) -> None:
     asyncio.run(save())
 
 
-async def test_processes_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
+async def test_concurrent_saves_by_processes_lose_nothing(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=_save_many, args=(str(tmp_path), name, 10)) for name in "abc"]
     for process in processes:
@@ -188,7 +188,7 @@ async def test_processes_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["adk2.13.0-v1-rewind.artifacts", "adk1.39.1-v1-rewind.artifacts"])
-async def test_google_adks_folders_are_read_as_they_are(folder: str) -> None:
+async def test_google_adks_folders_are_read(folder: str) -> None:
     root = fixtures_dir() / "open" / folder
     service = FileArtifactService(root)
     names = {"app_name": "undo", "user_id": "u", "session_id": "s"}
@@ -201,7 +201,7 @@ async def test_google_adks_folders_are_read_as_they_are(folder: str) -> None:
         )
 
 
-async def test_metadata_has_google_adks_form(tmp_path: Path) -> None:
+async def test_metadata_has_google_adks_format(tmp_path: Path) -> None:
     service = FileArtifactService(tmp_path)
     await service.save_artifact(**SESSION, filename="a", artifact=text("x"), custom_metadata={"snake_key": 1})
     path = tmp_path / "apps/a/users/u/sessions/s/artifacts/a/versions/0/metadata.json"

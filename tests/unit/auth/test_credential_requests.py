@@ -60,7 +60,7 @@ def answered(call: types.FunctionCall, token: str = "tok") -> dict[str, Any]:
 
 @pytest.mark.parametrize("resumable", [True, False])
 @pytest.mark.parametrize("wrapped", [True, False])
-async def test_the_call_is_made_again_with_the_answer(resumable: bool, wrapped: bool) -> None:
+async def test_the_call_is_run_again_with_the_answer(resumable: bool, wrapped: bool) -> None:
     used: list[Any] = []
     runner = runner_for(agent(config(), used), resumable=resumable)
     events = await run(runner)
@@ -76,7 +76,7 @@ async def test_the_call_is_made_again_with_the_answer(resumable: bool, wrapped: 
     assert not any(key.startswith("temp:") for key in (await stored(runner)).state)
 
 
-async def test_the_request_has_google_adks_form_and_no_secret() -> None:
+async def test_the_request_has_google_adks_format_and_no_secret() -> None:
     runner = runner_for(agent(config(), []))
     events = await run(runner)
     call = request_in(events)
@@ -93,7 +93,7 @@ async def test_the_request_has_google_adks_form_and_no_secret() -> None:
     assert "hidden" not in "".join(event.model_dump_json() for event in (await stored(runner)).events)
 
 
-async def test_a_request_that_google_adk_made_is_answered_here() -> None:
+async def test_an_answer_with_google_adks_credential_key_is_accepted() -> None:
     """The name of the credential is google-adk's own; the scheme tells that the answer is for it."""
     used: list[Any] = []
     runner = runner_for(agent(config(), used))
@@ -104,7 +104,7 @@ async def test_a_request_that_google_adk_made_is_answered_here() -> None:
     assert used[-1].oauth2.access_token == "tok"
 
 
-async def test_another_credential_is_not_mistaken_for_it() -> None:
+async def test_an_answer_for_another_credential_is_ignored() -> None:
     used: list[Any] = []
     runner = runner_for(agent(config(), used))
     call = request_in(await run(runner))
@@ -114,7 +114,7 @@ async def test_another_credential_is_not_mistaken_for_it() -> None:
     assert used == [None, None]
 
 
-async def test_a_json_object_will_do() -> None:
+async def test_a_json_object_is_accepted_as_auth_config() -> None:
     used: list[Any] = []
     runner = runner_for(agent({"authScheme": SCHEME}, used))
     call = request_in(await run(runner))
@@ -122,13 +122,13 @@ async def test_a_json_object_will_do() -> None:
     assert used[-1].oauth2.access_token == "tok"
 
 
-def test_the_same_request_has_the_same_name() -> None:
+def test_equal_requests_have_the_same_credential_key() -> None:
     assert config().credential_key == config().credential_key != AuthConfig(auth_scheme={"type": "apiKey"}).credential_key
     assert "hidden" not in repr(config())
 
 
 @pytest.mark.parametrize("version", ["1.39.1", "2.13.0"])
-async def test_a_session_that_waits_in_google_adks_database(version: str, tmp_path: Path) -> None:
+async def test_a_credential_request_in_google_adks_database_is_answered(version: str, tmp_path: Path) -> None:
     """What google-adk asked for is answered here, and the call made again."""
     scheme = {
         "type": "oauth2",

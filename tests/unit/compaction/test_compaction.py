@@ -72,7 +72,7 @@ async def test_a_sliding_window_of_invocations() -> None:
     assert seen[4] == [told, "<q0 0 q1 1>", told, "<q1 1 q2 2 q3 3>", "q4"]
 
 
-async def test_the_event_has_google_adks_form_and_nothing_is_deleted() -> None:
+async def test_the_event_has_google_adks_format_and_nothing_is_deleted() -> None:
     runner = runner_with(answering([]), compaction_interval=2, overlap_size=0)
     yielded = [event for number in range(2) for event in await run(runner, f"q{number}")]
     events = (await stored(runner)).events
@@ -86,7 +86,7 @@ async def test_the_event_has_google_adks_form_and_nothing_is_deleted() -> None:
     assert span.compacted_content.role == "model"
 
 
-def test_a_database_that_google_adk_summed_up(tmp_path: Any) -> None:
+def test_summaries_in_google_adks_database_are_read(tmp_path: Any) -> None:
     with StoredDatabase.open(str(copy_of("open/adk2.13.0-v1-compaction.db", tmp_path))) as database:
         events = database.events(database.sessions()[0].key)
     shown = [part.text for event in with_summaries(events) for part in (event.content.parts if event.content else None) or []]
@@ -94,7 +94,7 @@ def test_a_database_that_google_adk_summed_up(tmp_path: Any) -> None:
     assert shown == [*told, *told, "question 4", "answer 2"]
 
 
-async def test_a_summary_that_another_one_covers_is_not_told() -> None:
+async def test_a_summary_covered_by_another_one_is_not_sent() -> None:
     runner = runner_with(answering([]), compaction_interval=1, overlap_size=9)
     for number in range(3):
         await run(runner, f"q{number}")
@@ -102,7 +102,7 @@ async def test_a_summary_that_another_one_covers_is_not_told() -> None:
     assert [event.content.parts[1].text for event in shown if event.content and event.content.parts] == ["<q0 0 q1 1 q2 2>"]
 
 
-async def test_too_long_prompts_are_summed_up_but_for_the_newest_events() -> None:
+async def test_long_prompts_are_summarised_except_for_the_newest_events() -> None:
     seen: list[list[str]] = []
     usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=100)
     runner = runner_with(answering(seen, usage=usage), token_threshold=100, event_retention_size=1)
@@ -112,14 +112,14 @@ async def test_too_long_prompts_are_summed_up_but_for_the_newest_events() -> Non
     assert seen[2] == ["A summary of what was said before:", "<<q0> 0 q1>", "1", "q2"]
 
 
-async def test_short_prompts_are_left_alone() -> None:
+async def test_short_prompts_are_not_summarised() -> None:
     usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=99)
     runner = runner_with(answering([], usage=usage), token_threshold=100, event_retention_size=0)
     await run(runner, "q0")
     assert await summaries(runner) == []
 
 
-async def test_calls_are_not_parted_from_their_responses() -> None:
+async def test_calls_are_not_separated_from_their_responses() -> None:
     def look() -> str:
         """Look."""
         return "seen"
@@ -133,7 +133,7 @@ async def test_calls_are_not_parted_from_their_responses() -> None:
     assert span is not None and span.end_timestamp == events[0].timestamp and events[1].get_function_calls()
 
 
-async def test_what_waits_for_an_answer_is_not_summed_up() -> None:
+async def test_paused_invocations_are_not_summarised() -> None:
     def start() -> dict[str, str]:
         """Start."""
         return {"status": "pending"}
@@ -151,7 +151,7 @@ async def test_what_waits_for_an_answer_is_not_summed_up() -> None:
     assert len(await summaries(runner)) == 2
 
 
-async def test_a_rewind_takes_summaries_back_too() -> None:
+async def test_a_rewind_also_removes_summaries() -> None:
     seen: list[list[str]] = []
     runner = runner_with(answering(seen), compaction_interval=2, overlap_size=0)
     for number in range(2):
@@ -162,7 +162,7 @@ async def test_a_rewind_takes_summaries_back_too() -> None:
     assert seen[-1] == ["q0", "0", "q2"]
 
 
-async def test_a_summarizer_that_fails_is_logged_and_the_run_succeeds(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failing_summarizer_is_logged_and_the_run_succeeds(caplog: pytest.LogCaptureFixture) -> None:
     runner = runner_with(
         answering([]),
         summarizer=LlmEventSummarizer(ScriptedLlm(replies=[Reply(error=("SAFETY", "no"))])),
@@ -174,7 +174,7 @@ async def test_a_summarizer_that_fails_is_logged_and_the_run_succeeds(caplog: py
     assert "could not be summarised" in caplog.text and "SAFETY" in caplog.text
 
 
-async def test_the_trees_first_model_sums_up_by_default() -> None:
+async def test_the_trees_first_model_summarises_by_default() -> None:
     rules = [
         Rule(when="Sum up", reply=lambda request: "sum of: " + last_message_text(request).split("\n\n")[1]),
         Rule(reply=Reply(text="x", thought="hm")),
@@ -189,6 +189,6 @@ async def test_the_trees_first_model_sums_up_by_default() -> None:
     ("config", "problem"),
     [({}, "Give compaction_interval"), ({"compaction_interval": 1}, "belong together"), ({"token_threshold": 1}, "only token_threshold")],
 )
-def test_half_a_configuration_is_refused(config: dict[str, Any], problem: str) -> None:
+def test_an_incomplete_configuration_is_rejected(config: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         EventsCompactionConfig(**config)

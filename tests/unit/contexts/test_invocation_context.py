@@ -39,7 +39,7 @@ def context(**more: Any) -> InvocationContext:
     )
 
 
-def test_it_can_be_built_with_everything_and_reassigned() -> None:
+def test_a_context_accepts_all_fields_and_reassignment() -> None:
     ctx = context(
         artifact_service=InMemoryArtifactService(),
         memory_service=InMemoryMemoryService(),
@@ -56,7 +56,7 @@ def test_it_can_be_built_with_everything_and_reassigned() -> None:
     assert (ctx.session.id, ctx.user_id, ctx.app_name) == ("t", "v", "app")
 
 
-def test_checkpoints_are_set_ended_and_forgotten() -> None:
+def test_checkpoints_are_set_ended_and_removed() -> None:
     ctx = context()
     ctx.set_agent_state("agent", agent_state=Step(step=2))
     assert (ctx.agent_states, ctx.end_of_agents) == ({"agent": {"step": 2}}, {"agent": False})
@@ -66,7 +66,7 @@ def test_checkpoints_are_set_ended_and_forgotten() -> None:
     assert (ctx.agent_states, ctx.end_of_agents) == ({}, {})
 
 
-def test_what_is_below_an_agent_is_forgotten() -> None:
+def test_reset_removes_the_checkpoints_below_an_agent() -> None:
     ctx = context()
     for name in ("agent", "below"):
         ctx.set_agent_state(name, agent_state=Step())
@@ -74,7 +74,7 @@ def test_what_is_below_an_agent_is_forgotten() -> None:
     assert set(ctx.agent_states) == {"agent"}
 
 
-def test_the_payloads_of_checkpoints() -> None:
+def test_the_json_of_checkpoints() -> None:
     assert SequentialAgentState(current_sub_agent="a").model_dump(mode="json") == {"current_sub_agent": "a"}
     assert LoopAgentState(current_sub_agent="a", times_looped=2).model_dump(mode="json") == {"current_sub_agent": "a", "times_looped": 2}
 
@@ -95,7 +95,7 @@ def test_an_agents_own_checkpoint_and_its_event() -> None:
     assert (event.actions.agent_state, event.actions.end_of_agent) == (None, True)
 
 
-def test_a_readonly_context_changes_nothing() -> None:
+def test_a_readonly_context_rejects_changes() -> None:
     readonly = ReadonlyContext(context(user_content=types.UserContent("hi")))
     assert (readonly.invocation_id, readonly.agent_name, readonly.user_id, dict(readonly.state)) == ("i", "agent", "u", {"k": 1})
     assert readonly.user_content == types.UserContent("hi")
@@ -119,7 +119,7 @@ async def test_contexts_call_the_services_for_their_session() -> None:
 
 
 @pytest.mark.parametrize("use", ["save", "load", "list", "search", "remember"])
-async def test_without_a_service_the_context_says_so(use: str) -> None:
+async def test_a_missing_service_is_reported(use: str) -> None:
     tool = ToolContext(context(), function_call_id="c")
     calls = {
         "save": lambda: tool.save_artifact("f", types.Part(text="x")),
@@ -132,7 +132,7 @@ async def test_without_a_service_the_context_says_so(use: str) -> None:
         await calls[use]()
 
 
-def test_asking_needs_a_call_to_answer_to() -> None:
+def test_a_confirmation_request_requires_a_call_id() -> None:
     with pytest.raises(ValueError, match="no function_call_id"):
         ToolContext(context()).request_confirmation(hint="?")
     tool = ToolContext(context(), function_call_id="c")

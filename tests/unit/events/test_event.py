@@ -56,7 +56,7 @@ ACTIONS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("by_alias", [False, True])
-def test_all_fields_together(by_alias: bool) -> None:
+def test_all_fields_survive_a_json_round_trip(by_alias: bool) -> None:
     event = Event(
         author="a", invocation_id="i", content=types.Content(role="model", parts=PARTS), actions=EventActions(**ACTIONS), **FIELDS
     )
@@ -81,7 +81,7 @@ async def test_all_fields_are_stored(service: Any) -> None:
         assert stored.events == [event]
 
 
-def test_ids_are_new_and_times_now() -> None:
+def test_new_events_have_unique_ids_and_the_current_time() -> None:
     one, two = Event(author="a"), Event(author="a")
     assert one.id != two.id != Event.new_id()
     assert one.timestamp <= two.timestamp

@@ -46,11 +46,11 @@ def seen(*events: Event, branch: str | None = None, **more: Any) -> list[str]:
     return lines(Conversation("me", branch).contents(list(events), **more))
 
 
-def test_own_words_and_the_users() -> None:
+def test_own_and_user_messages_keep_their_roles() -> None:
     assert seen(said("user", "hi"), said("me", "hello")) == ["user: hi", "model: hello"]
 
 
-def test_another_agent_is_told_as_context() -> None:
+def test_events_of_other_agents_become_context() -> None:
     assert seen(said("other", "x"), called("1", "other"), answered("1", "y", "other")) == [
         "user: For context: | [other] said: x",
         "user: For context: | [other] called tool `tool_1` with {}",
@@ -58,7 +58,7 @@ def test_another_agent_is_told_as_context() -> None:
     ]
 
 
-def test_a_response_stands_behind_its_call_and_the_newest_counts() -> None:
+def test_the_newest_response_follows_its_call() -> None:
     events = [
         called("1"),
         answered("1", "pending"),
@@ -70,7 +70,7 @@ def test_a_response_stands_behind_its_call_and_the_newest_counts() -> None:
     assert seen(*events) == ["model: call tool_1", "user: tool_1=done", "model: wait", "user: ok", "user: ?"]
 
 
-def test_what_was_said_while_waiting_is_left_out_when_the_answer_comes_last() -> None:
+def test_messages_between_a_call_and_its_final_response_are_left_out() -> None:
     events = [said("user", "go"), called("1"), answered("1", "pending"), said("me", "wait"), answered("1", "done", "user")]
     assert seen(*events) == ["user: go", "model: call tool_1", "user: tool_1=done"]
 
@@ -79,22 +79,22 @@ def test_a_call_without_a_response_is_left_out() -> None:
     assert seen(said("user", "go"), called("1"), said("user", "again")) == ["user: go", "user: again"]
 
 
-def test_an_agent_on_no_branch_sees_what_parallel_ones_said() -> None:
+def test_an_agent_on_no_branch_sees_all_branches() -> None:
     events = [said("user", "go"), said("a", "one", branch="p.a"), said("b", "two", branch="p.b")]
     assert seen(*events) == ["user: go", "user: For context: | [a] said: one", "user: For context: | [b] said: two"]
 
 
-def test_other_branches_are_not_seen() -> None:
+def test_events_of_sibling_branches_are_not_seen() -> None:
     events = [said("user", "go"), said("a", "mine", branch="p.a"), said("b", "not mine", branch="p.b"), said("c", "above", branch="p")]
     assert seen(*events, branch="p.a.deeper") == ["user: go", "user: For context: | [a] said: mine", "user: For context: | [c] said: above"]
 
 
-def test_only_the_present_turn() -> None:
+def test_present_turn_only() -> None:
     events = [said("user", "old"), said("me", "old answer"), said("user", "new"), called("1"), answered("1", "x")]
     assert seen(*events, present_turn_only=True) == ["user: new", "model: call tool_1", "user: tool_1=x"]
 
 
-def test_what_was_rewound_is_not_seen() -> None:
+def test_rewound_events_are_not_seen() -> None:
     events = [
         said("user", "one", invocation_id="1"),
         said("user", "two", invocation_id="2"),
@@ -104,7 +104,7 @@ def test_what_was_rewound_is_not_seen() -> None:
     assert seen(*events) == ["user: one", "user: three"]
 
 
-def test_the_models_own_ids_are_kept_and_ours_are_not_sent() -> None:
+def test_ids_assigned_by_the_runtime_are_not_sent() -> None:
     events = [called("adk-1"), answered("adk-1", "x"), called("own"), answered("own", "y")]
     contents = Conversation("me", None).contents(events)
     ids = [part.function_call.id for content in contents for part in content.parts or [] if part.function_call]
@@ -112,7 +112,7 @@ def test_the_models_own_ids_are_kept_and_ours_are_not_sent() -> None:
     assert events[0].get_function_calls()[0].id == "adk-1"
 
 
-def test_copies_leave_the_events_alone() -> None:
+def test_changing_a_copy_does_not_change_the_events() -> None:
     event = said("user", "hi")
     copy = copied(Conversation("me", None).contents([event]))
     assert copy[0].parts is not None
@@ -134,7 +134,7 @@ def _events() -> st.SearchStrategy[Event]:
 
 @settings(deadline=None)
 @given(st.lists(_events(), max_size=14), st.booleans())
-def test_extending_gives_what_building_anew_gives(events: list[Event], present_turn_only: bool) -> None:
+def test_extending_equals_rebuilding(events: list[Event], present_turn_only: bool) -> None:
     growing = Conversation("me", None)
     for count in range(len(events) + 1):
         fresh = Conversation("me", None).contents(events[:count], present_turn_only=present_turn_only)

@@ -30,14 +30,14 @@ async def returns() -> str:
 
 @pytest.mark.parametrize("resumable", [False, True])
 @pytest.mark.parametrize("beside", [[], [("returns", {})]], ids=["alone", "beside another"])
-async def test_a_tool(resumable: bool, beside: list[Any]) -> None:
+async def test_a_tool_that_cancels_itself_fails_the_run(resumable: bool, beside: list[Any]) -> None:
     calls = Reply(calls=[("gives_up", {}), *beside])
     agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[calls, "done"]), tools=[gives_up, returns])
     with pytest.raises(SelfCancelledError, match="The tool 'gives_up' waited for something that was cancelled"):
         await asyncio.wait_for(run(runner_for(agent, resumable=resumable)), 20)
 
 
-async def test_a_tools_cancellation_is_an_error_that_its_callback_may_answer() -> None:
+async def test_a_tools_own_cancellation_is_reported_to_error_callbacks() -> None:
     def answers(tool: Any, args: dict[str, Any], tool_context: ToolContext, error: Exception) -> dict[str, Any]:
         return {"error": str(error)}
 
@@ -46,7 +46,7 @@ async def test_a_tools_cancellation_is_an_error_that_its_callback_may_answer() -
     assert texts(events) == ["done"]
 
 
-async def test_a_merge_hands_on_the_cancellation_of_one_of_its_sources() -> None:
+async def test_merge_raises_the_cancellation_of_a_source() -> None:
     async def source(work: Any) -> AsyncGenerator[str, None]:
         yield await work()
 
@@ -58,7 +58,7 @@ async def _all(items: AsyncGenerator[str, None]) -> list[str]:
     return [item async for item in items]
 
 
-async def test_an_agent_beside_others() -> None:
+async def test_a_parallel_agent_that_cancels_itself_fails_the_run() -> None:
     async def cancelled(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, await gives_up())
 

@@ -46,13 +46,13 @@ def agent() -> LlmAgent:
     return LlmAgent(name="agent", model=ScriptedLlm(replies=["I like tea"]))
 
 
-async def test_nothing_is_remembered_unless_asked_for() -> None:
+async def test_nothing_is_stored_by_default() -> None:
     memory = InMemoryMemoryService()
     await run(runner_for(agent(), memory_service=memory))
     assert (await memory.search_memory(app_name="app", user_id="u", query="tea")).memories == []
 
 
-async def test_after_each_invocation() -> None:
+async def test_sessions_are_stored_after_each_invocation() -> None:
     memory = Noting()
     runner = runner_for(agent(), memory_service=memory, feed_memory="invocation")
     await run(runner)
@@ -60,20 +60,20 @@ async def test_after_each_invocation() -> None:
     assert memory.sessions == [2, 4]
 
 
-async def test_after_each_event() -> None:
+async def test_events_are_stored_as_they_are_committed() -> None:
     memory = NotingEvents()
     runner = runner_for(agent(), memory_service=memory, feed_memory="event")
     await run(runner)
     assert [event.id for event in memory.events] == [event.id for event in (await stored(runner)).events] and memory.sessions == []
 
 
-async def test_a_service_for_whole_sessions_gets_them_after_each_event() -> None:
+async def test_a_service_for_whole_sessions_receives_the_session_after_each_event() -> None:
     memory = Noting()
     await run(runner_for(agent(), memory_service=memory, feed_memory="event"))
     assert memory.sessions == [1, 2]
 
 
-async def test_a_mistake_inside_the_service_is_reported_and_not_taken_for_a_missing_method(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_attribute_error_in_the_service_is_not_mistaken_for_a_missing_method(caplog: pytest.LogCaptureFixture) -> None:
     class Mistaken(Noting):
         async def add_events_to_memory(self, **_: Any) -> None:
             raise AttributeError("a mistake")
@@ -87,7 +87,7 @@ async def test_a_mistake_inside_the_service_is_reported_and_not_taken_for_a_miss
 
 @pytest.mark.parametrize("memory", [Noting(fail=True), NotingEvents(fail=True)])
 @pytest.mark.parametrize("when", ["event", "invocation"])
-async def test_a_failure_is_reported_and_not_fatal(memory: Any, when: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_is_logged_and_does_not_fail_the_run(memory: Any, when: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         runner = runner_for(agent(), memory_service=memory, feed_memory=when)
         assert texts(await run(runner)) == ["I like tea"]

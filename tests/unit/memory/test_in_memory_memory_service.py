@@ -40,14 +40,14 @@ async def test_adding_a_session_again_replaces_it() -> None:
     assert await found(service, "tea") == ["tea", "more tea", "tea elsewhere"]
 
 
-async def test_events_one_by_one() -> None:
+async def test_events_added_one_by_one_are_stored_once() -> None:
     service = InMemoryMemoryService()
     for event in (said("tea", "1"), said("tea again", "1"), said("green tea", "2")):
         await service.add_events_to_memory(app_name="a", user_id="u", session_id="s", events=[event])
     assert await found(service, "tea") == ["tea", "green tea"]
 
 
-async def test_an_entry_says_who_and_when_and_is_a_copy() -> None:
+async def test_an_entry_is_a_copy_with_author_and_time() -> None:
     service = InMemoryMemoryService()
     await service.add_events_to_memory(app_name="a", user_id="u", events=[said("tea", "1", "bot")])
     (entry,) = (await service.search_memory(app_name="a", user_id="u", query="tea")).memories
@@ -56,20 +56,20 @@ async def test_an_entry_says_who_and_when_and_is_a_copy() -> None:
     assert await found(service, "tea") == ["tea"]
 
 
-async def test_no_more_than_a_model_can_use() -> None:
+async def test_the_number_of_results_is_limited() -> None:
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session(*(f"tea {number}" for number in range(50))))
     assert await found(service, "tea") == [f"tea {number}" for number in range(MOST_FOUND)]
 
 
-async def test_languages_without_spaces() -> None:
+async def test_words_are_found_in_scripts_without_spaces() -> None:
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session("私はPythonを使う"))
     assert await found(service, "python") and await found(service, "使う")
     assert not await found(service, "thon")
 
 
-async def test_what_says_nothing_is_not_remembered() -> None:
+async def test_events_without_text_are_not_found() -> None:
     service = InMemoryMemoryService()
     one = session()
     one.events = [Event(author="user"), Event(author="user", content=types.Content(parts=[types.Part(text="tea", thought=True)]))]

@@ -34,7 +34,7 @@ def messages(*contents: types.Content, **config: Any) -> list[dict[str, Any]]:
     return found
 
 
-def test_who_said_what() -> None:
+def test_roles_of_messages() -> None:
     said = messages(content("user", "a", "b"), content("model", types.Part(text="hm", thought=True), "c"), system_instruction="be brief")
     assert said == [
         {"role": "system", "content": "be brief"},
@@ -61,12 +61,12 @@ def test_calls_without_an_id_are_paired_by_name_and_order() -> None:
     assert [ids[one["tool_call_id"]] for one in said if one["role"] == "tool"] == [("f", 0), ("f", 2), ("g", 1), ("f", 3)]
 
 
-def test_a_result_without_a_call_is_refused() -> None:
+def test_a_result_without_a_call_is_rejected() -> None:
     with pytest.raises(LlmError, match="without its call"):
         messages(content("user", returned("f", 1)))
 
 
-def test_pictures_and_files() -> None:
+def test_images_and_files() -> None:
     picture = types.Part.from_bytes(data=b"1", mime_type="image/png")
     pdf = types.Part.from_bytes(data=b"2", mime_type="application/pdf")
     linked = types.Part.from_uri(file_uri="https://x/y.png", mime_type="image/png")
@@ -79,7 +79,7 @@ def test_pictures_and_files() -> None:
     ]
 
 
-def test_a_part_that_chats_do_not_know_is_refused() -> None:
+def test_an_unsupported_part_is_rejected() -> None:
     with pytest.raises(LlmError, match="executable_code"):
         messages(content("user", types.Part(executable_code=types.ExecutableCode(code="1", language=types.Language.PYTHON))))
 
@@ -98,7 +98,7 @@ def test_tools_become_json_schema() -> None:
         """Order."""
 
     request = LlmRequest()
-    request.append_tools([FunctionTool(order), FunctionTool(test_who_said_what)])
+    request.append_tools([FunctionTool(order), FunctionTool(test_roles_of_messages)])
     first, second = chat_request(request)["tools"]
     assert first["function"]["name"] == "order" and first["function"]["description"] == "Order."
     parameters = first["function"]["parameters"]
@@ -110,20 +110,20 @@ def test_tools_become_json_schema() -> None:
     assert second["function"]["parameters"] == {"type": "object", "properties": {}}
 
 
-def test_settings() -> None:
+def test_sampling_settings() -> None:
     config = types.GenerateContentConfig(temperature=0.5, max_output_tokens=7, stop_sequences=["x"], seed=1)
     asked = chat_request(LlmRequest(config=config))
     assert asked == {"messages": [], "temperature": 0.5, "max_tokens": 7, "stop": ["x"], "seed": 1}
 
 
 @pytest.mark.parametrize("schema", [Item, Item.model_json_schema()])
-def test_the_shape_of_the_answer(schema: Any) -> None:
+def test_the_output_schema_becomes_the_response_format(schema: Any) -> None:
     request = LlmRequest()
     request.set_output_schema(schema)
     form = chat_request(request)["response_format"]
     assert form == {"type": "json_schema", "json_schema": {"name": "answer", "schema": Item.model_json_schema()}}
 
 
-def test_other_tools_than_functions_are_refused() -> None:
+def test_tools_other_than_functions_are_rejected() -> None:
     with pytest.raises(LlmError, match="Only functions"):
         chat_request(LlmRequest(config=types.GenerateContentConfig(tools=[types.Tool(google_search=types.GoogleSearch())])))

@@ -79,7 +79,7 @@ async def test_function_calls_and_declarations() -> None:
     assert server.requests[0].body["tools"][0]["functionDeclarations"][0]["name"] == "get_weather"
 
 
-async def test_streams_increments_then_the_whole() -> None:
+async def test_a_stream_yields_pieces_then_the_complete_answer() -> None:
     answer = Answer(
         [
             chunk({"text": "Which ", "thought": True}),
@@ -106,7 +106,7 @@ async def test_streams_increments_then_the_whole() -> None:
     assert whole.model_version == "gemini-test"
 
 
-async def test_a_streamed_call_has_one_id_in_the_piece_and_in_the_whole() -> None:
+async def test_a_streamed_call_has_the_same_id_in_piece_and_complete_answer() -> None:
     with gemini_server(Answer([chunk(call("stop")), chunk(finish="STOP")])) as server:
         piece, whole = await ask(server, stream=True)
 
@@ -115,7 +115,7 @@ async def test_a_streamed_call_has_one_id_in_the_piece_and_in_the_whole() -> Non
     assert None not in ids
 
 
-async def test_the_whole_of_a_stream_equals_the_plain_answer() -> None:
+async def test_a_streamed_answer_equals_the_plain_answer() -> None:
     one = chunk(
         {"text": "Think", "thought": True}, {"text": "Say"}, finish="MAX_TOKENS", tokens=4, citationMetadata={"citations": [{"uri": "u"}]}
     )
@@ -165,7 +165,7 @@ async def test_an_answer_cut_by_a_filter_has_an_error_code(stream: bool) -> None
         (refusal(400, "INVALID_ARGUMENT", "Bad field."), 400, "INVALID_ARGUMENT", "Bad field"),
     ],
 )
-async def test_what_the_server_refuses_is_a_clear_error(stream: bool, failure: Failure, code: int, word: str, says: str) -> None:
+async def test_a_refused_request_is_a_clear_error(stream: bool, failure: Failure, code: int, word: str, says: str) -> None:
     with gemini_server(failure) as server, pytest.raises(LlmError, match=says) as caught:
         await ask(server, stream=stream)
 
@@ -187,7 +187,7 @@ async def test_a_proxys_error_page_is_a_clear_error(stream: bool, http_library: 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(("status", "word"), [(429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (503, "UNAVAILABLE")])
-async def test_failures_are_tried_again_as_configured(stream: bool, status: int, word: str) -> None:
+async def test_failures_are_retried_as_configured(stream: bool, status: int, word: str) -> None:
     failure = refusal(status, word, "later")
     retry = types.HttpRetryOptions(attempts=3, initial_delay=0.001, max_delay=0.002, jitter=0.001)
     with gemini_server(failure, failure, Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
@@ -231,12 +231,12 @@ async def test_a_dropped_connection_is_a_clear_error(stream: bool) -> None:
     assert caught.value.error_code == "CONNECTION_FAILED"
 
 
-async def test_a_stream_that_ends_without_a_reason_is_not_taken_for_a_whole_answer() -> None:
+async def test_a_stream_without_a_finish_reason_is_an_error() -> None:
     with gemini_server(Answer([chunk({"text": "It "})])) as server, pytest.raises(LlmError, match="broke in the middle"):
         await ask(server, stream=True)
 
 
-async def test_no_server_is_a_clear_error() -> None:
+async def test_an_unreachable_server_is_a_clear_error() -> None:
     with gemini_server() as server:
         pass
 
@@ -274,7 +274,7 @@ async def test_leaving_a_stream_early_closes_the_connection() -> None:
         assert await run_in_thread(server.client_left.wait, 10)
 
 
-def test_one_object_serves_one_loop_after_another_and_each_loop_closes_its_connections() -> None:
+def test_an_object_can_be_used_in_several_loops_which_close_their_connections() -> None:
     with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
         llm = Gemini(base_url=server.url)
         clients = []
@@ -295,7 +295,7 @@ def test_one_object_serves_one_loop_after_another_and_each_loop_closes_its_conne
     assert clients[0] is not clients[2]
 
 
-async def test_two_first_requests_at_once_share_a_client() -> None:
+async def test_concurrent_first_requests_share_a_client() -> None:
     llm = Gemini(base_url="http://127.0.0.1:9")
 
     one, other = await asyncio.gather(llm._client(), llm._client())
@@ -310,7 +310,7 @@ async def test_a_copy_of_a_used_object_works() -> None:
             assert [texts(response) async for response in used.generate_content_async(PROMPT)] == [["Hi."]]
 
 
-async def test_a_subclass_may_bring_its_own_client() -> None:
+async def test_a_subclass_may_use_its_own_client() -> None:
     with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
 
         class Mine(Gemini):
@@ -326,7 +326,7 @@ async def test_a_subclass_may_bring_its_own_client() -> None:
     assert {request.headers["x-goog-api-key"] for request in server.requests} == {"mine"}
 
 
-async def test_a_missing_key_says_which_variable_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_key_error_names_the_variables_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GOOGLE_API_KEY")
     reported: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
@@ -359,7 +359,7 @@ async def test_keys_are_never_shown(google_api_key: str, caplog: pytest.LogCaptu
     assert "API key *** is not valid" in str(caught.value)
 
 
-async def test_long_bodies_are_cut() -> None:
+async def test_long_error_bodies_are_shortened() -> None:
     with gemini_server(Failure(500, b"x" * 100_000)) as server, pytest.raises(LlmError) as caught:
         await ask(server)
 
@@ -373,9 +373,7 @@ async def test_long_bodies_are_cut() -> None:
         ([types.Content(role="model", parts=[types.Part(text="I did.")])], "Go on with the task, or sum up if nothing is left to do."),
     ],
 )
-async def test_gemini_is_always_given_a_users_word_at_the_end_and_the_request_stays_as_it_was(
-    contents: list[types.Content], last: str
-) -> None:
+async def test_requests_end_with_a_user_message_and_are_not_changed(contents: list[types.Content], last: str) -> None:
     request = LlmRequest(contents=contents)
     before = request.model_dump()
     with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:

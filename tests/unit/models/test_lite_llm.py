@@ -58,7 +58,7 @@ class TestWithLitellm:
         assert sent.body["model"] == "m" and sent.body["messages"] == [{"role": "user", "content": "Hello?"}]
         assert sent.headers["authorization"] == f"Bearer {KEY}"
 
-    async def test_a_stream_comes_in_pieces_and_whole(self) -> None:
+    async def test_a_stream_yields_pieces_then_the_complete_answer(self) -> None:
         with chat_server(stream({"role": "assistant", "content": "Hi"}, {"content": " you"})) as server:
             answers = await ask(server, streaming=True)
         assert [(one.partial, parts(one)) for one in answers] == [(True, ["Hi"]), (True, [" you"]), (False, ["Hi you"])]
@@ -90,7 +90,7 @@ class TestWithLitellm:
         assert told["content"] == '{"result": "sun in Oslo"}'
         assert server.requests[0].body["tools"][0]["function"]["name"] == "look"
 
-    async def test_arguments_that_are_no_json(self) -> None:
+    async def test_arguments_that_are_not_json_are_an_error(self) -> None:
         with chat_server(whole("tool_calls", tool_calls=[call("f", '{"a":')])) as server:
             (answer,) = await ask(server)
         assert answer.error_code == "MALFORMED_FUNCTION_CALL" and answer.content is None
@@ -112,21 +112,21 @@ class TestWithLitellm:
             (Failure(502, b"<html>"), 502, "The server failed"),
         ],
     )
-    async def test_refusals(self, failure: Failure, status: int, advice: str, streaming: bool) -> None:
+    async def test_a_refused_request_is_a_clear_error(self, failure: Failure, status: int, advice: str, streaming: bool) -> None:
         with chat_server(failure) as server, pytest.raises(LlmError, match=advice) as caught:
             await ask(server, streaming=streaming)
         assert caught.value.status_code == status
         assert KEY not in str(caught.value) and caught.value.__cause__ is None
 
     @pytest.mark.parametrize("streaming", [False, True])
-    async def test_nobody_there(self, streaming: bool) -> None:
+    async def test_an_unreachable_server_is_a_clear_error(self, streaming: bool) -> None:
         with chat_server(whole(content="x")) as server:
             pass
         with pytest.raises(LlmError, match="network") as caught:
             await ask(server, streaming=streaming)
         assert caught.value.error_code == "CONNECTION_FAILED"
 
-    async def test_a_stream_that_breaks_off_is_no_answer(self) -> None:
+    async def test_a_stream_that_breaks_is_an_error(self) -> None:
         with chat_server(stream({"content": "Hi"}, finish=None, then="cut")) as server, pytest.raises(LlmError) as caught:
             await ask(server, streaming=True)
         assert caught.value.error_code == "CONNECTION_FAILED"

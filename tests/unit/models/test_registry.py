@@ -40,18 +40,18 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "projects/p/locations/l/publishers/google/models/gemini-2.5-pro",
     ],
 )
-def test_gemini_serves_its_names(name: str) -> None:
+def test_gemini_names_resolve_to_gemini(name: str) -> None:
     llm = LLMRegistry.new_llm(name)
 
     assert type(llm) is Gemini
     assert llm.model == name
 
 
-def test_the_registry_knows_every_name_that_gemini_says_it_serves() -> None:
+def test_the_registry_has_all_supported_models_of_gemini() -> None:
     assert set(Gemini.supported_models()) == {pattern for pattern, entry in LLMRegistry._classes.items() if isinstance(entry, tuple)}
 
 
-def test_a_registered_class_serves_its_names_also_before_older_patterns(parrot: None) -> None:
+def test_a_registered_class_takes_precedence_over_older_patterns(parrot: None) -> None:
     assert LLMRegistry.resolve("parrot-1") is Parrot
     assert LLMRegistry.resolve("gemini-talks-1") is Parrot
     assert LLMRegistry.resolve("gemini-2.5-flash") is Gemini
@@ -59,7 +59,7 @@ def test_a_registered_class_serves_its_names_also_before_older_patterns(parrot: 
 
 
 @pytest.mark.parametrize(("name", "says"), [("my-parrot-1", "gemini-"), ("openai/gpt-5", "LiteLlm"), ("claude-x", "LiteLlm"), ("", "''")])
-def test_an_unknown_name_is_a_known_error_that_says_what_to_do(parrot: None, name: str, says: str) -> None:
+def test_an_unknown_name_raises_an_error_with_advice(parrot: None, name: str, says: str) -> None:
     with pytest.raises(UnknownLlmError, match=says) as caught:
         LLMRegistry.new_llm(name)
 

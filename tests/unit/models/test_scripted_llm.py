@@ -31,7 +31,7 @@ def text(response: LlmResponse) -> str:
     return "".join(part.text or "" for part in response.content.parts)
 
 
-async def test_replies_are_counted_by_what_the_model_said_in_the_request_and_the_last_repeats() -> None:
+async def test_replies_are_chosen_by_the_number_of_model_messages_and_the_last_repeats() -> None:
     llm = ScriptedLlm(replies=["one", "two"])
     said: list[tuple[str, Any]] = [("user", "go")]
 
@@ -46,14 +46,14 @@ async def test_replies_are_counted_by_what_the_model_said_in_the_request_and_the
     )
 
 
-async def test_replies_can_be_counted_by_the_users_messages() -> None:
+async def test_replies_can_be_chosen_by_the_number_of_user_messages() -> None:
     llm = ScriptedLlm(replies=["one", "two"], counts="user")
 
     assert await answer(llm, request(("user", "a"))) == "one"
     assert await answer(llm, request(("user", "a"), ("user", "b"))) == "two"
 
 
-async def test_the_first_rule_that_matches_answers() -> None:
+async def test_the_first_matching_rule_answers() -> None:
     llm = ScriptedLlm(
         rules=[
             Rule(instruction="critic", reply=["too short", "fine"]),
@@ -90,7 +90,7 @@ async def test_calls_thoughts_and_usage() -> None:
     assert usage.total_token_count == 6 + usage.candidates_token_count
 
 
-async def test_streams_word_by_word_then_the_whole() -> None:
+async def test_streams_words_then_the_complete_answer() -> None:
     llm = ScriptedLlm(replies=[Reply(thought="Let me see.", text="  Once upon\n a time. ", calls=[("stop", {})])])
 
     *pieces, whole = await answers(llm, request(("user", "go")), stream=True)
@@ -134,7 +134,7 @@ async def test_an_error_reply_is_an_answer_without_content() -> None:
     assert (response.content, response.error_code, response.error_message) == (None, "RESOURCE_EXHAUSTED", "later")
 
 
-async def test_fails_now_and_then() -> None:
+async def test_a_rule_can_be_limited_to_some_uses() -> None:
     llm = ScriptedLlm(rules=[Rule(when="go", reply=ConnectionError("gone"), times=2)], replies=["fine"])
 
     for _ in range(2):
@@ -144,7 +144,7 @@ async def test_fails_now_and_then() -> None:
     assert await answer(llm, request(("user", "go"))) == "fine"
 
 
-async def test_a_function_may_answer_anything() -> None:
+async def test_a_function_may_return_any_kind_of_answer() -> None:
     llm = ScriptedLlm(rules=[Rule(reply=lambda r: f"{len(r.contents)} so far", when="count"), Rule(reply=lambda _: TimeoutError("slow"))])
 
     assert await answer(llm, request(("user", "count"))) == "1 so far"
@@ -152,12 +152,12 @@ async def test_a_function_may_answer_anything() -> None:
         await answers(llm, request(("user", "go")))
 
 
-async def test_says_that_no_rule_matches() -> None:
+async def test_a_request_without_a_matching_rule_is_an_error() -> None:
     with pytest.raises(LlmError, match=r"'go'.*last rule"):
         await answers(ScriptedLlm(rules=[Rule(when="stop", reply="ok")]), request(("user", "go")))
 
 
-async def test_says_what_is_no_answer() -> None:
+async def test_an_unsupported_answer_is_an_error() -> None:
     with pytest.raises(LlmError, match="cannot answer with int"):
         await answers(ScriptedLlm(replies=[3]), request(("user", "go")))
 

@@ -32,7 +32,7 @@ def shown(event: Any) -> list[tuple[bool, str | None]]:
     return [(bool(part.thought), part.text or (part.function_call and part.function_call.name)) for part in event.content.parts]
 
 
-async def test_the_built_in_planner_lets_the_model_think_and_keeps_its_thoughts() -> None:
+async def test_the_built_in_planner_enables_thinking_and_keeps_thoughts() -> None:
     seen: list[LlmRequest] = []
     config = types.ThinkingConfig(include_thoughts=True, thinking_budget=7)
     runner = runner_for(agent(seen, BuiltInPlanner(thinking_config=config), Reply(text="yes", thought="hm")))
@@ -42,7 +42,7 @@ async def test_the_built_in_planner_lets_the_model_think_and_keeps_its_thoughts(
     assert shown((await stored(runner)).events[-1]) == shown(event)
 
 
-async def test_plan_react_keeps_plans_as_thoughts_and_the_answer_as_answer() -> None:
+async def test_plan_react_keeps_plans_as_thoughts() -> None:
     seen: list[LlmRequest] = []
     first = Reply(text="/*PLANNING*/ 1. look", calls=[("look", {})])
     last = "/*REASONING*/ it is there /*FINAL_ANSWER*/ There."
@@ -64,7 +64,7 @@ async def test_plan_react_reads_marks(text: str, parts: list[Any]) -> None:
     assert shown(event) == parts
 
 
-async def test_a_planner_of_ones_own_may_write_state() -> None:
+async def test_a_custom_planner_can_write_state() -> None:
     class Counting(BasePlanner):
         def build_planning_instruction(self, readonly_context: Any, llm_request: Any) -> str:
             return f"You have planned {readonly_context.state.get('plans', 0)} times."

@@ -79,7 +79,7 @@ def _raising(error: Exception) -> Any:
     return reply
 
 
-async def test_every_hook_is_called_in_its_place() -> None:
+async def test_hooks_are_called_in_order() -> None:
     plugin = Hooked()
     await run(runner_for(busy_agent(), plugins=[plugin]))
     model_call = ["before_model_callback", "after_model_callback", "on_event_callback"]
@@ -113,7 +113,7 @@ async def test_every_hook_is_called_in_its_place() -> None:
         ("on_event_callback", Event(author="busy", content=said("another")), ["go", "another"]),
     ],
 )
-async def test_an_answer_replaces_what_the_hook_stands_for(hook: str, answer: Any, heard: list[str]) -> None:
+async def test_a_hooks_return_value_replaces_the_original(hook: str, answer: Any, heard: list[str]) -> None:
     agent = LlmAgent(name="busy", model=ScriptedLlm(replies=["x"])) if hook == "on_event_callback" else busy_agent()
     runner = runner_for(agent, plugins=[Hooked(hook, answer)])
     await run(runner)
@@ -128,13 +128,13 @@ async def test_an_answer_replaces_what_the_hook_stands_for(hook: str, answer: An
         ("on_tool_error_callback", [{"ok": True}, {"from": "plugin"}]),
     ],
 )
-async def test_an_answer_is_the_tools_result(hook: str, results: list[Any]) -> None:
+async def test_a_hooks_return_value_becomes_the_tools_result(hook: str, results: list[Any]) -> None:
     runner = runner_for(busy_agent(), plugins=[Hooked(hook, {"from": "plugin"})])
     events = await run(runner)
     assert [response.response for event in events for response in event.get_function_responses()] == results
 
 
-async def test_the_first_plugin_that_answers_is_the_last_that_is_asked_and_the_agents_own_callbacks_are_not() -> None:
+async def test_the_first_return_value_skips_later_plugins_and_the_agents_callbacks() -> None:
     asked: list[str] = []
     first, second, third = Hooked(name="1"), Hooked("before_agent_callback", said("second"), name="2"), Hooked(name="3")
     agent = busy_agent(before_agent_callback=lambda callback_context: asked.append("own"))
@@ -146,7 +146,7 @@ async def test_the_first_plugin_that_answers_is_the_last_that_is_asked_and_the_a
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-async def test_a_plugin_that_raises_is_reported_and_the_run_can_go_on(hook: str) -> None:
+async def test_a_failing_plugin_is_reported_and_the_run_can_be_resumed(hook: str) -> None:
     """Issue 3: "one that raises is reported and does not corrupt the run"."""
     plugin = Hooked(hook, error=RuntimeError("plugin bug"))
     runner = runner_for(busy_agent(), plugins=[plugin], resumable=True)
@@ -168,7 +168,7 @@ async def test_a_plugin_that_raises_is_reported_and_the_run_can_go_on(hook: str)
     assert sorted(calls) == sorted(response.id for event in session.events for response in event.get_function_responses())
 
 
-def test_names_are_unique() -> None:
+def test_plugin_names_must_be_unique() -> None:
     with pytest.raises(ValueError, match="hooked"):
         PluginManager([Hooked(), Hooked()])
 

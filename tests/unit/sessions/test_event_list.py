@@ -44,7 +44,7 @@ def events(reader: Reader) -> EventList:
 EXPECTED = [event(f"e{number}", f"i{number // 2}") for number in range(6)]
 
 
-def test_decodes_what_is_touched_and_only_once(events: EventList, reader: Reader) -> None:
+def test_events_are_decoded_on_first_access_only(events: EventList, reader: Reader) -> None:
     assert len(events) == 6
     assert events.last_id() == "e5"
     assert reader.read == []
@@ -95,7 +95,7 @@ def test_equals_a_list_of_the_same_events(events: EventList) -> None:
         lambda events: events.__iadd__([event("new")]),
     ],
 )
-def test_changes_as_a_list_does_and_knows_it(events: EventList, change: Any) -> None:
+def test_changes_like_a_list_and_marks_itself_edited(events: EventList, change: Any) -> None:
     events.derived["answer"] = 42
     plain = list(EXPECTED)
     change(plain)
@@ -106,7 +106,7 @@ def test_changes_as_a_list_does_and_knows_it(events: EventList, change: Any) -> 
     assert events.derived == ({"answer": 42} if plain[:6] == EXPECTED else {})
 
 
-def test_reads_as_a_list_does(events: EventList) -> None:
+def test_reads_like_a_list(events: EventList) -> None:
     assert list(events) == EXPECTED
     assert EXPECTED[2] in events
     assert events.index(EXPECTED[2]) == 2
@@ -122,7 +122,7 @@ def test_reads_as_a_list_does(events: EventList) -> None:
     assert not events.edited
 
 
-def test_what_is_added_while_it_is_read_is_read_too(events: EventList) -> None:
+def test_iteration_includes_events_added_meanwhile(events: EventList) -> None:
     seen = []
     for each in events:
         seen.append(each.id)
@@ -131,7 +131,7 @@ def test_what_is_added_while_it_is_read_is_read_too(events: EventList) -> None:
     assert seen[-1] == "late"
 
 
-def test_a_copy_is_a_list_of_its_own(events: EventList, reader: Reader) -> None:
+def test_a_copy_is_independent(events: EventList, reader: Reader) -> None:
     shallow, deep = copy.copy(events), copy.deepcopy(events)
     assert reader.read == []
     events[0].author = "changed"
@@ -150,7 +150,7 @@ class TestInASession:
     def session(self, events: Any) -> Session:
         return Session(id="s", app_name="a", user_id="u", events=events)
 
-    def test_takes_what_a_list_field_takes(self, events: EventList) -> None:
+    def test_accepts_the_values_of_a_list_field(self, events: EventList) -> None:
         plain = self.session(list(EXPECTED))
         assert isinstance(plain.events, EventList)
         assert plain == self.session(events) == self.session(tuple(EXPECTED)) == self.session([each.model_dump() for each in EXPECTED])
@@ -173,7 +173,7 @@ class TestInASession:
         assert Session.model_validate(lazy.model_dump()) == lazy
         assert Session.model_json_schema()["properties"]["events"]["type"] == "array"
 
-    def test_a_plain_list_can_take_its_place(self) -> None:
+    def test_a_plain_list_can_replace_it(self) -> None:
         session = self.session([])
         session.events = list(EXPECTED)  # type: ignore[assignment]
         assert Session.model_validate_json(session.model_dump_json()).events == EXPECTED
@@ -187,7 +187,7 @@ class TestInASession:
         assert session.events[0].author == "changed"
         assert len(session.events) == 6
 
-    def test_a_session_made_without_validation_is_as_any_other(self) -> None:
+    def test_a_session_constructed_without_validation_equals_a_validated_one(self) -> None:
         plain = Session(id="s", app_name="a", user_id="u", state={"k": [1]}, events=[], last_update_time=2.0)
         trusted = Session.construct_unchecked(SessionKey("a", "u", "s"), {"k": [1]}, 2.0)
         assert trusted == plain
@@ -210,7 +210,7 @@ class TestRewinds:
         ]
         return EventList([(each.id, each.invocation_id, each.model_dump_json(exclude_none=True)) for each in texts], read)
 
-    def test_nothing_is_decoded_where_there_was_none(self, reader: Reader) -> None:
+    def test_nothing_is_decoded_without_a_rewind(self, reader: Reader) -> None:
         events = self.rows(None, None, None, read=reader)
         assert without_rewound(events) is events
         assert reader.read == []
@@ -225,7 +225,7 @@ class TestRewinds:
             ((None, None, None, "i2", "i1", None), "05"),
         ],
     )
-    def test_what_was_taken_back_is_left_out(self, targets: tuple[str | None, ...], kept: str) -> None:
+    def test_rewound_events_are_left_out(self, targets: tuple[str | None, ...], kept: str) -> None:
         decoded: list[str] = []
 
         def read(row: StoredRow) -> Event:
@@ -237,7 +237,7 @@ class TestRewinds:
         assert [each.id for each in left] == [f"e{number}" for number in kept]
         assert left == without_rewound(list(self.rows(*targets, read=read)))
 
-    def test_a_rewind_that_comes_later_is_seen(self) -> None:
+    def test_a_rewind_added_later_takes_effect(self) -> None:
         events = EventList([event("e0", "i0"), event("e1", "i1")])
         assert without_rewound(events) is events
         events.add_committed([event("e2", "i2").model_copy(update={"actions": EventActions(rewind_before_invocation_id="i1")})])

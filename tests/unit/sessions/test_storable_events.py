@@ -62,7 +62,7 @@ def service(request: pytest.FixtureRequest, tmp_path: Path) -> BaseSessionServic
 
 
 @pytest.mark.parametrize("case", REFUSED)
-async def test_what_is_refused_leaves_everything_as_it_was(case: str, service: BaseSessionService) -> None:
+async def test_a_rejected_event_changes_nothing(case: str, service: BaseSessionService) -> None:
     fields, place = REFUSED[case]
     async with service:
         session = await service.create_session(**NAMES)
@@ -87,7 +87,7 @@ async def test_unknown_fields_of_newer_writers_survive_a_round_trip(service: Bas
 
 
 @pytest.mark.parametrize("layout", [DatabaseSessionService, SqliteSessionService])
-async def test_unknown_fields_deep_inside_are_read_and_the_session_goes_on(layout: Any, tmp_path: Path) -> None:
+async def test_unknown_nested_fields_are_read_and_the_session_can_be_continued(layout: Any, tmp_path: Path) -> None:
     """`types.Content` itself refuses what it does not know; what a newer google-adk stored there is read all the same."""
     file = tmp_path / "s.db"
     url = f"sqlite:///{file}"

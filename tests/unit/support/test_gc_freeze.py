@@ -9,7 +9,7 @@ import pytest
 from runtime.support.gc_freeze import collection_paused, frozen_from_gc
 
 
-def test_nothing_is_collected_meanwhile_and_then_again() -> None:
+def test_collection_is_paused_until_the_outermost_block_ends() -> None:
     with collection_paused():
         assert not gc.isenabled()
         with collection_paused():
@@ -18,13 +18,13 @@ def test_nothing_is_collected_meanwhile_and_then_again() -> None:
     assert gc.isenabled()
 
 
-def test_collection_goes_on_after_a_failure() -> None:
+def test_collection_resumes_after_an_error() -> None:
     with pytest.raises(ValueError), frozen_from_gc():
         raise ValueError
     assert gc.isenabled()
 
 
-def test_what_is_made_to_stay_is_not_looked_at_again() -> None:
+def test_frozen_objects_are_not_tracked() -> None:
     with frozen_from_gc():
         lasting = [[number] for number in range(1_000)]
     try:

@@ -22,7 +22,7 @@ CALL = types.FunctionCall(id="adk-1", name="look_up", args={"item": "paper"})
         (types.Tool, {"function_declarations": [types.FunctionDeclaration(name="look_up")]}),
     ],
 )
-def test_what_is_trusted_is_as_what_was_checked(cls: Any, values: dict[str, Any]) -> None:
+def test_an_unchecked_object_equals_a_validated_one(cls: Any, values: dict[str, Any]) -> None:
     made, checked = construct_unchecked(cls, **values), cls(**values)
     assert made == checked
     assert made.model_fields_set == checked.model_fields_set
@@ -30,7 +30,7 @@ def test_what_is_trusted_is_as_what_was_checked(cls: Any, values: dict[str, Any]
     assert made.model_copy(deep=True) == checked
 
 
-def test_a_changed_copy_leaves_the_original_alone() -> None:
+def test_changing_a_copy_does_not_change_the_original() -> None:
     copy = copy_unchecked(CALL, id=None)
     assert copy == CALL.model_copy(update={"id": None})
     assert copy.model_dump_json(exclude_unset=True) == CALL.model_copy(update={"id": None}).model_dump_json(exclude_unset=True)

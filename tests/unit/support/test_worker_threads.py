@@ -18,7 +18,7 @@ from runtime.support.worker_threads import run_in_thread
 label = contextvars.ContextVar("label", default="none")
 
 
-async def test_returns_what_the_function_returned_and_runs_it_on_another_thread() -> None:
+async def test_a_function_runs_on_a_daemon_thread_and_its_result_is_returned() -> None:
     def add(a: int, *, b: int) -> tuple[int, threading.Thread]:
         return a + b, threading.current_thread()
 
@@ -30,7 +30,7 @@ async def test_returns_what_the_function_returned_and_runs_it_on_another_thread(
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), KeyError("k"), SystemExit(3)])
-async def test_raises_what_the_function_raised(error: BaseException) -> None:
+async def test_the_functions_error_is_raised(error: BaseException) -> None:
     def fail() -> None:
         raise error
 
@@ -40,18 +40,18 @@ async def test_raises_what_the_function_raised(error: BaseException) -> None:
     assert caught.value is error
 
 
-async def test_stop_iteration_does_not_leave_the_caller_waiting() -> None:
+async def test_stop_iteration_does_not_hang_the_caller() -> None:
     with pytest.raises(RuntimeError, match="StopIteration"):
         await run_in_thread(next, iter([]))
 
 
-async def test_one_call_after_another_uses_one_thread() -> None:
+async def test_consecutive_calls_reuse_one_thread() -> None:
     idents = {await run_in_thread(threading.get_ident) for _ in range(50)}
 
     assert len(idents) == 1
 
 
-async def test_calls_at_the_same_time_do_not_wait_for_each_other() -> None:
+async def test_concurrent_calls_run_on_separate_threads() -> None:
     barrier = threading.Barrier(8, timeout=10)
 
     await asyncio.gather(*(run_in_thread(barrier.wait) for _ in range(8)))
@@ -90,7 +90,7 @@ async def test_a_cancelled_wait_ends_at_once_and_drops_the_result() -> None:
     assert reported == []
 
 
-def test_a_loop_that_is_closed_meanwhile_does_not_break_the_thread() -> None:
+def test_closing_the_loop_does_not_break_the_thread() -> None:
     started, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
     def block() -> None:
@@ -121,7 +121,7 @@ async def test_idle_threads_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert await run_in_thread(lambda: "a new one") == "a new one"
 
 
-async def test_a_thread_taken_while_its_wait_runs_out_still_does_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_job_given_to_a_thread_about_to_end_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_threads, "IDLE_SECONDS", 0)
     monkeypatch.setattr(worker_threads, "_idle", [])
 

@@ -63,7 +63,7 @@ async def test_the_answer_is_the_calls_result_and_inner_events_are_not_stored() 
     assert [event.author for event in (await stored(runner)).events] == ["user", "caller", "caller", "caller"]
 
 
-async def test_the_agent_gets_the_request_as_the_users_message() -> None:
+async def test_the_request_is_the_agents_user_message() -> None:
     seen = []
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -74,7 +74,7 @@ async def test_the_agent_gets_the_request_as_the_users_message() -> None:
     assert seen == [(types.Content(role="user", parts=[types.Part(text="help me")]), events[0].invocation_id, "app", "u")]
 
 
-async def test_state_goes_in_and_comes_back_in_the_responses_delta() -> None:
+async def test_state_is_passed_in_and_returned_in_the_responses_delta() -> None:
     seen: dict[str, Any] = {}
     anything = object()
 
@@ -155,7 +155,7 @@ async def test_a_plugin_can_hold_the_inner_agent() -> None:
     assert moved == [True] and texts(task.result()) == ["done"]
 
 
-async def test_partial_pieces_are_shown_and_the_whole_answer_returned() -> None:
+async def test_plugins_receive_partial_events_and_the_complete_answer_is_returned() -> None:
     watcher = Watcher()
     config = RunConfig(streaming_mode=StreamingMode.SSE)
     events = await run(runner_for(caller(saying("one two")), plugins=[watcher]), run_config=config)
@@ -184,7 +184,7 @@ class Bill(BaseModel):
     note: str | None = None
 
 
-async def test_schemas_shape_arguments_and_answer() -> None:
+async def test_schemas_apply_to_arguments_and_answer() -> None:
     seen = []
 
     def answer(request: Any) -> str:
@@ -211,17 +211,17 @@ async def test_a_workflow_has_the_schemas_of_its_first_and_last_agent() -> None:
 
 
 @pytest.mark.parametrize(("args", "problem"), [({}, "item: Field required"), ({"item": "x", "count": "many"}, "count")])
-async def test_arguments_that_do_not_fit_are_told_to_the_model(args: dict[str, Any], problem: str) -> None:
+async def test_invalid_arguments_are_reported_to_the_model(args: dict[str, Any], problem: str) -> None:
     events = await run(runner_for(caller(saying("x", input_schema=Order), Reply(calls=[("helper", args)]), "done")))
     assert problem in response(events).get_function_responses()[0].response["error"]
 
 
-async def test_a_missing_request_is_told_to_the_model() -> None:
+async def test_a_missing_request_is_reported_to_the_model() -> None:
     events = await run(runner_for(caller(saying("x"), Reply(calls=[("helper", {})]), "done")))
     assert "`request` is missing" in response(events).get_function_responses()[0].response["error"]
 
 
-async def test_thoughts_are_left_out_and_an_error_is_an_error() -> None:
+async def test_thoughts_are_left_out_and_model_errors_are_returned() -> None:
     thinking = LlmAgent(name="helper", model=ScriptedLlm(replies=[Reply(text="sure", thought="hm")]))
     assert response(await run(runner_for(caller(thinking)))).get_function_responses()[0].response == {"result": "sure"}
     failing = LlmAgent(name="helper", model=ScriptedLlm(replies=[Reply(error=("SAFETY", "no"))]))
@@ -229,7 +229,7 @@ async def test_thoughts_are_left_out_and_an_error_is_an_error() -> None:
     assert answer == {"error": "helper failed with SAFETY: no"}
 
 
-async def test_what_the_agent_raises_reaches_the_callers_error_callback() -> None:
+async def test_the_agents_error_reaches_the_callers_error_callback() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         raise ValueError("broken")
         yield
@@ -262,7 +262,7 @@ async def test_stopping_the_run_stops_the_agent_inside_the_call() -> None:
     assert task.cancelled() and ended == [True]
 
 
-async def test_the_same_agent_can_be_called_twice_at_once() -> None:
+async def test_an_agent_can_be_called_concurrently() -> None:
     helper = Scripted(name="helper", body=_echo)
     calls = Reply(calls=[("helper", {"request": "1"}), ("helper", {"request": "2"})])
     events = await run(runner_for(caller(helper, calls, "done")))
@@ -306,7 +306,7 @@ async def test_a_resumed_call_runs_the_agent_again_only_without_a_committed_resu
     assert len(runs) == (1 if "helper" in committed else 2) and set(runs) == {invocation_id}
 
 
-async def test_a_call_inside_has_the_same_id_when_the_tool_runs_again_after_a_crash() -> None:
+async def test_inner_calls_keep_their_ids_when_the_tool_runs_again_after_a_crash() -> None:
     ids: list[tuple[str, str | None]] = []
     crashes = {"second"}
 
@@ -332,7 +332,7 @@ async def test_a_call_inside_has_the_same_id_when_the_tool_runs_again_after_a_cr
     assert len(set(ids)) == 3, "the same call made twice is two payments"
 
 
-async def test_without_a_runner_the_tool_says_what_is_missing() -> None:
+async def test_a_context_without_a_runner_is_reported() -> None:
     ctx = InvocationContext(
         invocation_id="i",
         agent=BaseAgent(name="caller"),

@@ -40,7 +40,7 @@ class Sums(BaseToolset):
         raise OSError("it was shut already")
 
 
-async def test_a_prefix_is_part_of_the_name_that_the_model_sees_and_calls() -> None:
+async def test_a_prefix_is_part_of_the_tools_names() -> None:
     seen: list[Any] = []
 
     def call(request: LlmRequest) -> Reply:
@@ -57,7 +57,7 @@ async def test_a_prefix_is_part_of_the_name_that_the_model_sees_and_calls() -> N
 
 
 @pytest.mark.parametrize("chosen", [["add"], lambda tool, context: tool.name == "add"], ids=["names", "function"])
-async def test_a_filter_says_which_tools_are_offered(chosen: Any) -> None:
+async def test_a_filter_selects_the_offered_tools(chosen: Any) -> None:
     assert [tool.name for tool in await Sums(tool_filter=chosen).get_tools()] == ["add"]
 
 
@@ -69,7 +69,7 @@ async def test_the_runner_closes_every_toolset_of_its_tree(caplog: pytest.LogCap
     assert "Could not close a Sums of agent b." in caplog.text
 
 
-async def test_geminis_own_tools_stand_in_the_request_beside_functions() -> None:
+async def test_geminis_built_in_tools_can_be_combined_with_functions() -> None:
     request = LlmRequest()
     for tool in (google_search, url_context, FunctionTool(add)):
         await tool.process_llm_request(tool_context=None, llm_request=request)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from runtime.tools import FunctionTool, exit_loop
 from tests.unit.tools.tool_contexts import tool_context
 
 
-async def test_escalates_and_needs_no_summary() -> None:
+async def test_exit_loop_escalates_and_skips_summarization() -> None:
     context = tool_context()
     tool = FunctionTool(exit_loop)
 

@@ -98,7 +98,7 @@ def parameters(func: Any) -> Any:
         ("UnknownType", {}),
     ],
 )
-def test_types(annotation: Any, schema: dict[str, Any]) -> None:
+def test_schemas_of_types(annotation: Any, schema: dict[str, Any]) -> None:
     def tool(it):  # type: ignore[no-untyped-def]
         """Does it."""
 
@@ -107,7 +107,7 @@ def test_types(annotation: Any, schema: dict[str, Any]) -> None:
     assert parameters(tool) == {"type": "OBJECT", "properties": {"it": schema}, "required": ["it"]}
 
 
-def test_defaults_and_what_is_required() -> None:
+def test_defaults_and_required_parameters() -> None:
     def tool(a, b: str, c: str = "x", d: list[int] = [1], e: Color = Color.BLUE, f: int | None = None, g: Any = object()) -> None:  # type: ignore[no-untyped-def]  # noqa: B006, B008
         """Does it."""
 
@@ -126,7 +126,7 @@ def test_defaults_and_what_is_required() -> None:
     }
 
 
-def test_a_default_that_is_no_json_is_not_told() -> None:
+def test_a_default_that_is_not_json_is_left_out() -> None:
     def tool(a: Any = b"\xff") -> None:
         """Does it."""
 
@@ -151,21 +151,21 @@ def test_the_docstring_is_the_description_with_its_arguments() -> None:
     assert declaration.description == "Tells the weather.\n\nArgs:\n    city: where.\n\nReturns:\n    What the sky looks like."
 
 
-def test_no_parameters_and_no_docstring() -> None:
+def test_a_function_without_parameters_and_docstring() -> None:
     def tool(*args: int, **kwargs: int) -> None:
         return
 
     assert declared(tool).model_dump(exclude_none=True) == {"name": "tool"}
 
 
-def test_names_that_pydantic_models_could_not_have() -> None:
+def test_parameter_names_that_pydantic_reserves() -> None:
     def tool(schema: str, json: str, _hidden: str, model_config: str) -> None:
         """Does it."""
 
     assert list(parameters(tool)["properties"]) == ["schema", "json", "_hidden", "model_config"]
 
 
-def test_a_type_that_contains_itself_is_told_as_json_schema() -> None:
+def test_a_recursive_type_is_declared_as_json_schema() -> None:
     def plant(tree: Tree, where: str) -> None:
         """Plants."""
 
@@ -177,7 +177,7 @@ def test_a_type_that_contains_itself_is_told_as_json_schema() -> None:
     assert declaration.parameters_json_schema["$defs"]["Tree"]["properties"]["children"]["items"] == {"$ref": "#/$defs/Tree"}
 
 
-def test_a_type_that_no_json_can_stand_for_is_a_clear_error() -> None:
+def test_a_type_without_a_json_form_is_a_clear_error() -> None:
     class Socket:
         pass
 

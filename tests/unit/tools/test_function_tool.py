@@ -87,7 +87,7 @@ ADDERS = [
 
 
 @pytest.mark.parametrize(("func", "name", "description"), ADDERS)
-async def test_everything_that_can_be_called_becomes_a_tool(func: Any, name: str, description: str) -> None:
+async def test_any_callable_becomes_a_tool(func: Any, name: str, description: str) -> None:
     tool = FunctionTool(func)
 
     assert (tool.name, tool.description) == (name, description)
@@ -96,7 +96,7 @@ async def test_everything_that_can_be_called_becomes_a_tool(func: Any, name: str
     assert declaration and declaration.parameters and declaration.parameters.required == ["a"]
 
 
-async def test_sync_functions_run_off_the_loop_and_async_ones_on_it() -> None:
+async def test_sync_functions_run_on_a_worker_thread_and_async_functions_on_the_loop() -> None:
     async def on_loop() -> int:
         return threading.get_ident()
 
@@ -154,7 +154,7 @@ CONTEXT_TAKERS = [
 
 
 @pytest.mark.parametrize("func", CONTEXT_TAKERS)
-async def test_the_context_is_found_wherever_it_stands_and_never_declared(func: Any) -> None:
+async def test_the_context_parameter_is_found_and_not_declared(func: Any) -> None:
     context = tool_context()
 
     assert await call(func, context, a=1) == (context, 1)
@@ -164,7 +164,7 @@ async def test_the_context_is_found_wherever_it_stands_and_never_declared(func: 
 
 
 @pytest.mark.parametrize("annotation", ["tools.ToolContext", "Optional[Missing.ToolContext]", "Missing.ToolContext | None", "Context"])
-async def test_a_context_type_that_only_type_checkers_see_is_found_by_its_name(annotation: str) -> None:
+async def test_an_unresolvable_context_annotation_is_found_by_its_name(annotation: str) -> None:
     def tool(a: int, somewhere: Any) -> Any:
         return somewhere, a
 
@@ -174,13 +174,13 @@ async def test_a_context_type_that_only_type_checkers_see_is_found_by_its_name(a
     assert await call(tool, context, a=1) == (context, 1)
 
 
-async def test_the_model_cannot_give_the_context() -> None:
+async def test_the_model_cannot_supply_the_context() -> None:
     context = tool_context()
 
     assert await call(by_name, context, a=1, tool_context="forged") == (context, 1)
 
 
-async def test_missing_arguments_are_told_to_the_model() -> None:
+async def test_missing_arguments_are_reported_to_the_model() -> None:
     def three(a: int, b: int, ctx: ToolContext, c: int = 3) -> None:
         raise AssertionError("must not be called")
 
@@ -190,7 +190,7 @@ async def test_missing_arguments_are_told_to_the_model() -> None:
     assert "three()" in result["error"] and "missing: a, b." in result["error"]
 
 
-async def test_arguments_the_function_does_not_know_are_left_out() -> None:
+async def test_unknown_arguments_are_left_out() -> None:
     def varied(a: int, *args: Any, **kwargs: Any) -> Any:
         return a, args, kwargs
 
@@ -208,7 +208,7 @@ async def test_pydantic_models_are_built_from_json() -> None:
     assert (await call(order, **given, gift=None))[3] is None
 
 
-async def test_a_model_that_does_not_fit_is_told_to_the_model() -> None:
+async def test_an_invalid_pydantic_argument_is_reported_to_the_model() -> None:
     def order(item: Item) -> None:
         raise AssertionError("must not be called")
 
@@ -218,14 +218,14 @@ async def test_a_model_that_does_not_fit_is_told_to_the_model() -> None:
     assert "item.sku: Field required; item.amount:" in result["error"]
 
 
-async def test_other_types_arrive_as_the_model_gave_them() -> None:
+async def test_arguments_of_other_types_are_passed_unchanged() -> None:
     def tool(a: int, b: str) -> Any:
         return a, b
 
     assert await call(tool, a="3", b=4) == ("3", 4)
 
 
-async def test_what_a_tool_raises_goes_on() -> None:
+async def test_a_tools_error_propagates() -> None:
     def tool() -> None:
         raise LookupError("gone")
 
@@ -233,7 +233,7 @@ async def test_what_a_tool_raises_goes_on() -> None:
         await call(tool)
 
 
-async def test_a_call_that_needs_a_confirmation_asks_a_person_first() -> None:
+async def test_a_call_that_requires_confirmation_asks_the_user_first() -> None:
     calls: list[int] = []
 
     def pay(amount: int) -> None:
@@ -281,7 +281,7 @@ async def test_a_function_may_decide_whether_a_confirmation_is_needed(needed: An
     assert "requires confirmation" in (await tool.run_async(args={"amount": 11, "to": "Zoë"}, tool_context=tool_context()))["error"]
 
 
-async def test_missing_arguments_come_before_the_confirmation() -> None:
+async def test_missing_arguments_are_reported_before_the_confirmation() -> None:
     context = tool_context()
 
     result = await FunctionTool(add, require_confirmation=True).run_async(args={}, tool_context=context)

@@ -68,7 +68,7 @@ def schema_of(func: Any) -> dict[str, Any]:
         ([], "The whole: an object {…} is expected, not []."),
     ],
 )
-def test_the_first_argument_that_does_not_fit_is_named(args: Any, problem: str) -> None:
+def test_the_first_invalid_argument_is_named(args: Any, problem: str) -> None:
     assert misfit(schema_of(pay), args) == problem
 
 
@@ -86,7 +86,7 @@ def test_places_inside_an_argument_are_named_by_their_path(func: Any, args: Any,
     assert misfit(schema_of(func), args) == problem
 
 
-def test_a_schema_that_refers_to_itself_is_followed_no_deeper_than_the_value() -> None:
+def test_validation_of_a_recursive_schema_ends() -> None:
     tree: dict[str, Any] = {"name": "x"}
     for _ in range(500):
         tree = {"name": "x", "children": [tree]}
@@ -94,7 +94,7 @@ def test_a_schema_that_refers_to_itself_is_followed_no_deeper_than_the_value() -
     assert misfit({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, 1) == ""
 
 
-def test_bounds_are_kept() -> None:
+def test_bounds_are_checked() -> None:
     schema = {
         "type": "object",
         "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 9}, "t": {"type": "string", "maxLength": 2}},
@@ -104,14 +104,14 @@ def test_bounds_are_kept() -> None:
     assert misfit(schema, {"t": "abc"}) == 't: at most 2 characters is expected, not "abc".'
 
 
-def test_what_a_tool_returns_is_told_by_its_annotation() -> None:
+def test_the_response_schema_is_the_return_annotation() -> None:
     for func in (send, plant):
         schema = response_schema(LongRunningFunctionTool(func))
         assert schema is not None and list(schema["properties"]) == ["status", "pages"]
         assert misfit(schema, {"status": "maybe", "pages": 1}) == 'status: "maybe" is none of approved, rejected.'
 
 
-def test_an_annotation_that_says_nothing_makes_no_schema() -> None:
+def test_an_uninformative_annotation_gives_no_schema() -> None:
     def nothing(): ...  # type: ignore[no-untyped-def]
     def anything() -> Any: ...
     def unknown() -> Missing: ...  # type: ignore[name-defined]  # noqa: F821

@@ -48,7 +48,7 @@ async def test_models_dates_and_tuples_become_json(service: Any, returned: Any, 
 
 
 @pytest.mark.parametrize("service", [InMemorySessionService, lambda: DatabaseSessionService("sqlite://")], ids=["memory", "sqlite"])
-async def test_what_cannot_become_json_is_refused_with_its_place(service: Any) -> None:
+async def test_values_that_are_not_json_are_rejected_with_their_place(service: Any) -> None:
     sessions: BaseSessionService
     async with service() as sessions:
         within_itself: list[Any] = []
@@ -65,7 +65,7 @@ async def test_what_cannot_become_json_is_refused_with_its_place(service: Any) -
                 await run(runner)
 
 
-async def test_what_a_person_may_fill_in_is_json_too() -> None:
+async def test_a_confirmation_payload_becomes_json() -> None:
     def ask(tool_context: ToolContext) -> str:
         """Ask."""
         tool_context.request_confirmation(hint="?", payload=Flight(number="LH1"))

@@ -11,7 +11,7 @@ def order_report(topic: str) -> dict[str, str]:
     return {"ticket": topic}
 
 
-async def test_is_marked_and_tells_the_model_not_to_call_again() -> None:
+async def test_a_long_running_tool_tells_the_model_not_to_call_it_again() -> None:
     tool = LongRunningFunctionTool(order_report)
 
     assert tool.is_long_running
@@ -31,7 +31,7 @@ def test_the_same_function_as_an_ordinary_tool_is_not_marked() -> None:
     assert not FunctionTool(order_report).is_long_running
 
 
-def test_without_a_docstring_only_the_note_is_told() -> None:
+def test_without_a_docstring_the_description_is_the_note() -> None:
     def bare() -> None:
         return
 

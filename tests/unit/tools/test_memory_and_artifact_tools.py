@@ -36,7 +36,7 @@ async def remembering(text: str) -> InMemoryMemoryService:
     return memory
 
 
-async def test_load_memory_answers_with_what_is_remembered() -> None:
+async def test_load_memory_returns_the_memories() -> None:
     seen: list[LlmRequest] = []
     call = Reply(calls=[("load_memory", {"query": "tea"})])
     runner = runner_for(agent(seen, load_memory, call, "done"), memory_service=await remembering("I like tea"))
@@ -48,13 +48,13 @@ async def test_load_memory_answers_with_what_is_remembered() -> None:
     assert (declaration.name, declaration.parameters.required) == ("load_memory", ["query"])  # type: ignore[union-attr]
 
 
-async def test_load_memory_without_a_service_says_so() -> None:
+async def test_load_memory_without_a_service_is_an_error() -> None:
     runner = runner_for(agent([], load_memory, Reply(calls=[("load_memory", {"query": "tea"})])))
     with pytest.raises(ServiceMissingError, match="memory_service"):
         await run(runner)
 
 
-async def test_preload_memory_tells_unasked() -> None:
+async def test_preload_memory_adds_memories_to_the_instruction() -> None:
     seen: list[LlmRequest] = []
     runner = runner_for(agent(seen, preload_memory, "x"), memory_service=await remembering("I like tea"))
     await run(runner, "What about tea?")
@@ -82,7 +82,7 @@ async def files() -> InMemoryArtifactService:
     return service
 
 
-async def test_load_artifacts_shows_files_for_one_request_only() -> None:
+async def test_load_artifacts_sends_files_in_one_request_only() -> None:
     seen: list[LlmRequest] = []
     names = ["note.txt", "photo", "table.csv", "zip", "../none"]
     replies = [Reply(calls=[("load_artifacts", {"artifact_names": names})]), "done", "again"]
@@ -102,13 +102,13 @@ async def test_load_artifacts_shows_files_for_one_request_only() -> None:
     assert "a note" not in str((await stored(runner)).events)
 
 
-async def test_without_files_nothing_is_said_of_them() -> None:
+async def test_without_files_the_instruction_does_not_mention_them() -> None:
     seen: list[LlmRequest] = []
     await run(runner_for(agent(seen, load_artifacts, "x"), artifact_service=InMemoryArtifactService()))
     assert "load_artifacts" not in instruction_text(seen[0])
 
 
-async def test_names_that_are_no_list_are_told_to_the_model() -> None:
+async def test_names_that_are_not_a_list_are_reported_to_the_model() -> None:
     call = Reply(calls=[("load_artifacts", {"artifact_names": "note.txt"})])
     events = await run(runner_for(agent([], load_artifacts, call, "done"), artifact_service=await files()))
     assert "list of file names" in events[1].get_function_responses()[0].response["error"]  # type: ignore[index]

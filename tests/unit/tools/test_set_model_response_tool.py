@@ -33,7 +33,7 @@ def agent(*replies: Any, schema: Any = Weather, **fields: Any) -> LlmAgent:
     return LlmAgent(name="agent", model=ScriptedLlm(replies=list(replies)), output_schema=schema, **{"tools": [look], **fields})
 
 
-async def test_the_answer_becomes_the_agents_words_and_its_output() -> None:
+async def test_the_answer_becomes_the_agents_text_and_output() -> None:
     runner = runner_for(agent(Reply(calls=[("look", {})]), GOOD, "never said", output_key="out"))
     events = await run(runner)
     assert texts(events) == ['{"sky": "klar ☀", "celsius": 11}']
@@ -41,7 +41,7 @@ async def test_the_answer_becomes_the_agents_words_and_its_output() -> None:
     assert (await stored(runner)).state == {"out": {"sky": "klar ☀", "celsius": 11}}
 
 
-async def test_what_the_model_is_offered() -> None:
+async def test_the_tool_is_declared_instead_of_a_response_schema() -> None:
     seen: list[LlmRequest] = []
 
     def note(request: LlmRequest) -> Reply:
@@ -69,7 +69,7 @@ async def test_without_tools_the_model_is_asked_for_json() -> None:
 
 
 @pytest.mark.parametrize("args", [{}, {"sky": "x", "celsius": "warm"}])
-async def test_an_answer_of_another_shape_is_told_to_the_model(args: dict[str, Any]) -> None:
+async def test_an_invalid_answer_is_reported_to_the_model(args: dict[str, Any]) -> None:
     events = await run(runner_for(agent(Reply(calls=[("set_model_response", args)]), GOOD)))
     assert "celsius" in events[1].get_function_responses()[0].response["error"]  # type: ignore[index]
     assert texts(events) == ['{"sky": "klar ☀", "celsius": 11}']
@@ -84,7 +84,7 @@ async def test_an_answer_of_another_shape_is_told_to_the_model(args: dict[str, A
         (types.Schema(type=types.Type.STRING), "a"),
     ],
 )
-async def test_schemas_that_are_no_model(schema: Any, answer: Any) -> None:
+async def test_schemas_other_than_pydantic_models(schema: Any, answer: Any) -> None:
     runner = runner_for(agent(Reply(calls=[("set_model_response", {"response": answer})]), schema=schema, output_key="out"))
     await run(runner)
     assert (await stored(runner)).state == {"out": answer}
@@ -104,7 +104,7 @@ class FailAt(BasePlugin):
 
 
 @pytest.mark.parametrize("crash", [0, 1, 2])
-async def test_a_crash_between_answer_and_words(crash: int) -> None:
+async def test_a_crash_between_the_call_and_the_answer(crash: int) -> None:
     agents = agent(GOOD, "never said", output_key="out")
     failing = runner_for(agents, resumable=True, plugins=[FailAt(crash)])
     with pytest.raises(RuntimeError, match="crash"):

@@ -10,7 +10,7 @@ import runtime.tools
 
 
 @pytest.mark.parametrize("name", runtime.tools.__all__)
-def test_every_exported_name_is_there(name: str) -> None:
+def test_every_exported_name_exists(name: str) -> None:
     exported = getattr(runtime.tools, name)
     assert getattr(exported, "__name__", None) == name or exported.name == name
 

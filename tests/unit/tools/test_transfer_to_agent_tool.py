@@ -6,7 +6,7 @@ from runtime.tools import FunctionTool, TransferToAgentTool, transfer_to_agent
 from tests.unit.tools.tool_contexts import tool_context
 
 
-async def test_names_the_agent_in_the_actions() -> None:
+async def test_transfer_sets_the_target_in_the_actions() -> None:
     context = tool_context()
 
     await FunctionTool(transfer_to_agent).run_async(args={"agent_name": "billing"}, tool_context=context)
@@ -14,7 +14,7 @@ async def test_names_the_agent_in_the_actions() -> None:
     assert context.actions.transfer_to_agent == "billing"
 
 
-async def test_the_model_may_choose_among_the_agents_only() -> None:
+async def test_only_available_agents_are_accepted() -> None:
     tool = TransferToAgentTool(agent_names=["billing", "tech"])
     context = tool_context()
 

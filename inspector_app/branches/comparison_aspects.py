@@ -12,7 +12,7 @@ from inspector_app.branches.view_data import Aspect
 from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.presentation.values import clock_ms, duration
 from runtime.compare.comparison import prompt_of, state_differences
-from runtime.compare.differences import differences_of
+from runtime.compare.event_differences import differences_of
 from runtime.events.event import Event
 from runtime.history.state_at import History
 

@@ -16,7 +16,7 @@ from runtime.errors import NotFoundError, SessionNotFoundError
 from runtime.events import Event
 from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history import invocations as history
-from runtime.history.writers import Write
+from runtime.history.key_writers import Write
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase

@@ -227,7 +227,7 @@ class LongSession:
             starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
         return await self._back.call(InvocationGroups, starts, len(pages))
 
-    async def read_past(self, progress: Callable[[int, int], None]) -> None:
+    async def read_history(self, progress: Callable[[int, int], None]) -> None:
         """Read what the events did to the state.
 
         Args:

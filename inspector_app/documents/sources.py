@@ -16,8 +16,8 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
+from runtime.history.key_writers import Write, writes_of
 from runtime.history.state_at import History
-from runtime.history.writers import Write, writes_of
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -26,8 +26,8 @@ from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
-from runtime.storage.reading.sizes import SessionSize
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
 

@@ -14,8 +14,8 @@ from inspector_app.shell.parts import Parts
 from inspector_app.state.writers_pane import WriterRow
 from inspector_app.stream.stream_controller import StreamController
 from runtime.agents.base_agent import BaseAgent
+from runtime.history.key_writers import Reading, Write, readings_of
 from runtime.history.state_at import History
-from runtime.history.writers import Reading, Write, readings_of
 from runtime.support.worker_threads import run_in_thread
 
 _NO_KEY = "Select a key of the state first."

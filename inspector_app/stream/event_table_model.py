@@ -24,7 +24,7 @@ from inspector_app.stream.stream_row import (
 )
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
-from runtime.history.writers import are_parallel
+from runtime.history.key_writers import are_parallel
 
 Index = QModelIndex | QPersistentModelIndex
 _ROW_CACHE_SIZE = 4096

@@ -247,7 +247,7 @@ class CurrentSession(QObject):
         if self.session is session:
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
             self.groups_found.emit(groups)
-        await long.read_past(self.past_progress.emit)
+        await long.read_history(self.past_progress.emit)
         session.catch_up()
         if self.session is session:
             self.past_read.emit(session)

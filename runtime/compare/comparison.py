@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from google.genai import types
 
 from runtime.compare.alignment import Item, align
-from runtime.compare.differences import call_ids, content_of
+from runtime.compare.event_differences import call_ids, content_of
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, tokens_of
 from runtime.flows.contents import Conversation

@@ -12,8 +12,8 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import NotASessionDatabaseError, StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem, pending_items
+from runtime.history.key_writers import Write, writes_of
 from runtime.history.state_at import History
-from runtime.history.writers import Write, writes_of
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
@@ -29,13 +29,13 @@ from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_pages import EventPages
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
-from runtime.storage.reading.long_past import read_long_past
-from runtime.storage.reading.past import read_lineages, read_past
-from runtime.storage.reading.pending import PendingRows
+from runtime.storage.reading.long_session_history import read_long_history
+from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
+from runtime.storage.reading.session_history import read_history, read_lineages
+from runtime.storage.reading.session_sizes import SessionSize, session_sizes
 from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
-from runtime.storage.reading.sizes import SessionSize, session_sizes
-from runtime.storage.reading.writes import read_shared_commits, shared_writes
+from runtime.storage.reading.shared_writes import read_shared_commits, shared_writes
 
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
@@ -212,7 +212,7 @@ class StoredDatabase:
         def read(connection: ReadingConnection) -> History:
             state = _merged_state(connection, key)
             events = [*map(self._rows.decoder(connection), self._rows.read(connection, key, None, None))]
-            return read_past(connection, self._rows, key, events, state, ours=self.layout.ours)
+            return read_history(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
 
@@ -304,7 +304,7 @@ class StoredDatabase:
             return self.history(key)
 
         def read(connection: sqlite3.Connection) -> History:
-            return read_long_past(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
+            return read_long_history(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
 
         return self._file.read(read)
 

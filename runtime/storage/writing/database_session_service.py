@@ -26,7 +26,7 @@ from runtime.storage.writing.copy_writer import CopiedEvent, copied_events, reco
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.event_writer import EventWriter, commit_of
 from runtime.storage.writing.recent_runs import RecentRuns
-from runtime.storage.writing.session_rows import Row, find_row, is_ours, revision_of
+from runtime.storage.writing.session_revision import Row, find_row, is_ours, revision_of
 from runtime.storage.writing.shared_rows import shared_states, state_in, write_shared
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.ids import new_uuid

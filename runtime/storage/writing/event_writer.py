@@ -16,7 +16,7 @@ from runtime.storage.connections.database_errors import is_repeated_row
 from runtime.storage.layouts.column_values import read_state, read_time, to_epoch, to_micros
 from runtime.storage.layouts.commit_record import Execute, record_events_of_others, shared_json
 from runtime.storage.writing.database import Database
-from runtime.storage.writing.session_rows import Revision, Row, find_row, is_ours, revision_of
+from runtime.storage.writing.session_revision import Revision, Row, find_row, is_ours, revision_of
 from runtime.storage.writing.shared_rows import write_shared
 
 _REMEMBERED_SESSIONS = 256

@@ -8,7 +8,7 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.layouts.column_values import read_state
 from runtime.storage.layouts.commit_record import Execute, record_snapshot
 from runtime.storage.writing.database import Database
-from runtime.storage.writing.session_rows import Row
+from runtime.storage.writing.session_revision import Row
 
 
 def shared_states(run: Execute, key: SessionKey) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -18,7 +18,7 @@ from inspector_app.documents.long_session import with_older
 from inspector_app.documents.session_document import Committed
 from inspector_app.stream.event_cells import Column
 from runtime.history.invocations import Invocation, Status
-from runtime.storage.reading.pending import PendingRows
+from runtime.storage.reading.pending_rows import PendingRows
 from tests.gui.events import said
 
 COUNT = 3_000

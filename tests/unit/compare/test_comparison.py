@@ -11,7 +11,7 @@ from google.genai import types
 from runtime.agents import BaseAgent, LlmAgent, SequentialAgent, ToolContext
 from runtime.compare import Comparison, compare, differences_of
 from runtime.compare.comparison import prompt_of, state_differences
-from runtime.compare.differences import Difference
+from runtime.compare.event_differences import Difference
 from runtime.events import Event
 from runtime.history.state_at import History
 from runtime.models.scripted_llm import ScriptedLlm

@@ -6,7 +6,7 @@ from tests.of_changes import paths_of
 
 
 def test_a_source_file_has_the_test_of_its_name_or_its_folders() -> None:
-    assert paths_of(["runtime/history/writers.py"]) == ["tests/architecture", "tests/unit/history/test_writers.py"]
+    assert paths_of(["runtime/history/key_writers.py"]) == ["tests/architecture", "tests/unit/history/test_key_writers.py"]
     assert paths_of(["runtime/history/agent_tree.py"]) == ["tests/architecture", "tests/unit/history"]
 
 

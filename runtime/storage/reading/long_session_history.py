@@ -21,7 +21,7 @@ from runtime.storage.reading.event_pages import EventPages
 _OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 
 
-def read_long_past(
+def read_long_history(
     connection: sqlite3.Connection, key: SessionKey, pages: EventPages, present: Mapping[str, Any], *, ours: bool
 ) -> History:
     """Return a session's history without its steps, which `History.read_on` reads.
@@ -33,7 +33,7 @@ def read_long_past(
         present: its current merged state.
         ours: whether the database has our record of commits.
     """
-    past = _LongPast(connection, key, pages)
+    past = _LongHistory(connection, key, pages)
     if ours:
         past.recorded()
     past.others(unrecorded=ours)
@@ -49,7 +49,7 @@ def read_long_past(
     )
 
 
-class _LongPast:
+class _LongHistory:
     """A reader of other sessions' writes and of our record; row numbers, not ids, give their position among the session's events."""
 
     def __init__(self, connection: sqlite3.Connection, key: SessionKey, pages: EventPages) -> None:

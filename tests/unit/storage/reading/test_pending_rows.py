@@ -19,7 +19,7 @@ from runtime.events import Event, EventActions
 from runtime.history.invocations import PendingItem, pending_items
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
-from runtime.storage.reading import pending as module
+from runtime.storage.reading import pending_rows as module
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 from tests.sweep import count

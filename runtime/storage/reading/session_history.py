@@ -17,7 +17,7 @@ from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written, parts
 
 
-def read_past(
+def read_history(
     connection: ReadingConnection, rows: EventRows, key: SessionKey, events: Sequence[Event], present: Mapping[str, Any], *, ours: bool
 ) -> History:
     """Return a session's history.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from runtime.events.event import Event
-from runtime.history.writers import Write, in_order, write_by
+from runtime.history.key_writers import Write, in_order, write_by
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import State
 from runtime.storage.layouts.column_values import load_json_object

@@ -10,7 +10,7 @@ import pytest
 from runtime.agents import LlmAgent, ParallelAgent, ReadonlyContext, SequentialAgent, ToolContext
 from runtime.events import Event, EventActions
 from runtime.forks.fork import fork_session
-from runtime.history.writers import reading_agents, readings_of, writes_of
+from runtime.history.key_writers import reading_agents, readings_of, writes_of
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.sessions import BaseSessionService, DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey

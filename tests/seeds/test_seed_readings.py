@@ -111,7 +111,7 @@ DECISIONS: dict[str, list[str]] = {
         "gui/stream/test_event_list_model.py::test_partials_grow_in_one_row_that_the_final_event_replaces",
         "gui/stream/test_event_list_model.py::test_a_partial_that_begins_with_all_the_text_before_replaces_it",
     ],
-    "Held inside a step": ["gui/window/test_state_edits.py::test_what_a_held_agent_wrote_without_an_event_is_shown_apart"],
+    "Held inside a step": ["gui/window/test_state_edits.py::test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own"],
     "Preflight of a custom agent without checkpoints": ["unit/resume/test_resume_plan.py::test_next_steps_are_described"],
     "`invocations`: an agent that returned early": [
         f"{RESUME}/test_custom_agents.py::test_an_agent_that_returned_early_without_its_end_is_interrupted",

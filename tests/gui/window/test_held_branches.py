@@ -53,7 +53,7 @@ class Caller(BaseLlm):
 
 
 def block() -> dict:
-    """Wait until somebody lets it go."""
+    """Wait until the test releases it."""
     STARTED.set()
     LET_GO.wait(30)
     return {"done": True}

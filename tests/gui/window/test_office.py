@@ -1,4 +1,4 @@
-"""Stepping through an agent tree with a transfer, an agent called as a tool, and parallel branches, through the real widgets."""
+"""Stepping through an agent tree with a transfer, an agent called as a tool, and parallel branches, with the real widgets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runtime.tools import AgentTool, ToolContext
 
 
 async def look_up(name: str, tool_context: ToolContext) -> dict:
-    """Look somebody up."""
+    """Look up a person."""
     tool_context.state["looked_up"] = name
     return {"name": name, "known": True}
 
@@ -75,7 +75,7 @@ INTO, OVER, OUT = (Qt.Key.Key_F11, False), (Qt.Key.Key_F10, True), (Qt.Key.Key_F
 
 
 def go(office: Inspector, qtbot: QtBot, *keys: tuple[Qt.Key, bool]) -> str:
-    """Press step keys, each when the agent is held again, and return where that is."""
+    """Press step keys, each once the agent is held again, and return where it is held."""
     for key, shift in keys:
         before = office.run.hold
         assert before is not None
@@ -85,7 +85,7 @@ def go(office: Inspector, qtbot: QtBot, *keys: tuple[Qt.Key, bool]) -> str:
 
 
 def step_to(office: Inspector, qtbot: QtBot, place: str) -> None:
-    """Press F11 until the agent is held there."""
+    """Press F11 until the agent is held at a place."""
     for _ in range(20):
         if go(office, qtbot, INTO) == place:
             return
@@ -112,7 +112,7 @@ INSIDE = [
 ]
 
 
-def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspector, qtbot: QtBot) -> None:
+def test_step_into_an_agent_called_as_a_tool(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call checker")
     assert go(office, qtbot, INTO) == "at the start of checker"
@@ -125,10 +125,10 @@ def test_an_agent_called_as_a_tool_is_stepped_into_like_any_other(office: Inspec
     assert go(office, qtbot, OUT) == "at the end of front"
     finish(office, qtbot)
     assert tool_agent_rows(office) == INSIDE
-    assert [event.author for event in events_of(office)].count("checker") == 0, "they are in no session"
+    assert [event.author for event in events_of(office)].count("checker") == 0, "inner events are not stored"
 
 
-def test_stepping_over_runs_through_it_and_shows_what_it_did(office: Inspector, qtbot: QtBot) -> None:
+def test_step_over_an_agent_called_as_a_tool_shows_its_events(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call checker")
     assert go(office, qtbot, OVER) == "after front's tool result"
@@ -137,7 +137,7 @@ def test_stepping_over_runs_through_it_and_shows_what_it_did(office: Inspector, 
     finish(office, qtbot)
 
 
-def test_held_at_an_event_inside_a_tool_its_detail_is_shown(office: Inspector, qtbot: QtBot) -> None:
+def test_a_hold_at_an_event_inside_a_tool_shows_its_detail(office: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(office, qtbot, 'response == "look_up"')
     write(office, "hello", qtbot)
     wait_until_held(office, qtbot)
@@ -159,7 +159,7 @@ def test_held_at_an_event_inside_a_tool_its_detail_is_shown(office: Inspector, q
     assert not any(model.stream_row(row).held for row in range(model.rowCount()))
 
 
-def test_what_is_changed_inside_a_tool_is_marked_where_it_is_stored(office: Inspector, qtbot: QtBot) -> None:
+def test_an_edit_inside_a_tool_is_recorded_on_the_tools_response(office: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(office, qtbot, "", "before tool", "look_up")
     write(office, "hello", qtbot)
     wait_until_held(office, qtbot)
@@ -174,7 +174,7 @@ def test_what_is_changed_inside_a_tool_is_marked_where_it_is_stored(office: Insp
     assert response.actions.state_delta == {"looked_up": "anna"}
 
 
-def test_what_is_inside_folds_by_keyboard_and_outlives_a_reload(office: Inspector, qtbot: QtBot) -> None:
+def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
         write(office, "hello", qtbot)
     assert tool_agent_rows(office) == INSIDE
@@ -194,16 +194,16 @@ def test_what_is_inside_folds_by_keyboard_and_outlives_a_reload(office: Inspecto
     assert tool_agent_rows(office) == []
 
 
-def test_stepping_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:
+def test_step_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call transfer_to_agent")
     assert go(office, qtbot, INTO) == "at the start of expert"
     assert go(office, qtbot, OUT) == "at the end of expert"
-    assert go(office, qtbot, OVER) == "after front's end of agent", "who handed over goes on"
+    assert go(office, qtbot, OVER) == "after front's end of agent", "the transferring agent continues"
     finish(office, qtbot)
 
 
-def test_stepping_over_a_transfer_runs_through_the_other_agent(office: Inspector, qtbot: QtBot) -> None:
+def test_step_over_a_transfer_runs_the_other_agent(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "before tool call transfer_to_agent")
     assert go(office, qtbot, OVER) == "after front's transfer"
@@ -212,7 +212,7 @@ def test_stepping_over_a_transfer_runs_through_the_other_agent(office: Inspector
     finish(office, qtbot)
 
 
-def test_a_branch_is_stepped_by_itself_and_the_other_one_is_told_of(office: Inspector, qtbot: QtBot) -> None:
+def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspector, qtbot: QtBot) -> None:
     begin(office, qtbot)
     step_to(office, qtbot, "at the start of left")
     held = office.window.workbench.held
@@ -220,7 +220,7 @@ def test_a_branch_is_stepped_by_itself_and_the_other_one_is_told_of(office: Insp
     assert held.beside.startswith("fan.left is held")
     assert "fan.left is held" in office.window.status.text("run")
     for _ in range(3):
-        assert go(office, qtbot, OVER).startswith("after left's "), "the other branch's events do not count"
+        assert go(office, qtbot, OVER).startswith("after left's "), "events of the other branch do not hold"
     assert go(office, qtbot, OUT) == "at the end of left"
     assert office.window.run_bar.state_text.startswith("paused at ")
     assert go(office, qtbot, OUT) == "at the end of fan"
@@ -228,7 +228,7 @@ def test_a_branch_is_stepped_by_itself_and_the_other_one_is_told_of(office: Insp
     assert {"left", "right"} <= {event.author for event in events_of(office)}
 
 
-def test_a_breakpoint_in_both_branches_holds_one_after_the_other(office: Inspector, qtbot: QtBot) -> None:
+def test_a_breakpoint_in_parallel_branches_holds_them_one_after_the_other(office: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(office, qtbot, "", "before tool", "work")
     write(office, "hello", qtbot)
     wait_until_held(office, qtbot)

@@ -1,4 +1,4 @@
-"""Every database opens through the window's own door, and what is none says what it is."""
+"""Opening databases of every layout, and paths that are not databases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drop(inspector: Inspector, files: list[Path], qtbot: QtBot) -> None:
 
 
 @pytest.mark.sweep
-def test_databases_of_every_layout_and_version(inspector: Inspector, qtbot: QtBot) -> None:
+def test_databases_of_every_layout_and_version_open(inspector: Inspector, qtbot: QtBot) -> None:
     by_layout: dict[str, list[dict[str, object]]] = {}
     for entry in manifest():
         by_layout.setdefault(str(entry["layout"]), []).append(entry)
@@ -50,14 +50,16 @@ def test_databases_of_every_layout_and_version(inspector: Inspector, qtbot: QtBo
             qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
-def test_several_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
+def test_several_databases_open_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
     files = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
     drop(inspector, files, qtbot)
     assert inspector.controller.sessions.database_count == 2
     assert inspector.controller.events.event_count > 0
 
 
-def test_what_is_opened_next_is_gone_to(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
+def test_an_opened_database_is_shown_even_if_others_are_open(
+    inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path
+) -> None:
     others = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
     opened(story_db)
     opened(*others)
@@ -69,14 +71,18 @@ def test_what_is_opened_next_is_gone_to(inspector: Inspector, opened: Callable[.
     assert inspector.cursor.session.database == str(story_db)
 
 
-def test_one_file_is_listed_once(inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path) -> None:
+def test_a_file_opened_under_several_paths_is_listed_once(
+    inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path
+) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.db").symlink_to(story_db)
     opened(story_db, tmp_path / "folder" / ".." / story_db.name, tmp_path / "link.db")
     assert [source.target for source in inspector.browse.sources] == [str(story_db)]
 
 
-def test_a_database_that_an_agent_is_given_is_made(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_missing_database_given_with_an_agent_is_created(
+    inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
     opened(STORY, tmp_path / "new.db")
     (source,) = inspector.browse.sources
     assert (source.target, source.writing_allowed) == (str(tmp_path / "new.db"), True)
@@ -88,7 +94,7 @@ def test_a_database_that_an_agent_is_given_is_made(inspector: Inspector, opened:
     assert inspector.cursor.session.database == source.target
 
 
-def test_no_database_is_made_where_none_was_meant(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
+def test_no_database_is_created_for_a_mistyped_path(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
     opened(tmp_path / "new.db")
     assert "There is no file" in inspector.window.problem.text
     opened(STORY, tmp_path / "misspelt_agent")
@@ -100,7 +106,7 @@ def test_no_database_is_made_where_none_was_meant(inspector: Inspector, opened: 
     assert len(told) == 2 and "nowhere" in told[1], told
 
 
-def test_what_is_no_database_is_said(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_file_that_is_not_a_database_is_described(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
     picture = tmp_path / "holiday.db"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     drop(inspector, [picture], qtbot)
@@ -123,7 +129,7 @@ async def write(url: str) -> None:
         await service.append_event(session, Event(author="me"))
 
 
-def test_a_database_on_a_server_keeps_its_password_to_itself(inspector: Inspector, settings: object, qtbot: QtBot) -> None:
+def test_the_password_of_a_server_database_is_neither_shown_nor_stored(inspector: Inspector, settings: object, qtbot: QtBot) -> None:
     url = server().new_database()
     inspector.tasks.spawn(write(url), "Writing")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
@@ -142,7 +148,7 @@ def test_a_database_on_a_server_keeps_its_password_to_itself(inspector: Inspecto
     qtbot.waitUntil(lambda: inspector.window.status.text("tail") == "watching")
 
 
-def test_a_server_that_refuses_is_asked_again(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_the_url_dialog_reopens_if_the_server_cannot_be_reached(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
     inspector.tasks.spawn(inspector.open(["postgresql://nobody:s3cret@127.0.0.1:1/x"]), "Opening")
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
     dialog = inspector.window.findChild(UrlDialog)
@@ -152,7 +158,7 @@ def test_a_server_that_refuses_is_asked_again(inspector: Inspector, opened: Call
     dialog.reject()
 
 
-def test_a_url_that_is_none_stays_to_be_corrected(inspector: Inspector, qtbot: QtBot) -> None:
+def test_an_invalid_url_stays_in_the_dialog_for_correction(inspector: Inspector, qtbot: QtBot) -> None:
     inspector.window.commands.open_url.trigger()
     dialog = inspector.window.findChild(UrlDialog)
     assert dialog is not None

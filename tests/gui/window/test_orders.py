@@ -1,4 +1,4 @@
-"""A conversation from the composer: a session in memory, tools, a call that waits for a person."""
+"""A conversation from the composer: an in-memory session, tools, and a long-running call that needs an answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write(inspector: Inspector, text: str, qtbot: QtBot) -> None:
     qtbot.keyClick(edit, Qt.Key.Key_Return)
 
 
-def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders: Inspector, qtbot: QtBot) -> None:
+def test_a_long_running_call_is_pending_and_continues_after_its_answer(orders: Inspector, qtbot: QtBot) -> None:
     window = orders.window
     assert window.page is window.workbench
     assert not window.commands.run.isEnabled() and "Write a message" in window.commands.run.toolTip()
@@ -66,7 +66,7 @@ def test_a_big_order_waits_for_its_approval_and_goes_on_once_it_is_given(orders:
     assert hint.placeholderText().startswith("Message orders")
 
 
-def test_shift_enter_begins_a_new_line(orders: Inspector, qtbot: QtBot) -> None:
+def test_shift_enter_starts_a_new_line(orders: Inspector, qtbot: QtBot) -> None:
     edit = orders.window.findChild(QPlainTextEdit, "composer_edit")
     qtbot.keyClicks(edit, "one")
     qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
@@ -86,7 +86,7 @@ def test_step_with_a_message_holds_at_the_first_event(orders: Inspector, qtbot: 
         orders.window.commands.stop.trigger()
 
 
-def test_a_new_session_goes_beside_the_selected_one(orders: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Inspector, story_db: Path, qtbot: QtBot) -> None:
     with qtbot.waitSignal(orders.run.run_ended, timeout=30_000):
         write(orders, "a desk lamp", qtbot)
     first = orders.cursor.session
@@ -106,7 +106,7 @@ def test_a_new_session_goes_beside_the_selected_one(orders: Inspector, story_db:
 
 
 def marks(inspector: Inspector) -> dict[SessionAddress | None, str]:
-    """Return what the marks in the list of sessions mean."""
+    """Return the meanings of the marks in the session list."""
     found: dict[SessionAddress | None, str] = {}
 
     def walk(parent: QModelIndex) -> None:

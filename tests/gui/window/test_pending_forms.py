@@ -1,4 +1,4 @@
-"""Answering what waits: a confirmation with a payload, by keyboard, over two open databases."""
+"""Answering pending items: confirmations with a payload, long-running calls, credentials; by keyboard and across databases."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, qtb
     assert pane.rows == []
 
 
-def test_rejecting_by_keyboard_from_the_list(asked: Inspector, qtbot: QtBot) -> None:
+def test_a_confirmation_is_rejected_by_keyboard_from_the_list(asked: Inspector, qtbot: QtBot) -> None:
     waiting = asked.window.workbench.pending.findChild(QTreeWidget, "pending_list")
     waiting.setFocus()
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000):
@@ -87,7 +87,7 @@ def test_rejecting_by_keyboard_from_the_list(asked: Inspector, qtbot: QtBot) -> 
     assert results(asked, "transfer")[-1]["confirmed"] is False
 
 
-def test_the_inbox_holds_what_waits_in_every_open_database(
+def test_pending_items_of_all_open_databases_are_listed(
     asked: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
@@ -101,20 +101,20 @@ def test_the_inbox_holds_what_waits_in_every_open_database(
     qtbot.waitUntil(lambda: asked.cursor.session is not None and asked.cursor.session.database == str(story_db))
 
 
-def test_an_answer_goes_to_the_session_that_asked_whichever_is_on_show(asked: Inspector, qtbot: QtBot) -> None:
+def test_an_answer_goes_to_the_asking_session_even_if_another_is_displayed(asked: Inspector, qtbot: QtBot) -> None:
     asking = asked.cursor.session
     asked.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: asked.cursor.session not in (asking, None) and not asked.tasks.running, timeout=10_000)
     pane = asked.window.workbench.pending
     asked.cursor.select_session(None)
-    assert pane.findChild(QPushButton, "pending_approve").isEnabled(), "what is on show does not stand in the way"
+    assert pane.findChild(QPushButton, "pending_approve").isEnabled(), "the displayed session does not block the answer"
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
         qtbot.mouseClick(pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None and ended.args[0].address == asking == asked.cursor.session
     assert results(asked, "transfer")[-1]["confirmed"] is True
 
 
-def test_a_form_keeps_the_kinds_of_its_values(qtbot: QtBot) -> None:
+def test_a_form_keeps_the_types_of_its_values(qtbot: QtBot) -> None:
     form = ValueForm("form", "A form")
     qtbot.addWidget(form)
     form.set_value({"count": 2, "name": "x", "free": None, "ok": True, "share": 0.5})
@@ -130,7 +130,7 @@ def test_a_form_keeps_the_kinds_of_its_values(qtbot: QtBot) -> None:
     assert form.value == [1, {"deep": []}]
 
 
-def test_fields_keep_their_height_where_there_is_little_room_and_scroll(qtbot: QtBot) -> None:
+def test_fields_keep_their_height_and_scroll_in_a_low_form(qtbot: QtBot) -> None:
     form = ValueForm("form", "A form")
     qtbot.addWidget(form)
     form.set_value(dict.fromkeys(("one", "two", "three", "four", "five"), "x"))
@@ -142,7 +142,7 @@ def test_fields_keep_their_height_where_there_is_little_room_and_scroll(qtbot: Q
     assert form.findChild(QScrollArea).verticalScrollBar().maximum() > 0
 
 
-def test_what_waits_is_not_cut_for_the_name_of_its_database(qtbot: QtBot) -> None:
+def test_a_long_database_name_does_not_elide_the_pending_item(qtbot: QtBot) -> None:
     pane = PendingPane()
     qtbot.addWidget(pane)
     pane.resize(1260, 180)
@@ -166,7 +166,7 @@ def form(qtbot: QtBot) -> Iterator[PendingForm]:
     yield made
 
 
-def test_the_page_of_consent_can_be_copied_and_is_opened_after_asking(
+def test_the_consent_page_can_be_copied_and_is_opened_after_confirmation(
     form: PendingForm, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
@@ -188,7 +188,7 @@ def test_the_page_of_consent_can_be_copied_and_is_opened_after_asking(
     assert not address.isVisible()
 
 
-def test_what_google_adk_asks_of_programs_is_not_asked_of_people(form: PendingForm) -> None:
+def test_google_adks_default_hint_is_replaced_by_a_question(form: PendingForm) -> None:
     stock = "Please approve or reject the tool call pay() by responding with a FunctionResponse with an expected ToolConfirmation payload."
     question = form.findChild(QLabel, "pending_question")
     form.show_item(PendingItem("confirmation", "e-1", call_id="c-1", name="pay", author="desk", hint=stock))
@@ -256,7 +256,7 @@ def wait_for(shop: Inspector, text: str, kind: str, qtbot: QtBot) -> None:
     assert [row.item.kind for row in shop.window.workbench.pending.rows] == [kind]
 
 
-def test_a_long_running_call_tells_progress_and_is_answered_in_a_form_of_its_schema(shop: Inspector, qtbot: QtBot) -> None:
+def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_schema(shop: Inspector, qtbot: QtBot) -> None:
     wait_for(shop, "print", "long_running", qtbot)
     pane = shop.window.workbench.pending
     qtbot.keyClick(shop.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
@@ -282,7 +282,7 @@ def test_a_long_running_call_tells_progress_and_is_answered_in_a_form_of_its_sch
     assert pane.rows == []
 
 
-def test_a_key_is_given_in_a_form_and_never_shown(shop: Inspector, settings: Settings, qtbot: QtBot) -> None:
+def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, settings: Settings, qtbot: QtBot) -> None:
     wait_for(shop, "look", "credential", qtbot)
     pane = shop.window.workbench.pending
     key = pane.findChild(QLineEdit, "pending_payload_apiKey")

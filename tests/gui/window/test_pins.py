@@ -1,4 +1,4 @@
-"""Keys pinned above the others, and the search in the state."""
+"""Pinned keys, and the search in the state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def lanes(inspector: Inspector) -> dict[str, list[str]]:
     return {lane.key: [node.key for node in lane.children] for lane in model.node(QModelIndex()).children}
 
 
-def test_a_key_is_pinned_by_keyboard_for_all_sessions_of_its_app(
+def test_a_key_is_pinned_by_keyboard_and_stays_pinned_for_its_app(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
@@ -28,7 +28,7 @@ def test_a_key_is_pinned_by_keyboard_for_all_sessions_of_its_app(
     qtbot.keyClick(tree, Qt.Key.Key_P)
     assert lanes(inspector)["pinned"] == ["topic"]
     assert "topic" in lanes(inspector)["session"]
-    assert tree.selected_key() == "topic", "the keyboard stays where it was"
+    assert tree.selected_key() == "topic", "the selection is kept"
     inspector.cursor.select_event(8)
     qtbot.waitUntil(lambda: model.headerData(0, Qt.Orientation.Horizontal) == "state at 9")
     assert tree.selected_key() == "topic"
@@ -43,7 +43,7 @@ def test_a_key_is_pinned_by_keyboard_for_all_sessions_of_its_app(
     assert "pinned" not in lanes(inspector)
 
 
-def test_the_search_comes_with_its_key_and_goes_with_escape(
+def test_the_state_search_opens_with_its_command_and_closes_with_escape(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)

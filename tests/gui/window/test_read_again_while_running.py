@@ -1,4 +1,4 @@
-"""A session that is read again while its agent runs has what was committed meanwhile."""
+"""A session that is read again during its run contains the events committed meanwhile."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def step(inspector: Inspector, qtbot: QtBot) -> None:
 def ids_after_steps(
     inspector: Inspector, source: Source, reading: asyncio.Task[Any], begun: asyncio.Event, gate: asyncio.Event, qtbot: QtBot
 ) -> list[str]:
-    """Step while the session is read again, and once more after it; return the ids of the stored events."""
+    """Step while the session is read again and once afterwards; return the ids of the stored events."""
     qtbot.waitUntil(begun.is_set)
     step(inspector, qtbot)
     gate.set()
@@ -50,7 +50,9 @@ def ids_after_steps(
 
 
 @pytest.mark.parametrize("where", ["database", "memory"])
-def test_nothing_is_missing(story: Inspector, where: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_read_again_during_a_run_misses_no_event(
+    story: Inspector, where: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if where == "memory":
         story.cursor.select_session(None)
         qtbot.waitUntil(lambda: not story.tasks.running)
@@ -75,7 +77,9 @@ def test_nothing_is_missing(story: Inspector, where: str, qtbot: QtBot, monkeypa
     qtbot.waitUntil(lambda: story.run.phase == "idle")
 
 
-def test_nothing_is_there_twice_in_a_long_session(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_session_read_again_during_a_run_duplicates_no_event(
+    story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 3)
     source, opened, begun, gate = hold(story, qtbot), LongSession.open, asyncio.Event(), asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""What a model was asked for the selected event."""
+"""The model request of the selected event."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown(inspector: Inspector, index: int) -> list[str]:
     return [node.key for node in bench.detail.request.model.node(QModelIndex()).children]
 
 
-def test_the_request_of_a_watched_run_whole(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_the_request_of_a_recorded_run_is_complete(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(STORY.parent / "orders")
     inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[union-attr]
     edit = inspector.window.findChild(QPlainTextEdit, "composer_edit")
@@ -38,7 +38,7 @@ def test_the_request_of_a_watched_run_whole(inspector: Inspector, opened: Callab
     assert shown(inspector, 0) == []
 
 
-def test_of_a_stored_event_the_conversation_is_put_together_and_that_is_said(
+def test_the_conversation_of_a_stored_event_is_reconstructed_with_a_note(
     inspector: Inspector, story_db: Path, opened: Callable[..., None]
 ) -> None:
     opened(story_db)

@@ -1,4 +1,4 @@
-"""What the real google-adk left crashed or paused, resumed from the window: the original is read only, a copy or a backup is made first."""
+"""Resuming invocations that google-adk left interrupted or paused, in a copy or after a backup."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Entry = dict[str, Any]
 
 
 def _chosen() -> list[tuple[Entry, Entry]]:
-    """Return the newest of each named scenario and layout first, then all others: so that a part of the sweep covers them."""
+    """Return the newest of each named scenario and layout, then all others, so that a partial sweep covers the named ones."""
     newest: dict[tuple[str, str], tuple[Entry, Entry]] = {}
     pairs = resumable_before()
     for before, after in pairs:
@@ -62,7 +62,7 @@ def _press(inspector: Inspector, parent: Any, name: str, qtbot: QtBot) -> None:
 
 
 def _answer(inspector: Inspector, response: dict[str, Any], qtbot: QtBot) -> None:
-    """Answer in Pending, as a person does."""
+    """Answer in the Pending pane."""
     pane = inspector.window.workbench.pending
     if "confirmed" in response:
         _press(inspector, pane, "pending_approve" if response["confirmed"] else "pending_reject", qtbot)
@@ -72,7 +72,7 @@ def _answer(inspector: Inspector, response: dict[str, Any], qtbot: QtBot) -> Non
 
 
 def check_text(shown: Preflight, plan: ResumePlan) -> None:
-    """Hold every line of the card against the plan, and the plan against the card."""
+    """Check that the card and the plan agree, line by line."""
     lines = {line.icon: line.text for line in shown.lines}
     finished = lines.get("check", "").partition(": ")[2]
     assert [name for name in finished.split(", ") if name] == plan.finished
@@ -88,9 +88,9 @@ def check_text(shown: Preflight, plan: ResumePlan) -> None:
 
 
 def check_what_ran(plan: ResumePlan, before: list[Event], after: list[Event]) -> None:
-    """Hold the plan against the events that resuming committed."""
+    """Check the plan against the events that resuming committed."""
     new = after[len(before) :]
-    assert new and not {event.author for event in new} & set(plan.finished), "who was finished did not speak again"
+    assert new and not {event.author for event in new} & set(plan.finished), "finished agents do not run again"
     called_before = {call.id for event in before for call in event.get_function_calls()}
     ran = [
         response.id
@@ -99,18 +99,18 @@ def check_what_ran(plan: ResumePlan, before: list[Event], after: list[Event]) ->
         for response in event.get_function_responses()
         if response.id in called_before
     ]
-    assert sorted(filter(None, ran)) == sorted(run.call_id or "" for run in plan.runs_again), "these tools ran again, and no others"
+    assert sorted(filter(None, ran)) == sorted(run.call_id or "" for run in plan.runs_again), "exactly these tools ran again"
     for name in plan.starts_over:
         assert any(event.author == name and event.content for event in new)
     authors = [event.author for event in new if event.author != "user"]
-    assert any(authors[0] in step for step in plan.next_steps), "the next step was told"
+    assert any(authors[0] in step for step in plan.next_steps), "the plan named the next step"
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     ("number", "before", "after"), [(n, *pair) for n, pair in enumerate(_chosen())], ids=[pair[0]["name"] for pair in _chosen()]
 )
-def test_it_goes_on_to_the_end_from_the_window(
+def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     number: int,
     before: Entry,
     after: Entry,
@@ -141,7 +141,7 @@ def test_it_goes_on_to_the_end_from_the_window(
             assert plan is not None
             check_text(shown, plan)
             assert shown.places == ("copy", "backup")
-            assert hashlib.sha256(original.read_bytes()).hexdigest() == digest, "nothing is written before it is asked for"
+            assert hashlib.sha256(original.read_bytes()).hexdigest() == digest, "nothing is written before the user confirms"
             _press(inspector, bench.preflight, "preflight_resume" if into_copy else "preflight_elsewhere", qtbot)
         else:
             _press(inspector, bench, "writing_hint_other_button" if into_copy else "writing_hint_button", qtbot)
@@ -153,20 +153,20 @@ def test_it_goes_on_to_the_end_from_the_window(
     backups = list(tmp_path.glob("*.backup-*"))
     if into_copy:
         assert Path(written).name == f"{original.stem}-copy.db" and backups == []
-        assert hashlib.sha256(original.read_bytes()).hexdigest() == digest, "the original stays as it is"
+        assert hashlib.sha256(original.read_bytes()).hexdigest() == digest, "the original is not changed"
     else:
         assert written == str(original)
         assert [hashlib.sha256(backup.read_bytes()).hexdigest() for backup in backups] and len(backups) == 1
         log = bench.log.findChild(QListWidget, "log_list")
-        assert any(str(backups[0]) in log.item(row).text() for row in range(log.count())), "where the backup is, is said"
+        assert any(str(backups[0]) in log.item(row).text() for row in range(log.count())), "the log names the backup"
     events = _stored(written, key)
     assert invocations(events)[-1].status == "finished"
-    assert [event.id for event in events[: len(stored)]] == [event.id for event in stored], "its past is kept"
+    assert [event.id for event in events[: len(stored)]] == [event.id for event in stored], "stored events are kept"
     if step["message"] is None:
         check_what_ran(plan, stored, events)
     with StoredDatabase.open(written) as database:
         state = database.history(key).state_at(len(events) - 1).merged()
     assert state == expected_state(before, after)
     shown_ids = [inspector.controller.events.committed(index).id for index in range(inspector.controller.events.event_count)]
-    assert shown_ids == [event.id for event in events], "it ran in the stream"
+    assert shown_ids == [event.id for event in events], "the stream shows all events"
     assert bench.pending.rows == [] or {row.address.database for row in bench.pending.rows} == {str(original)}

@@ -1,4 +1,4 @@
-"""The first thing a newcomer does: open the interrupted story, press Resume, watch it finish."""
+"""The interrupted story sample: open it, press Resume, and watch it finish."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.gui.window.resuming import accept_preflight, read_preflight
 
 
 def state_lanes(inspector: Inspector) -> dict[str, str]:
-    """Return key → value as the state pane shows them."""
+    """Return key → value as displayed in the state pane."""
     model = inspector.window.workbench.detail.state.model
     shown = {}
     for lane in range(model.rowCount()):
@@ -33,7 +33,7 @@ def stored_ids(database: Path, inspector: Inspector) -> list[str]:
         return [event.id for event in stored.events(inspector.cursor.session.key)]  # type: ignore[union-attr]
 
 
-def test_the_interrupted_session_is_on_show_and_resume_is_the_thing_to_press(story: Inspector) -> None:
+def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
     bench = story.window.workbench
     assert story.cursor.session is not None
     assert story.cursor.event_index == story.controller.events.event_count - 1
@@ -46,7 +46,7 @@ def test_the_interrupted_session_is_on_show_and_resume_is_the_thing_to_press(sto
     assert "Nothing is running" in story.window.commands.pause.toolTip()
 
 
-def test_the_stream_counts_what_the_delta_lists(story: Inspector, qtbot: QtBot) -> None:
+def test_the_streams_delta_counts_match_the_delta_table(story: Inspector, qtbot: QtBot) -> None:
     bench, events = story.window.workbench, story.controller.events
 
     def badges_and_deltas() -> tuple[list[str], list[str]]:
@@ -59,7 +59,7 @@ def test_the_stream_counts_what_the_delta_lists(story: Inspector, qtbot: QtBot) 
         return badges, deltas
 
     badges, deltas = badges_and_deltas()
-    assert badges == deltas and badges[9] == "Δ3", "the last one set temp:growth, too"
+    assert badges == deltas and badges[9] == "Δ3", "the last event also set temp:growth"
     story.window.commands.resume.trigger()
     accept_preflight(story, qtbot)
     qtbot.waitUntil(lambda: story.run.phase == "idle" and not story.tasks.running, timeout=20_000)
@@ -67,7 +67,7 @@ def test_the_stream_counts_what_the_delta_lists(story: Inspector, qtbot: QtBot) 
     assert badges == deltas and len(badges) > 20
 
 
-def test_go_to_event_has_its_buttons_as_other_dialogs_have_them(story: Inspector, qtbot: QtBot) -> None:
+def test_the_go_to_event_dialog_orders_its_buttons_like_other_dialogs(story: Inspector, qtbot: QtBot) -> None:
     story.window.commands.go_to_event.trigger()
     dialog = story.window.findChild(QInputDialog, "go_to_event")
     buttons = sorted((button for button in dialog.findChildren(QPushButton) if button.isVisible()), key=lambda button: button.x())
@@ -75,13 +75,13 @@ def test_go_to_event_has_its_buttons_as_other_dialogs_have_them(story: Inspector
     dialog.reject()
 
 
-def test_the_hint_says_what_is_missing_for_a_resume(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:
+def test_the_hint_names_what_resume_needs(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:
     opened(story_db)
     assert "open the agent of story" in inspector.window.workbench.resume_hint.text
     assert not inspector.window.workbench.resume_hint.button.isEnabled()
 
 
-def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     window, events = story.window, story.controller.events
     before = events.event_count
     lanes = state_lanes(story)
@@ -101,12 +101,12 @@ def test_resume_shows_new_events_live_until_the_invocation_ends(story: Inspector
         accept_preflight(story, qtbot)
 
     assert ended.args[0].error is None
-    assert len(lengths) > 3, "the events came in while it ran, not all at the end"
+    assert len(lengths) > 3, "the events arrived during the run"
     assert events.event_count > before
     assert [events.committed(index).id for index in range(events.event_count)] == stored_ids(story_db, story)
     assert story.cursor.event_index == events.event_count - 1, "the newest event is followed"
     assert state_lanes(story) != lanes and "grammar_suggestions" in state_lanes(story)
-    assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed while it ran"
+    assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed during the run"
     assert story.browse.session is not None
     assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
     assert window.workbench.resume_hint.text == ""
@@ -133,7 +133,7 @@ def test_the_pending_pane_offers_the_same_resume(story: Inspector, qtbot: QtBot)
     assert pane.rows == []
 
 
-def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     window, events, run = story.window, story.controller.events, story.run
     step: QToolButton = window.run_bar.button("action_step")
     for number in range(6):
@@ -145,9 +145,9 @@ def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path
         qtbot.waitUntil(lambda: run.phase == "paused")
         held = run.held
         assert held is not None
-        assert events.event_count == count + 1, "one event, no more"
+        assert events.event_count == count + 1, "exactly one event"
         assert events.committed(events.event_count - 1).id == held.id
-        assert stored_ids(story_db, story)[-1] == held.id, "it is committed, and nothing after it"
+        assert stored_ids(story_db, story)[-1] == held.id, "committed, and nothing after it"
         assert window.run_bar.state_text == f"paused at {events.event_count}"
         assert story.cursor.event_index == events.event_count - 1
         assert window.commands.run.text() == "Continue"
@@ -157,7 +157,7 @@ def test_stepping_holds_the_agent_at_each_event(story: Inspector, story_db: Path
     assert ended.args[0].error is None
 
 
-def test_stopping_a_held_run_leaves_it_interrupted_and_resumable(story: Inspector, qtbot: QtBot) -> None:
+def test_a_stopped_held_run_is_interrupted_and_resumable(story: Inspector, qtbot: QtBot) -> None:
     story.window.commands.step.trigger()
     accept_preflight(story, qtbot)
     qtbot.waitUntil(lambda: story.run.phase == "paused")
@@ -187,16 +187,16 @@ def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Insp
     assert story.controller.events.event_count > count
 
 
-def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_the_preflight_lists_the_effects_and_nothing_runs_before_enter(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     before = stored_ids(story_db, story)
     qtbot.keyClick(story.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     shown = read_preflight(story, qtbot)
     card = story.window.workbench.preflight
     assert shown.title.startswith("Resume ") and shown.title.endswith("from the checkpoint at 9?")
     assert "StoryFlow continues from its checkpoint" in shown.lines[0].text
-    assert not shown.warns and not shown.blocked, "nothing is done again: the card is a quiet one"
+    assert not shown.warns and not shown.blocked, "nothing runs again: the card is not urgent"
     assert any("temp:growth" in line.text and "Lost" in line.text for line in shown.lines)
-    assert story.window.workbench.resume_hint.text == "", "one offer at a time"
+    assert story.window.workbench.resume_hint.text == "", "only one offer at a time"
     assert stored_ids(story_db, story) == before and story.run.phase == "idle"
     qtbot.keyClick(card, Qt.Key.Key_Escape)
     assert card.shown is None and "Interrupted" in story.window.workbench.resume_hint.text
@@ -204,7 +204,7 @@ def test_the_preflight_says_what_will_happen_and_nothing_runs_before_enter(story
     assert story.run.phase == "idle"
 
 
-def test_of_a_long_session_the_preflight_says_which_temp_is_gone_too(
+def test_the_preflight_of_a_long_session_lists_lost_temp_keys(
     monkeypatch: pytest.MonkeyPatch, story_db: Path, request: pytest.FixtureRequest, qtbot: QtBot
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
@@ -214,7 +214,7 @@ def test_of_a_long_session_the_preflight_says_which_temp_is_gone_too(
     assert any("temp:growth" in line.text and "Lost" in line.text for line in read_preflight(story, qtbot).lines)
 
 
-def test_a_preflight_goes_away_with_its_session(story: Inspector, qtbot: QtBot) -> None:
+def test_the_preflight_closes_with_its_session(story: Inspector, qtbot: QtBot) -> None:
     story.window.commands.resume.trigger()
     read_preflight(story, qtbot)
     story.cursor.select_session(None)

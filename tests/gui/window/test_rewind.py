@@ -1,4 +1,4 @@
-"""Rewind from the window: what it says beforehand, what it then does, and the fork that is offered first."""
+"""Rewinding: the card with its effects, the rewind, and the fork offered instead."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def facts(inspector: Inspector) -> list[str]:
     return [label.text() for label in card.findChildren(QLabel) if label.objectName().startswith("rewind_card_line")]
 
 
-def test_the_card_says_what_is_undone_and_offers_a_fork_first(asked: Inspector, story_db: Path) -> None:
+def test_the_card_lists_the_effects_and_offers_a_fork_first(asked: Inspector, story_db: Path) -> None:
     card = asked.window.workbench.rewind_card
     assert "undoes 1 invocation" in card.title
     assert any("north light" in fact for fact in facts(asked))
@@ -39,7 +39,7 @@ def test_the_card_says_what_is_undone_and_offers_a_fork_first(asked: Inspector, 
     assert fork is not None and fork.text() == "Fork instead" and fork.property("primary") is True
 
 
-def test_rewinding_takes_the_invocation_back(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_rewind_undoes_the_invocation_and_deletes_nothing(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
     assert asked.cursor.session is not None
     key, before = asked.cursor.session.key, ids(story_db, asked.cursor.session.key)
     button = asked.window.workbench.rewind_card.button("rewind")
@@ -50,13 +50,13 @@ def test_rewinding_takes_the_invocation_back(asked: Inspector, story_db: Path, q
     assert asked.controller.events.event_count == len(after)
     assert asked.browse.session is not None
     assert asked.browse.session.invocations[0].status == "rewound"
-    assert asked.window.workbench.pending.rows == [], "what was interrupted there does not wait any more"
+    assert asked.window.workbench.pending.rows == [], "its interrupted invocation is no longer pending"
     with StoredDatabase.open(str(story_db)) as stored:
         state = stored.history(key).state_at(len(after) - 1).merged()
     assert all(value is None for name, value in state.items() if not name.startswith(("user:", "app:")))
 
 
-def test_forking_instead_leaves_it_as_it_is(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_forking_instead_leaves_the_session_unchanged(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
     original = asked.cursor.session
     assert original is not None
     before = ids(story_db, original.key)
@@ -66,14 +66,14 @@ def test_forking_instead_leaves_it_as_it_is(asked: Inspector, story_db: Path, qt
     assert ids(story_db, fork.key) == [] and ids(story_db, original.key) == before
 
 
-def test_escape_does_nothing(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_escape_cancels_the_rewind(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
     assert asked.cursor.session is not None
     before = ids(story_db, asked.cursor.session.key)
     qtbot.keyClick(asked.window.workbench.rewind_card, Qt.Key.Key_Escape)
     assert asked.window.workbench.rewind_card.title == "" and ids(story_db, asked.cursor.session.key) == before
 
 
-def test_a_session_whose_agent_is_held_is_not_rewound_under_it(story: Inspector, qtbot: QtBot) -> None:
+def test_a_session_cannot_be_rewound_while_its_agent_is_held(story: Inspector, qtbot: QtBot) -> None:
     story.run.send("a story about a ferry", paused=True)
     qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=20_000)
     bench = story.window.workbench

@@ -1,4 +1,4 @@
-"""Filters with a name, filters that a value suggests, and hits marked among all events."""
+"""Saved filters, filters made from values, and hits marked among all events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def idle(inspector: Inspector, qtbot: QtBot) -> None:
 
 
 def menu_of(inspector: Inspector, qtbot: QtBot) -> QMenu:
-    """The menu of saved filters, as its command brings it up."""
+    """Open the menu of saved filters with its command and return it."""
     inspector.window.commands.saved_filters.trigger()
     menus = [menu for menu in inspector.window.findChildren(QMenu, "saved_filters_menu") if menu.isVisible()]
     assert len(menus) == 1
@@ -58,7 +58,7 @@ def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, qtbo
     bar = shown.window.workbench.filter_bar
     menu = menu_of(shown, qtbot)
     assert entries(menu) == ["No filter is saved for this app", "Save this filter…"]
-    assert not entry(menu, "Save").isEnabled(), "there is none written"
+    assert not entry(menu, "Save").isEnabled(), "no filter is entered"
     menu.close()
     save(shown, qtbot, 'author == "Critic"', "the critic & co")
     name = shown.cursor.session.key.app_name
@@ -90,7 +90,7 @@ def test_saved_filters_belong_to_an_app(shown: Inspector, qtbot: QtBot) -> None:
     assert shown.settings.saved_filters("another app") == {}
 
 
-def test_a_wrong_filter_cannot_be_saved(shown: Inspector, qtbot: QtBot) -> None:
+def test_an_invalid_filter_cannot_be_saved(shown: Inspector, qtbot: QtBot) -> None:
     shown.window.workbench.filter_bar.set_text("author ==")
     assert not entry(menu_of(shown, qtbot), "Save").isEnabled()
 
@@ -107,7 +107,7 @@ def state_index(inspector: Inspector, key: str) -> QModelIndex:
     return next(model.index(row, 0, lane) for row in range(model.rowCount(lane)) if model.index(row, 0, lane).data() == key)
 
 
-def test_a_value_of_the_state_becomes_a_filter(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_state_value_is_turned_into_a_filter(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     choose(bench.detail.state.tree.context_menu(state_index(shown, "topic")), "events that change this")
     assert bench.filter_bar.text == 'state["topic"] changed'
@@ -115,7 +115,7 @@ def test_a_value_of_the_state_becomes_a_filter(shown: Inspector, qtbot: QtBot) -
     assert shown.controller.events.shown_count == 1
 
 
-def test_a_value_of_the_delta_becomes_a_filter(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_delta_value_is_turned_into_a_filter(shown: Inspector, qtbot: QtBot) -> None:
     bench, events = shown.window.workbench, shown.controller.events
     index = next(place for place in range(events.event_count) if events.committed(place).actions.state_delta)
     bench.stream.select_event(index)

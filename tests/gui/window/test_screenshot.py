@@ -1,4 +1,4 @@
-"""`--screenshot` and the picture of `make run` without a display: real processes, off screen."""
+"""`--screenshot` without a display, in processes of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(("theme", "darkest"), [("dark", True), ("light", False)])
-def test_a_database_is_drawn_in_the_size_and_theme_asked_for(story_db: Path, tmp_path: Path, theme: str, darkest: bool) -> None:
+def test_a_screenshot_has_the_requested_size_and_theme(story_db: Path, tmp_path: Path, theme: str, darkest: bool) -> None:
     out = tmp_path / "out.png"
     done = inspector(tmp_path, story_db, "--screenshot", out, "--theme", theme, "--size", "1280x800")
     assert (done.returncode, complaints(done)) == (0, [])
@@ -33,25 +33,25 @@ def test_a_database_is_drawn_in_the_size_and_theme_asked_for(story_db: Path, tmp
     assert (image.pixelColor(3, 3).lightness() < 128) is darkest
 
 
-def test_an_untrusted_agent_is_not_loaded(tmp_path: Path) -> None:
+def test_a_screenshot_does_not_load_an_untrusted_agent(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "agent.py").write_text("from pathlib import Path\nPath('it-ran').touch()\n")
     done = inspector(tmp_path, tmp_path / "agent", "--screenshot", tmp_path / "out.png")
     assert (done.returncode, complaints(done)) == (0, [])
     image = QImage(str(tmp_path / "out.png"))
-    # Whatever the size of the screen that there is, or is not.
+    # The default size, whatever the size of the screen.
     assert (image.width(), image.height()) == (1400, 860)
     assert not (tmp_path / "it-ran").exists()
 
 
-def test_a_bad_path_is_drawn_and_said(tmp_path: Path) -> None:
+def test_a_bad_path_is_reported_and_the_screenshot_written(tmp_path: Path) -> None:
     done = inspector(tmp_path, tmp_path / "gone.db", "--screenshot", tmp_path / "out.png")
     assert done.returncode == 1
     assert len(complaints(done)) == 1 and "gone.db" in complaints(done)[0]
     assert (tmp_path / "out.png").exists()
 
 
-def test_a_picture_that_cannot_be_written_is_an_error(story_db: Path, tmp_path: Path) -> None:
+def test_a_screenshot_that_cannot_be_written_is_an_error(story_db: Path, tmp_path: Path) -> None:
     done = inspector(tmp_path, story_db, "--screenshot", tmp_path / "no" / "such" / "folder.png")
     assert done.returncode == 1
     assert "could not be written" in complaints(done)[0]

@@ -1,4 +1,4 @@
-"""What the stream's scroll bar marks."""
+"""The marks on the event stream's scroll bar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAILED_AT = (17, 1_200, 2_999)
 
 @pytest.fixture(scope="module")
 def long_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A session that is read page by page, with three failures."""
+    """Return a session that is read in pages, with three failures."""
     file = tmp_path_factory.mktemp("failures") / "long.db"
     write_database(file, 3_000)
     with sqlite3.connect(file) as database:
@@ -39,7 +39,7 @@ def failures(inspector: Inspector) -> list[int]:
     return next((list(marks.places) for marks in bar._find() if marks.name == "failures"), [])
 
 
-def test_failures_of_a_long_session_are_found_behind_and_marked(
+def test_failures_of_a_long_session_are_found_in_the_background_and_marked(
     inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(long_db)
@@ -51,7 +51,7 @@ def test_failures_of_a_long_session_are_found_behind_and_marked(
     assert "3 failures" in bar.toolTip()
 
 
-def test_a_filter_leaves_the_marks_of_what_it_shows(inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_filter_keeps_the_marks_of_shown_events(inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(long_db)
     qtbot.waitUntil(lambda: failures(inspector) == list(FAILED_AT), timeout=10_000)
     inspector.window.workbench.filter_bar.set_text("error")
@@ -60,7 +60,7 @@ def test_a_filter_leaves_the_marks_of_what_it_shows(inspector: Inspector, long_d
     assert failures(inspector) == [0, 1, 2]
 
 
-def test_where_a_breakpoint_held_the_agent_stays_marked(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_events_where_a_breakpoint_held_stay_marked(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(STORY.parent / "orders")
     assert inspector.agents.loaded is not None
     inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]

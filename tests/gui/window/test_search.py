@@ -1,4 +1,4 @@
-"""Words are found in all sessions, and a click goes to where they stand."""
+"""The search in all sessions of a database."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def look_for(dialog: SearchDialog, words: str, inspector: Inspector, qtbot: QtBo
     qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
-def test_a_find_is_gone_to(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_click_on_a_result_goes_to_its_event(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
     look_for(dialog, "order 123", inspector, qtbot)
     assert dialog.said == ONE
     assert [dialog.table.item(0, column).text() for column in range(3)] == ["s-0000012", "user12", "order_desk"]
@@ -48,13 +48,13 @@ def test_a_find_is_gone_to(dialog: SearchDialog, inspector: Inspector, qtbot: Qt
     qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     qtbot.waitUntil(lambda: not inspector.tasks.running and inspector.cursor.event_index == 3)
     assert inspector.cursor.session.key.session_id == "s-0000012"
-    assert not inspector.window.workbench.stream.following, "new events do not take away what was found"
+    assert not inspector.window.workbench.stream.following, "new events do not move the selection"
     look_for(dialog, "zebra", inspector, qtbot)
     assert dialog.said == "No event contains all of these words."
     dialog.close()
 
 
-def test_a_find_is_gone_to_by_keyboard(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_result_is_chosen_by_keyboard(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
     look_for(dialog, "order", inspector, qtbot)
     assert dialog.table.rowCount() > 3 and dialog.table.currentRow() == -1
     for _ in range(2):
@@ -65,11 +65,11 @@ def test_a_find_is_gone_to_by_keyboard(dialog: SearchDialog, inspector: Inspecto
     assert chosen.args == [1]
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     look_for(dialog, "order 123", inspector, qtbot)
-    assert dialog.said == ONE, "other words are looked for again"
+    assert dialog.said == ONE, "other words start a new search"
     dialog.close()
 
 
-def test_reading_is_cancelled_and_goes_on_later(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_cancelled_indexing_is_completed_by_the_next_search(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
     search = inspector.controller.search
     search._index.close()
     search._index.path.unlink()
@@ -81,6 +81,6 @@ def test_reading_is_cancelled_and_goes_on_later(dialog: SearchDialog, inspector:
     assert dialog.said == ONE
 
 
-def test_a_closed_database_takes_its_search_with_it(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
+def test_closing_a_database_ends_its_search(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.ended):
         inspector.window.commands.close_database.trigger()

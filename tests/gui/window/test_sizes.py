@@ -1,4 +1,4 @@
-"""Sizes stand in the list of sessions; only those that are looked at are measured."""
+"""Session sizes in the session list; only sessions in view are measured."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def in_file(file: Path, key: SessionKey) -> int:
     return sum(len(str(value).encode()) for row in rows for value in row)
 
 
-def test_those_in_sight_are_measured(model: SessionTreeModel, inspector: Inspector, many: Path, qtbot: QtBot) -> None:
+def test_sessions_in_view_are_measured(model: SessionTreeModel, inspector: Inspector, many: Path, qtbot: QtBot) -> None:
     assert len(known(model)) < 60
     for key, (count, words) in known(model).items():
         assert (count, words) == (3, size(in_file(many, key)))
@@ -62,7 +62,7 @@ def test_those_in_sight_are_measured(model: SessionTreeModel, inspector: Inspect
     assert len(known(model)) < 120
 
 
-def test_a_session_that_grows_is_measured_again(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_growing_session_is_measured_again(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     file = tmp_path / "few.db"
     write_many_sessions(file, 2, 3, 2_000)
     opened(file)
@@ -78,7 +78,7 @@ def test_a_session_that_grows_is_measured_again(inspector: Inspector, tmp_path: 
     qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
-def test_long_sessions_are_reckoned(tmp_path: Path) -> None:
+def test_sizes_of_long_sessions_are_estimated(tmp_path: Path) -> None:
     file = tmp_path / "long.db"
     write_many_sessions(file, 1, 400, 1_000)
     with StoredDatabase.open(str(file)) as database:
@@ -89,13 +89,13 @@ def test_long_sessions_are_reckoned(tmp_path: Path) -> None:
     assert found.bytes == pytest.approx(in_file(file, summary.key), rel=0.2)
 
 
-def test_sizes_in_words() -> None:
+def test_sizes_as_text() -> None:
     assert [size(count) for count in (0, 999, 1_000, 24_444, 999_499, 999_500, 10_240_000_000)] == [
         "0 B", "999 B", "1.0 kB", "24 kB", "999 kB", "1.0 MB", "10 GB",
     ]  # fmt: skip
 
 
-def test_of_what_is_looked_at_the_latest_comes_first_and_the_oldest_is_forgotten() -> None:
+def test_the_latest_requested_sizes_come_first_and_the_oldest_are_dropped() -> None:
     wanted = WantedSizes()
     assert wanted.take(5) == ("", [])
     keys = [SessionKey("a", "u", str(number)) for number in range(MOST_WANTED + 10)]
@@ -108,7 +108,7 @@ def test_of_what_is_looked_at_the_latest_comes_first_and_the_oldest_is_forgotten
     assert wanted.take(999) == ("one.db", [*reversed(keys[51:-2]), *reversed(keys[11:50])])
 
 
-def test_a_reckoned_size_says_so(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_an_estimated_size_is_marked(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     file = tmp_path / "long.db"
     write_many_sessions(file, 1, 400, 1_000)
     opened(file)
@@ -118,7 +118,7 @@ def test_a_reckoned_size_says_so(inspector: Inspector, tmp_path: Path, opened: C
     assert words.startswith("≈ ")
 
 
-def test_a_databases_log_is_part_of_its_size(tmp_path: Path) -> None:
+def test_the_write_ahead_log_is_part_of_a_databases_size(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
     assert _size_of(file) == 0
     file.write_bytes(b"1" * 10)
@@ -126,7 +126,7 @@ def test_a_databases_log_is_part_of_its_size(tmp_path: Path) -> None:
     assert _size_of(file) == 15
 
 
-def test_a_click_waits_for_a_few_at_most(
+def test_sizes_are_measured_in_small_batches(
     inspector: Inspector, many: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured: list[int] = []

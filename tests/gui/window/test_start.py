@@ -1,4 +1,4 @@
-"""Ways in: the welcome page, a drop; and what is remembered from one start to the next."""
+"""The start page, dropping files, and what is remembered between starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def idle(inspector: Inspector, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=10_000)
 
 
-def test_a_sample_card_opens_the_sample_without_a_question(inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_sample_opens_without_a_trust_question(inspector: Inspector, qtbot: QtBot) -> None:
     window = inspector.window
     assert window.page is window.welcome
     qtbot.mouseClick(window.findChild(QPushButton, "sample_orders"), Qt.MouseButton.LeftButton)
@@ -60,7 +60,7 @@ def test_a_recent_item_opens_again(inspector: Inspector, story_db: Path, opened:
     assert inspector.controller.events.event_count > 0
 
 
-def test_tab_goes_through_the_start_page_as_it_is_read(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_tab_follows_the_reading_order_of_the_start_page(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
     welcome = inspector.window.welcome
     welcome.set_recent([str(story_db), "/somewhere/agent.py"])
     inspector.window.activateWindow()
@@ -74,21 +74,21 @@ def test_tab_goes_through_the_start_page_as_it_is_read(inspector: Inspector, sto
     assert seen == [*openers, f"Open {story_db}", "Open /somewhere/agent.py", "story", "orders"]
 
 
-def test_recent_items_have_the_icon_of_what_they_are(inspector: Inspector, tmp_path: Path) -> None:
+def test_recent_items_have_the_icon_of_their_type(inspector: Inspector, tmp_path: Path) -> None:
     welcome = inspector.window.welcome
     welcome.set_recent([str(tmp_path), "/somewhere/orders.db", "postgresql://ana@db:5432/sessions", "sqlite:////somewhere/orders.db"])
     icons = [row.findChild(IconLabel)._name for row in welcome.findChildren(QPushButton, "recent_item")]
     assert icons == ["robot", "database", "server", "database"]
 
 
-def test_a_recent_item_that_is_gone_is_said_and_forgotten(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
+def test_a_missing_recent_item_is_reported_and_removed(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
     inspector.settings.add_recent(str(tmp_path / "gone.db"))
     opened(tmp_path / "gone.db")
     assert inspector.window.page is inspector.window.problem
     assert inspector.settings.recent == []
 
 
-def test_what_is_dragged_over_the_window_is_shown_where_it_goes(inspector: Inspector, story_db: Path) -> None:
+def test_the_drop_zone_is_highlighted_during_a_drag(inspector: Inspector, story_db: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(story_db))])
     zone, none = inspector.window.findChild(QFrame, "drop_zone"), Qt.KeyboardModifier.NoModifier
@@ -99,7 +99,7 @@ def test_what_is_dragged_over_the_window_is_shown_where_it_goes(inspector: Inspe
     assert zone.property("drop") == "none"
 
 
-def test_an_agent_with_sessions_of_adk_web_offers_them(
+def test_an_agents_adk_web_sessions_are_offered(
     inspector: Inspector, story_db: Path, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     folder = tmp_path / "teller"
@@ -120,7 +120,7 @@ def test_an_agent_with_sessions_of_adk_web_offers_them(
 def start(
     running: InspectorLoop, qapp: QApplication, settings: Settings, story_db: Path, qtbot: QtBot
 ) -> Iterator[Callable[[], Inspector]]:
-    """Starts the application, again and again with the same settings; what a test that failed left open is closed."""
+    """Return a function that starts the application with the same settings; windows left open are closed on teardown."""
     made: list[Inspector] = []
 
     def begin() -> Inspector:
@@ -142,7 +142,7 @@ def test_layout_and_theme_are_remembered(start: Callable[[], Inspector], setting
     first = start()
     assert dock(first, "log").isVisibleTo(first.window.workbench)
     dock(first, "sessions").close()
-    first.window.resize(790, 700)  # the screen that is not there has 800 × 800
+    first.window.resize(790, 700)  # the off-screen platform's screen is 800 × 800
     first.window.commands.theme_light.trigger()
     assert not theme.current().dark
     close(first, qtbot)
@@ -156,12 +156,12 @@ def test_layout_and_theme_are_remembered(start: Callable[[], Inspector], setting
     close(second, qtbot)
 
 
-def test_a_first_window_is_in_the_middle_of_the_screen_and_all_in_sight(start: Callable[[], Inspector], qtbot: QtBot) -> None:
+def test_the_first_window_is_centred_and_fully_visible(start: Callable[[], Inspector], qtbot: QtBot) -> None:
     first = start()
     room = first.window.screen().availableGeometry()
     frame = first.window.frameGeometry()
     assert room.contains(frame)
-    assert (frame.center() - room.center()).manhattanLength() <= 8  # but for the frame, which is there once it is shown
+    assert (frame.center() - room.center()).manhattanLength() <= 8  # the frame is known only once the window is shown
     close(first, qtbot)
 
 
@@ -174,11 +174,11 @@ def dock(inspector: Inspector, name: str) -> QDockWidget:
     return inspector.window.findChild(QDockWidget, f"dock_{name}")
 
 
-def test_every_control_that_does_something_has_a_name(story: Inspector) -> None:
+def test_every_visible_button_has_a_name(story: Inspector) -> None:
     nameless = [
         (button.parentWidget().objectName(), button.objectName(), button.text())
         for button in story.window.findChildren(QAbstractButton)
-        if button.isVisible() and not isinstance(button.parentWidget(), (QLineEdit, QDockWidget))  # Qt's own little buttons
+        if button.isVisible() and not isinstance(button.parentWidget(), (QLineEdit, QDockWidget))  # Qt's own buttons
         if not (button.objectName() and (button.accessibleName() or button.text()))
     ]
     assert nameless == []

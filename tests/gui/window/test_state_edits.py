@@ -1,4 +1,4 @@
-"""State edited by hand: between runs, while an agent is held, and taken back."""
+"""Manual state edits: between runs, while an agent is held, and undone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, qt
     assert [event.id for event in events_of(story)] == stored_ids(_database(story), story)
 
 
-def test_an_edited_key_does_not_keep_an_invocation_from_being_resumed(story: Inspector, qtbot: QtBot) -> None:
+def test_an_invocation_can_be_resumed_after_a_state_edit(story: Inspector, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
     fill(story, "session", "mood", "1", qtbot)
     click(story, "state_set", qtbot)
@@ -86,7 +86,7 @@ def test_an_edited_key_does_not_keep_an_invocation_from_being_resumed(story: Ins
     assert "mood" in state_lanes(story)
 
 
-def test_a_held_agent_sees_the_edit_at_once(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
     add_breakpoint(orders, qtbot, "", "before tool", "add_to_cart")
     write(orders, "40 boxes of A4 paper", qtbot)
     wait_until_held(orders, qtbot)
@@ -101,7 +101,7 @@ def test_a_held_agent_sees_the_edit_at_once(orders: Inspector, qtbot: QtBot) -> 
     assert "ask_for_approval" not in str(events_of(orders))
 
 
-def test_what_a_held_agent_wrote_without_an_event_is_shown_apart(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
     add_breakpoint(orders, qtbot, "", "error")
     write(orders, "40 boxes of A4 paper", qtbot)
     wait_until_held(orders, qtbot)
@@ -114,7 +114,7 @@ def test_what_a_held_agent_wrote_without_an_event_is_shown_apart(orders: Inspect
         orders.window.commands.stop.trigger()
 
 
-def test_a_running_agent_is_not_edited(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
     bar = orders.window.workbench.detail.state_edit
     orders.window.workbench.composer.set_text("a desk lamp")
     add_breakpoint(orders, qtbot, "", "before model")
@@ -132,7 +132,7 @@ def _database(inspector: Inspector) -> Path:
     return Path(inspector.cursor.session.database)
 
 
-def test_the_value_of_a_new_key_is_typed_in_the_place_of_null(story: Inspector, qtbot: QtBot) -> None:
+def test_typing_the_value_of_a_new_key_replaces_null(story: Inspector, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
     detail = story.window.workbench.detail
     key, value = detail.findChild(QLineEdit, "state_key"), detail.findChild(QPlainTextEdit, "state_value")

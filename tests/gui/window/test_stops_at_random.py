@@ -1,4 +1,4 @@
-"""Stopping runs, and closing the window, at random moments: nothing is left, every `finally` ran, the exit status is 0."""
+"""Stopping runs and closing the window at random moments leaves no task, runs every `finally` block, and exits with status 0."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from tests.gui.window.test_close_in_a_run import ROOT, complaints
 from tests.sweep import count
 
 DRIVER = Path(__file__).with_name("stops_at_random.py")
-STOPS = 19
-"""In one process; the close of its window is one more."""
+STOPS = 19  # per process; closing the window ends one more run
 
 RESTLESS = '''
 import asyncio, threading, time
@@ -31,7 +30,7 @@ JOURNAL = []
 
 
 class Talking(BaseAgent):
-    """Talks for ever; each name in the journal begins and ends."""
+    """Yields events endlessly; writes its name to the journal when it starts and when it ends."""
 
     async def _run_async_impl(self, ctx):
         JOURNAL.append(self.name)
@@ -56,13 +55,13 @@ class Calling(BaseLlm):
 
 
 def block() -> dict:
-    """Keep a thread for longer than anybody waits."""
+    """Block a thread for longer than the test waits."""
     time.sleep(60)
     return {}
 
 
 async def wait() -> dict:
-    """Wait for longer than anybody does."""
+    """Wait for longer than the test does."""
     JOURNAL.append("wait")
     try:
         await asyncio.sleep(60)
@@ -100,14 +99,14 @@ root_agent = Restless(name="restless", sub_agents=list(KINDS.values()))
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(count(1, 50)))
-def test_stops_at_random_moments_leave_nothing(seed: int, tmp_path: Path) -> None:
+def test_stopping_at_random_moments_leaves_no_task(seed: int, tmp_path: Path) -> None:
     folder = tmp_path / "restless"
     folder.mkdir()
     (folder / "agent.py").write_text(RESTLESS)
     env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-X", "dev", "-W", "error", str(DRIVER), str(folder), str(seed), str(STOPS)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, cwd=tmp_path)
-    # Of a busy machine asyncio's debug mode says that a step "took 0.2 seconds".
+    # On a busy machine, asyncio's debug mode logs steps that "took 0.2 seconds".
     assert [line for line in complaints(done.stderr) if " took " not in line] == []
     assert done.returncode == 0
     assert json.loads(done.stdout.splitlines()[-1])["left"] == []

@@ -1,4 +1,4 @@
-"""The invocation of the selected event, along the time."""
+"""The timeline of the selected event's invocation."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def rows(inspector: Inspector) -> list[str]:
     return [row.label for row in shown.rows] if shown is not None else []
 
 
-def test_every_agent_has_a_row_and_its_model_calls_one(story: Inspector) -> None:
+def test_every_agent_and_its_model_calls_have_a_row(story: Inspector) -> None:
     assert rows(story)[:3] == ["StoryFlow", "StoryGenerator", "model"]
     assert {"CriticReviserLoop", "Critic", "Reviser"} <= set(rows(story))
 
 
-def test_a_click_goes_to_the_event_and_the_arrows_from_one_to_the_next(story: Inspector, qtbot: QtBot) -> None:
+def test_a_click_or_an_arrow_key_selects_the_event_of_a_bar(story: Inspector, qtbot: QtBot) -> None:
     chart = story.window.workbench.timeline.chart
     qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.centre_of("model"))
     assert story.cursor.event_index == 2
@@ -46,7 +46,7 @@ def test_a_click_goes_to_the_event_and_the_arrows_from_one_to_the_next(story: In
     assert story.cursor.event_index == 2
 
 
-def test_of_a_long_session_only_the_selected_invocation_is_drawn(
+def test_only_the_selected_invocation_of_a_long_session_is_drawn(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     write_database(tmp_path / "long.db", 3_000)
@@ -61,8 +61,8 @@ def test_of_a_long_session_only_the_selected_invocation_is_drawn(
     assert max(places) < 1_230 + PER_INVOCATION
 
 
-def test_what_stands_on_the_axis_does_not_overlap(story: Inspector, qtbot: QtBot) -> None:
-    """Also where a pause, cut short, is narrower than the words that say how long it was."""
+def test_axis_labels_do_not_overlap(story: Inspector, qtbot: QtBot) -> None:
+    """Check also a shortened pause that is narrower than its label."""
     chart = story.window.workbench.timeline.chart
     drawn = timeline([said("word", number=seconds) for seconds in (0, 1, 2, 4_000, 4_001, 90_000)])
     assert len(drawn.scale.pauses) == 2
@@ -82,7 +82,7 @@ def test_after_a_pause_the_axis_counts_from_its_end(story: Inspector) -> None:
     assert [text for _, _, text in sorted(chart.axis_labels(drawn))][-3:] == ["+1.0 s", "+1.5 s", "+2.0 s"]
 
 
-def test_the_selected_events_row_is_scrolled_to(story: Inspector, qtbot: QtBot) -> None:
+def test_the_selected_events_row_is_scrolled_into_view(story: Inspector, qtbot: QtBot) -> None:
     view = story.window.workbench.timeline
     story.window.workbench.stream.select_event(9)
     qtbot.waitUntil(lambda: view.chart._selected[0] == 9)

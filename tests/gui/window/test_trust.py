@@ -1,4 +1,4 @@
-"""Loading an agent runs its code: the window asks once per folder."""
+"""The question whether a folder is trusted, asked once per folder before its agent's code runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def press(inspector: Inspector, name: str, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=10_000)
 
 
-def test_nothing_runs_before_the_question_is_answered(
+def test_no_code_runs_before_the_folder_is_trusted(
     inspector: Inspector, agent_folder: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(agent_folder)
@@ -62,7 +62,7 @@ def test_nothing_runs_before_the_question_is_answered(
     assert window.page is window.workbench
 
 
-def test_trust_is_for_this_folder_alone(inspector: Inspector, agent_folder: Path, tmp_path: Path, opened: Callable[..., None]) -> None:
+def test_trust_does_not_extend_to_subfolders(inspector: Inspector, agent_folder: Path, tmp_path: Path, opened: Callable[..., None]) -> None:
     inspector.settings.trust(tmp_path)
     opened(agent_folder)
     assert inspector.window.page is inspector.window.trust

@@ -1,4 +1,4 @@
-"""Every way an exception can escape ends in the message bar with its traceback, none only in a terminal that nobody looks at."""
+"""Every uncaught exception ends in the message bar with its traceback, not only on the terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACES = [
 ]
 
 
-def test_what_nobody_caught_is_said_with_its_traceback(tmp_path: Path) -> None:
+def test_uncaught_exceptions_are_reported_with_their_traceback(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "QT_QPA_PLATFORM": "offscreen",

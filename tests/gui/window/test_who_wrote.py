@@ -1,4 +1,4 @@
-"""From a state value to who wrote it: by menu and by key, with parallel overwrites and the prompts that read it."""
+"""The writers of a state value: by menu and by shortcut, with parallel overwrites and the requests that read it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def index_of(inspector: Inspector, key: str) -> QModelIndex:
     raise AssertionError(key)
 
 
-def test_every_writer_and_every_prompt_that_read_it(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_every_writer_and_every_reading_prompt_is_listed(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     bench = story.window.workbench
     tree = bench.detail.state.tree
     tree.setCurrentIndex(index_of(story, "current_story"))
@@ -52,7 +52,7 @@ def test_every_writer_and_every_prompt_that_read_it(story: Inspector, story_db: 
     qtbot.waitUntil(lambda: story.cursor.event_index == place)
 
 
-def test_the_write_whose_value_is_looked_at_is_the_selected_one(story: Inspector, qtbot: QtBot) -> None:
+def test_the_write_of_the_displayed_value_is_selected(story: Inspector, qtbot: QtBot) -> None:
     bench = story.window.workbench
     bench.stream.select_event(4)
     qtbot.waitUntil(lambda: story.cursor.event_index == 4)
@@ -64,10 +64,10 @@ def test_the_write_whose_value_is_looked_at_is_the_selected_one(story: Inspector
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     selected = pane.tree.currentItem()
     assert selected is not None and selected.text(0) == "StoryGenerator" and selected.text(1) == "3"
-    assert [row.who for row in pane.rows if row.kind == "write"][-1] == "Reviser", "who wrote it later"
+    assert [row.who for row in pane.rows if row.kind == "write"][-1] == "Reviser", "a later writer"
 
 
-def test_parallel_overwrites_are_flagged(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
+def test_parallel_overwrites_are_marked(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
     events = [
         Event(invocation_id="e-1", author=name, branch=f"fan.{name}", actions=EventActions(state_delta={"best": name}))
         for name in ("anna", "ben")
@@ -84,7 +84,7 @@ def test_parallel_overwrites_are_flagged(inspector: Inspector, opened: Callable[
     assert "Load the agent" in pane.title
 
 
-def test_another_session_is_asked_about_the_same_key(
+def test_the_writers_of_the_same_key_are_shown_for_another_session(
     inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
 ) -> None:
     def drafts(*texts: str) -> list[Event]:
@@ -105,11 +105,11 @@ def test_another_session_is_asked_about_the_same_key(
     assert [message.text for message in inspector.window.message_bar.messages] == ["Select a key of the state first."]
     bench.detail.state.tree.writers_asked.emit("draft")
     qtbot.waitUntil(lambda: [row.place for row in pane.rows] == ["1", "2", "3"])
-    assert inspector.window.message_bar.messages == [], "it has been selected"
+    assert inspector.window.message_bar.messages == [], "a key was chosen"
     go_to("two")
     assert [(row.place, row.change) for row in pane.rows] == [("1", '"A"')]
     assert pane.title.startswith("draft: 1 write.")
     bench.raise_pane("log")
     qtbot.waitUntil(lambda: pane.visibleRegion().isEmpty())
     go_to("one")
-    assert pane.rows == [], "nobody looks at it, so nobody asks"
+    assert pane.rows == [], "a hidden pane does not search"

@@ -1,4 +1,4 @@
-"""A window that gets another size while rows of a live stream are put off."""
+"""A window that is resized while the painting of a live stream is delayed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector_app.app import Inspector
 from inspector_app.stream import stream_table
 
 
-def test_what_is_put_off_is_painted_in_a_window_of_another_size(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_delayed_rows_are_painted_after_a_resize(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
     table = story.window.workbench.stream.table
     qtbot.waitUntil(lambda: not table._must_paint)

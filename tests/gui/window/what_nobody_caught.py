@@ -1,6 +1,6 @@
-"""A real process: lets something go wrong in every place where nobody catches it, and prints what the window says of it.
+"""A script that raises uncaught exceptions in every kind of place and prints the messages that the window shows.
 
-Run by test_what_nobody_caught.py with a folder for settings; prints a JSON line for each message.
+test_what_nobody_caught.py runs it in a process of its own. It prints a JSON line for each message.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from runtime.support.worker_threads import run_in_thread
 
 
 class Unpaintable(QWidget):
-    """Raises whenever it is painted."""
+    """A widget that raises when it is painted."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         raise RuntimeError("in a paint event")
 
 
 class Unreadable(QAbstractListModel):
-    """Raises for every cell."""
+    """A model that raises for every cell."""
 
     def rowCount(self, parent: Any = None) -> int:
         return 1
@@ -40,7 +40,7 @@ class Unreadable(QAbstractListModel):
 
 
 class Odd:
-    """Raises when it is collected."""
+    """An object that raises when it is garbage-collected."""
 
     def __del__(self) -> None:
         raise RuntimeError("in a finalizer")
@@ -55,7 +55,7 @@ async def fail_later(where: str) -> None:
 
 
 class Driver(Inspector):
-    """Breaks everything once it is open."""
+    """An Inspector that raises in every kind of place once it is open."""
 
     async def open(self, paths: list[str]) -> None:
         await super().open(paths)
@@ -95,7 +95,7 @@ class Driver(Inspector):
             self.said.add(message.text)
             traced = message.details is not None and "Traceback" in message.details and "RuntimeError" in message.details
             sys.stdout.write(json.dumps([message.text, traced]) + "\n")
-            if len(self.said) == 10:  # each place of the test, and what an agent logged
+            if len(self.said) == 10:  # the places of the test and the exception that an agent logged
                 self.close()
 
 

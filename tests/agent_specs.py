@@ -17,14 +17,14 @@ from runtime.tools import AgentTool, FunctionTool, LongRunningFunctionTool
 
 
 class StepsState(BaseAgentState):
-    """Where a Steps agent is."""
+    """The progress of a Steps agent."""
 
     step: int = 0
     done: list[str] = Field(default_factory=list)
 
 
 class Steps(BaseAgent):
-    """Checkpoints before its first and after every step, then ends."""
+    """An agent that checkpoints before its first and after every step, then ends."""
 
     steps: list[dict[str, Any]]
 
@@ -54,7 +54,7 @@ def _said(agent: BaseAgent, ctx: InvocationContext, text: str, actions: EventAct
 
 
 class Plain(BaseAgent):
-    """Says something, runs its sub-agents one after the other, says something again; keeps no checkpoints."""
+    """An agent without checkpoints that says something, runs its sub-agents in order, and says something again."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield _said(self, ctx, f"{self.name} begins", EventActions(state_delta={f"{self.name}_began": True}))
@@ -66,7 +66,7 @@ class Plain(BaseAgent):
 
 
 class Emit(BaseAgent):
-    """Says its lines and counts them in the state; keeps no checkpoints."""
+    """An agent without checkpoints that says its lines and counts them in the state."""
 
     lines: list[str]
     counter: str | None = None
@@ -142,7 +142,7 @@ class Total(BaseModel):
 
 
 def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS, llm: type[ScriptedLlm] = ScriptedLlm) -> BaseAgent:
-    """Build the agent tree that a fixture, or `tests.crash.trees`, describes."""
+    """Build the agent tree that a fixture or `tests.crash.trees` describes."""
     kind = spec["type"]
     common = {"name": spec["name"], "sub_agents": [build_agent(sub, tools, llm) for sub in spec.get("sub_agents", [])]}
     if "description" in spec:
@@ -169,7 +169,7 @@ def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS, llm: typ
         return Plain(**common)
     if kind == "emit":
         return Emit(**common, lines=spec["lines"], counter=spec.get("counter"), escalate_at=spec.get("escalate_at"))
-    raise ValueError(f"no agent kind {kind!r}")
+    raise ValueError(f"unknown agent kind {kind!r}")
 
 
 def _reply(reply: dict[str, Any]) -> Any:
@@ -179,7 +179,7 @@ def _reply(reply: dict[str, Any]) -> Any:
 
 
 def shown(event: Event) -> dict[str, Any]:
-    """Return an event as the prefix tables write it."""
+    """Return an event in the form of the prefix tables."""
     row: dict[str, Any] = {"author": event.author}
     if event.branch:
         row["branch"] = event.branch

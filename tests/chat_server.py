@@ -1,4 +1,4 @@
-"""A server on this machine that speaks OpenAI's chat completions."""
+"""A local server with OpenAI's chat completions protocol."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def stream(*deltas: dict[str, Any], finish: str | None = "stop", then: str = "en
 
 
 def call(name: str, arguments: str, call_id: str = "call_x", index: int = 0) -> dict[str, Any]:
-    """Return a tool call, or a piece of one."""
+    """Return a tool call, or one chunk of it."""
     return {"index": index, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def refusal(status: int, message: str) -> Failure:
-    """Return an error as OpenAI reports it."""
+    """Return an error in OpenAI's form."""
     return Failure(status, json.dumps({"error": {"message": message, "type": "t", "code": None}}).encode())
 
 

@@ -1,4 +1,4 @@
-"""Where the shared fixture databases are, and copies of them to write to."""
+"""Paths of the shared fixture databases, and writable copies of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "fixtures"
 def fixtures_dir() -> Path:
     """Return the folder of the shared fixtures.
 
-    Where it is absent the test is skipped, saying so; in continuous integration (CI is set) it fails.
+    If it is missing, skip the test with a reason; in continuous integration (CI is set), fail it.
     """
     folder = Path(os.environ.get("INSPECTOR_FIXTURES") or _BESIDE_CHECKOUT)
     if not (folder / "open" / "manifest.json").exists():
@@ -29,13 +29,13 @@ def fixtures_dir() -> Path:
 
 
 def seeds_dir() -> Path:
-    """Return the folder of the seed documents, beside the fixtures; skip the test where it is absent."""
+    """Return the folder of the seed documents beside the fixtures, or skip the test if it is missing."""
     return fixtures_dir().parent / "seeds"
 
 
 @cache
 def manifest() -> list[dict[str, Any]]:
-    """Return what the manifest says of each database in `open/`."""
+    """Return the manifest's entries for the databases in `open/`."""
     databases: list[dict[str, Any]] = json.loads((fixtures_dir() / "open" / "manifest.json").read_text("utf-8"))["databases"]
     return databases
 

@@ -1,4 +1,4 @@
-"""A server on this machine that speaks Gemini's REST protocol, and as badly as a test wants."""
+"""A local server with Gemini's REST protocol, and with errors on request."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Chunk = dict[str, Any]
 
 
 def chunk(*parts: dict[str, Any], finish: str | None = None, tokens: int | None = None, **candidate: Any) -> Chunk:
-    """Return one response, or one chunk of a stream, as Gemini's JSON.
+    """Return a response, or one chunk of a stream, as Gemini's JSON.
 
     Args:
         parts: parts as Gemini's JSON, such as `{"text": "Hi"}`.
-        finish: the reason that ends the answer.
-        tokens: the total, in `usageMetadata`.
+        finish: the finish reason.
+        tokens: the total token count in `usageMetadata`.
         candidate: other fields of the candidate.
     """
     if parts:
@@ -41,11 +41,11 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 
 @dataclass
 class Answer:
-    """What to answer to one request: these chunks, all of them to a stream, the first alone to a plain request.
+    """The answer to one request: all chunks for a streaming request, only the first for a plain one.
 
     Attributes:
         chunks: see `chunk`.
-        then: after the chunks end properly, cut the connection, or say nothing more until the client goes away.
+        then: what follows the chunks: a proper end, a cut connection, or silence until the client disconnects.
     """
 
     chunks: list[Chunk]
@@ -54,20 +54,20 @@ class Answer:
 
 @dataclass
 class Failure:
-    """Another status, or a body that is not JSON."""
+    """An answer with an error status, or with a body that is not JSON."""
 
     status: int
     body: bytes
 
 
 def refusal(status: int, word: str, message: str) -> Failure:
-    """Return an error as Google's servers report it."""
+    """Return an error in the form of Google's servers."""
     return Failure(status, json.dumps({"error": {"code": status, "status": word, "message": message}}).encode())
 
 
 @dataclass
 class Request:
-    """What the client sent."""
+    """A client's request."""
 
     path: str
     headers: dict[str, str]
@@ -76,15 +76,15 @@ class Request:
 
 @dataclass
 class GeminiServer:
-    """Answers from a list, the last entry again and again.
+    """A server that answers from a list and repeats the last entry.
 
     Attributes:
-        url: where it listens.
-        answers: for the requests to come.
-        requests: those that came.
-        request_came: set when the first one did.
-        client_left: set when a client went away from an answer that waits for it to.
-        connections: how many are open.
+        url: the server's address.
+        answers: answers to the next requests.
+        requests: requests received so far.
+        request_came: set when the first request arrives.
+        client_left: set when a client disconnects from an answer that waits for it.
+        connections: number of open connections.
     """
 
     url: str = ""
@@ -95,7 +95,7 @@ class GeminiServer:
     connections: int = 0
 
     def next_answer(self) -> Answer | Failure:
-        """Take the next answer off the list."""
+        """Return the next answer of the list."""
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
@@ -104,8 +104,8 @@ def gemini_server(*answers: Answer | Failure, handler: type[GeminiHandler] | Non
     """Run a server in a thread of this process.
 
     Args:
-        answers: what to answer, in order; the last one repeats.
-        handler: speaks another protocol.
+        answers: the answers, in order; the last one is repeated.
+        handler: a handler for another protocol.
     """
     server = GeminiServer(answers=list(answers))
 
@@ -125,7 +125,7 @@ def gemini_server(*answers: Answer | Failure, handler: type[GeminiHandler] | Non
 
 @pytest.fixture
 def google_api_key(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Set a key, and nothing else that google-genai reads from the environment."""
+    """Set an API key, and remove all other variables that google-genai reads."""
     for name in (
         "GEMINI_API_KEY",
         "GOOGLE_GENAI_USE_VERTEXAI",
@@ -200,4 +200,4 @@ class GeminiHandler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Suppress the log."""

@@ -1,8 +1,8 @@
 """Print the tests of what changed, for `make check`.
 
-Changed is what differs from the branch's start on `main`, plus uncommitted and untracked files. Tests mirror the source, so the tests of
-`runtime/history/key_writers.py` are `tests/unit/history/test_key_writers.py`, or all of `tests/unit/history` where no test has its name.
-The architecture tests run always.
+Changed files are those that differ from the branch's start on `main`, and uncommitted and untracked files. Tests mirror the source, so the
+tests of `runtime/history/key_writers.py` are `tests/unit/history/test_key_writers.py`, or all of `tests/unit/history` if no test has this
+name. The architecture tests always run.
 """
 
 from __future__ import annotations

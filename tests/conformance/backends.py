@@ -1,4 +1,4 @@
-"""The services that are tried: ours, and google-adk's where the clauses run with it (see `names.PACKAGE`)."""
+"""The services to check: ours, or google-adk's if the clauses run with it (see `names.PACKAGE`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.conformance.names import PACKAGE
 
 IN_MEMORY = {
     REOPENING: "it lives as long as the process",
-    STALE_COPIES: "nobody but this process can write, and appends from several copies all count",
+    STALE_COPIES: "only this process can write, and appends from several copies are all kept",
 }
 
 
 def backends() -> list[Backend]:
-    """Return the services of the package whose names the clauses use, but PostgreSQL's."""
+    """Return the services of the package whose names the clauses use, without PostgreSQL's."""
     return _ours() if PACKAGE == "runtime" else _google_adks()
 
 
@@ -31,7 +31,7 @@ def _ours() -> list[Backend]:
 
 
 def postgresql() -> Backend:
-    """Return our service on a PostgreSQL server of the tests' own; skips the test where there is none."""
+    """Return our service on the tests' PostgreSQL server, or skip the test if there is none."""
     from runtime.sessions import DatabaseSessionService
     from tests.postgres import server
 
@@ -59,18 +59,18 @@ def _google_adks() -> list[Backend]:
 
 
 class NoSuchServiceError(Exception):
-    """No function has the name that was given; the text says why."""
+    """The named function does not exist; the message says why."""
 
 
 def named_backend(name: str) -> Backend:
-    """Return a service of somebody else's.
+    """Return the service of a named function.
 
     Args:
-        name: `MODULE:FUNCTION`; the function takes an empty folder and returns the service, or, called again with the same folder, the
-            service on what it stored there. It may have an attribute `unsupported`: what the service does not claim to do → why.
+        name: `MODULE:FUNCTION`. The function takes a folder, empty or used before, and returns a service that stores there. It may have an
+            attribute `unsupported`: feature that the service does not support → reason.
 
     Raises:
-        NoSuchServiceError: the module or the function is not there.
+        NoSuchServiceError: the module or the function does not exist.
     """
     module, _, function = name.partition(":")
     try:

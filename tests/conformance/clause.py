@@ -1,4 +1,4 @@
-"""What a clause is, and how a service is held to one."""
+"""Clauses, and the check of a service against a clause."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Clause:
-    """One thing that every session service shall do.
+    """A requirement on every session service.
 
     Attributes:
         verb: the method it is about.
-        name: what it asks, in words.
-        check: an async function of the service (of a function that opens it, if it needs `REOPENING`) and the arguments; fails by raising.
-        arguments: of this case.
-        needs: what not every service has: `REOPENING`, `STALE_COPIES`, `PAGES`, or a method that is no part of google-adk's interface.
+        name: the requirement, in words.
+        check: an async function of the service (or, with `REOPENING`, of a function that opens it) and the arguments; raises on failure.
+        arguments: the arguments of this case.
+        needs: features that not every service has: `REOPENING`, `STALE_COPIES`, `PAGES`, or a method missing from google-adk's interface.
     """
 
     verb: str
@@ -42,12 +42,12 @@ class Clause:
 
 @dataclass(frozen=True)
 class Backend:
-    """A service that is tried.
+    """A service to check.
 
     Attributes:
-        name: of its column.
-        open: opens it on a folder; a second call opens what the first one left there.
-        unsupported: what it does not claim to do (a clause's `needs`) → why.
+        name: the service's name in the table.
+        open: opens the service on a folder; a second call opens the data that the first one stored there.
+        unsupported: feature that it does not support (see `Clause.needs`) → reason.
     """
 
     name: str
@@ -56,14 +56,14 @@ class Backend:
 
 
 class UnsupportedError(Exception):
-    """The service does not claim to do this; the text says why."""
+    """The service does not support a feature; the message says why."""
 
 
 CLAUSES: list[Clause] = []
 
 
 def clause(*needs: str, cases: Mapping[str, Any] | None = None) -> Callable[[Check], Check]:
-    """Declare an async function to be a clause, or one for each case.
+    """Register an async function as a clause, or as one clause for each case.
 
     Args:
         *needs: see `Clause.needs`.
@@ -82,16 +82,16 @@ def clause(*needs: str, cases: Mapping[str, Any] | None = None) -> Callable[[Che
 
 
 async def hold(backend: Backend, clause: Clause, folder: Path) -> None:
-    """Hold a service to a clause.
+    """Check a service against a clause.
 
     Args:
         backend: the service.
         clause: the clause.
-        folder: an empty one.
+        folder: an empty folder.
 
     Raises:
-        UnsupportedError: it does not claim to do this.
-        Exception: it fails; anything but an AssertionError comes from the service.
+        UnsupportedError: the service does not support a feature that the clause needs.
+        Exception: the clause fails. Any exception but an AssertionError comes from the service.
     """
     for need in clause.needs:
         if need in backend.unsupported:
@@ -113,7 +113,7 @@ async def _opened(backend: Backend, folder: Path) -> AsyncIterator[Any]:
     try:
         yield service
     finally:
-        # google-adk's SqliteSessionService has nothing to close.
+        # google-adk's SqliteSessionService has no `close`.
         close = getattr(service, "close", None)
         if close is not None:
             await close()

@@ -1,4 +1,4 @@
 import pytest
 
-# The clauses are plain functions; where pytest runs them it shall show what an assertion saw.
+# The clauses are not test modules; this makes pytest show the values in their assertions.
 pytest.register_assert_rewrite("tests.conformance.clauses", "tests.conformance.names")

@@ -1,4 +1,4 @@
-"""Every clause that a service of the real google-adk does not keep, with its reason. Nothing else may fail, and nothing here may pass."""
+"""All clauses that the real google-adk's services fail, with reasons. No other clause may fail, and no clause listed here may pass."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ OLD, NEW = "1.39.1", "2.13.0"
 
 @dataclass(frozen=True)
 class Difference:
-    """What some of google-adk's services do otherwise.
+    """A difference in some of google-adk's services.
 
     Attributes:
-        reason: what they do.
-        services: version and name of each.
-        clauses: which they do not keep.
-        is_a_race: two writers have to meet for it, so it may also pass.
+        reason: what they do differently.
+        services: version and name of each service.
+        clauses: the clauses that they fail.
+        is_a_race: whether the failure depends on timing, so that the clauses may also pass.
     """
 
     reason: str
@@ -30,49 +30,49 @@ def _of(versions: tuple[str, ...], *services: str) -> frozenset[tuple[str, str]]
 
 
 BOTH = (OLD, NEW)
-REFUSED = "append_event: what cannot be stored is refused and nothing is changed"
-REFUSES = "create_session: refuses what cannot be stored"
+REFUSED = "append_event: values that cannot be stored are refused and change nothing"
+REFUSES = "create_session: refuses values that cannot be stored"
 ORDER = "append_event: order is commit order and times are the events own"
 
 DIFFERENCES = [
     Difference(
-        "a timestamp of 0 is taken for one that was given",
+        "a timestamp of 0 counts as given",
         _of(BOTH, MEMORY, DATABASE, SQLITE),
         ("append_event: a missing id and timestamp are filled in",),
     ),
     Difference(
-        "a repeated event id is not looked for in memory, and is the driver's IntegrityError in a database",
+        "a repeated event id is not checked in memory, and is the driver's IntegrityError in a database",
         _of(BOTH, MEMORY, DATABASE, SQLITE),
-        ("append_event: the same event is not taken twice",),
+        ("append_event: the same event is not accepted twice",),
     ),
     Difference(
         "keys inside a value become text, and NaN is written into the JSON, where other readers stumble over it",
         _of(BOTH, DATABASE, SQLITE),
-        (f"{REFUSES} [a key that is no text]", f"{REFUSES} [not a number]"),
+        (f"{REFUSES} [a key that is not text]", f"{REFUSES} [not a number]"),
     ),
     Difference(
-        "in memory nothing is checked: what another service could not keep is taken",
+        "in memory nothing is checked: values that other services cannot store are accepted",
         _of(BOTH, MEMORY),
         (
             *(
                 f"{REFUSED} [{case}]"
                 for case in ("an object", "a set deep inside", "infinity", "nested too deep", "a checkpoint", "metadata")
             ),
-            *(f"{REFUSES} [{case}]" for case in ("an object", "a key that is no text", "not a number", "a set", "bytes")),
+            *(f"{REFUSES} [{case}]" for case in ("an object", "a key that is not text", "not a number", "a set", "bytes")),
         ),
     ),
     Difference(
-        "infinity stands in the session's state, and null in the event that set it",
+        "infinity is stored in the session's state, and null in the event that set it",
         _of(BOTH, DATABASE),
         (f"{REFUSED} [infinity]",),
     ),
     Difference(
-        "values nested 198 deep and more are written, and the session can never be read again",
+        "values nested 198 levels deep or more are written, and the session can never be read again",
         _of(BOTH, DATABASE, SQLITE),
         (f"{REFUSED} [nested too deep]",),
     ),
     Difference(
-        "2.x stores something else: an object's repr with its address, a list for a set, text for bytes",
+        "2.x stores a different value: an object's repr with its address, a list for a set, text for bytes",
         _of((NEW,), DATABASE, SQLITE),
         (
             *(f"{REFUSED} [{case}]" for case in ("an object", "a set deep inside", "a checkpoint")),
@@ -80,19 +80,19 @@ DIFFERENCES = [
         ),
     ),
     Difference(
-        "events are sorted by their time, those of one time by id or backwards",
+        "events are sorted by time, events with equal times by id or backwards",
         _of(BOTH, DATABASE),
         (f"{ORDER} [all equal]", f"{ORDER} [a clock that goes back]", f"{ORDER} [mixed]"),
     ),
     Difference(
-        "events are sorted by their time; those of one time keep their order",
+        "events are sorted by time; events with equal times keep their order",
         _of(BOTH, SQLITE),
         (f"{ORDER} [a clock that goes back]", f"{ORDER} [mixed]"),
     ),
     Difference(
         "the column holds whole microseconds, and the session's time is read from it",
         _of(BOTH, DATABASE),
-        ("append_event: its time is kept to the last bit",),
+        ("append_event: its time is stored exactly",),
     ),
     Difference(
         "sessions of one user that write at once overwrite each other's `user:` keys",
@@ -101,17 +101,17 @@ DIFFERENCES = [
         is_a_race=True,
     ),
     Difference(
-        "tasks that append at once are committed in another order than that of their times, by which events are read",
+        "tasks that append concurrently are not committed in the order of their times, by which events are sorted when read",
         _of(BOTH, SQLITE),
         ("append_event: many tasks on one held session lose nothing",),
         is_a_race=True,
     ),
     Difference(
-        "a blank id is an id, and blanks round one are kept",
+        "a blank id counts as an id, and blanks around an id are kept",
         _of(BOTH, DATABASE),
         (
-            "create_session: makes an id where none is given [empty]",
-            "create_session: makes an id where none is given [blank]",
+            "create_session: generates an id if none is given [empty]",
+            "create_session: generates an id if none is given [blank]",
             "create_session: an id is trimmed",
         ),
     ),
@@ -123,22 +123,22 @@ DIFFERENCES = [
     Difference(
         "the stored state shares its values with the caller's",
         _of(BOTH, MEMORY),
-        ("create_session: what it returns is a copy",),
+        ("create_session: returns a copy",),
     ),
     Difference(
         "1.x lists sessions that share their values with the stored ones",
         _of((OLD,), MEMORY),
-        ("list_sessions: what it returns is a copy",),
+        ("list_sessions: returns copies",),
     ),
     Difference(
-        "1.x takes an event for a session that is not there, and keeps it nowhere",
+        "1.x accepts an event for a missing session and stores it nowhere",
         _of((OLD,), MEMORY),
-        ("append_event: a session that is not there", "delete_session: takes the session and its events"),
+        ("append_event: a missing session is refused", "delete_session: removes the session and its events"),
     ),
     Difference(
-        "1.x takes `num_recent_events=0` for no limit",
+        "1.x treats `num_recent_events=0` as no limit",
         _of((OLD,), DATABASE),
-        ("get_session: chooses events [none]",),
+        ("get_session: filters events [none]",),
     ),
     Difference(
         "1.x patches JSON: dicts are merged and None removes the key",

@@ -1,7 +1,7 @@
-"""The public names that the clauses use: ours, or google-adk's where `INSPECTOR_CONFORMANCE_OF` says `google.adk`.
+"""The public names that the clauses use: ours, or google-adk's if `INSPECTOR_CONFORMANCE_OF` is `google.adk`.
 
-A clause is written once and run by both, so it knows public names only. google-adk has no error of its own for a value that cannot be
-stored: there any refusal counts.
+Clauses run with both packages, so they use public names only. google-adk has no specific error for a value that cannot be stored, so any
+ValueError counts there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ else:
     BaseSessionService = _name("sessions.base_session_service", "BaseSessionService")
     GetSessionConfig = _name("sessions.base_session_service", "GetSessionConfig")
     AlreadyExistsError = _name("errors.already_exists_error", "AlreadyExistsError")
-    # google-adk raises plain ValueErrors, its own StaleSessionError (2.7 and later) is one.
+    # google-adk raises ValueError; its own StaleSessionError (2.7 and later) is a subclass.
     SessionNotFoundError = _name("errors", "SessionNotFoundError")
     StaleSessionError = _name("errors", "StaleSessionError")
     UnstorableValueError = _name("errors", "UnstorableValueError", Exception)
@@ -55,7 +55,7 @@ __all__ = [
 
 
 def content(session: Session | None) -> dict[str, Any] | None:
-    """Return all that a session says to whoever holds it."""
+    """Return a session's content as JSON data."""
     if session is None:
         return None
     names = ("app_name", "user_id", "id", "state", "last_update_time")
@@ -69,7 +69,7 @@ def delta(**changes: Any) -> Event:
 
 @contextmanager
 def raises(error: type[Exception], naming: str = "") -> Iterator[None]:
-    """Expect an error whose text has `naming` in it."""
+    """Expect an error whose message contains `naming`."""
     try:
         yield
     except error as raised:

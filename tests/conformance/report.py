@@ -1,4 +1,4 @@
-"""Holds services to every clause and tells what came of it."""
+"""Checks of services against every clause, and the report of the results."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Outcome = Literal["passed", "failed", "unsupported"]
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one clause with one service.
+    """The result of one clause with one service.
 
     Attributes:
         backend, clause: their names.
         outcome: `passed`, `failed` or `unsupported`.
-        reason: of the last two, in a line.
+        reason: one line, for `failed` and `unsupported`.
     """
 
     backend: str
@@ -32,11 +32,11 @@ class Result:
 
 
 async def try_all(backends: Iterable[Backend], clauses: Sequence[Clause] = CLAUSES) -> list[Result]:
-    """Hold each service to each clause."""
+    """Check each service against each clause."""
     results = []
     for backend in backends:
         for clause in clauses:
-            # Threads that a service left behind may still write.
+            # Threads that a service left behind may still write to the folder.
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 results.append(await _try(backend, clause, Path(folder)))
     return results
@@ -55,7 +55,7 @@ async def _try(backend: Backend, clause: Clause, folder: Path) -> Result:
 
 
 def _reason(error: Exception) -> str:
-    """Return where in a clause it happened, and what."""
+    """Return the line of the clause that failed, and the error."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent.name == "clauses"]
     where = [f"{Path(frame.filename).name}:{frame.lineno} {frame.line}" for frame in frames[-1:]]
     first_line = str(error).strip().split("\n")[0][:200]
@@ -63,7 +63,7 @@ def _reason(error: Exception) -> str:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return the results as a table, clauses down and services across, and the reasons of what failed below."""
+    """Return the results as a table with clauses as rows and services as columns, followed by the reasons."""
     names = list(dict.fromkeys(result.backend for result in results))
     found = {(result.clause, result.backend): result for result in results}
     clauses = list(dict.fromkeys(result.clause for result in results))

@@ -1,4 +1,4 @@
-"""The report tells a good service from bad ones, whoever wrote them."""
+"""The report distinguishes good services from bad ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Forgetful(InMemorySessionService):
 
 
 class Merging(InMemorySessionService):
-    """Merges what it should replace."""
+    """Merges values that it should replace."""
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
         session = await super().get_session(app_name=app_name, user_id=user_id, session_id=session_id, config=config)
@@ -61,7 +61,7 @@ async def failures(service: Any) -> set[str]:
     return {result.clause for result in results if result.outcome == "failed"}
 
 
-async def test_a_service_that_loses_events_is_found_out() -> None:
+async def test_a_service_that_loses_events_fails() -> None:
     assert await failures(InMemorySessionService) == set()
     found = await failures(Forgetful)
     assert "append_event: order is commit order and times are the events own [mixed]" in found
@@ -69,11 +69,11 @@ async def test_a_service_that_loses_events_is_found_out() -> None:
     assert "append_event: a partial event changes nothing" not in found
 
 
-async def test_a_service_that_merges_is_found_out() -> None:
+async def test_a_service_that_merges_values_fails() -> None:
     assert "append_event: values are replaced and not merged" in await failures(Merging)
 
 
-async def test_the_table_names_every_outcome_and_why() -> None:
+async def test_the_table_has_every_outcome_and_its_reason() -> None:
     tried = [Backend("good", lambda folder: InMemorySessionService(), IN_MEMORY), Backend("bad", lambda folder: Forgetful(), IN_MEMORY)]
     chosen = [clause for clause in CLAUSES if "not merged" in clause.name or "survives" in clause.name or "clock that goes" in clause.name]
     lines = table(await try_all(tried, chosen)).splitlines()
@@ -87,7 +87,7 @@ async def test_the_table_names_every_outcome_and_why() -> None:
     assert any("it lives as long as the process" in line for line in lines)
 
 
-def test_the_command_tries_somebodys_own_service() -> None:
+def test_the_command_tests_a_named_service() -> None:
     def run(name: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "tests.conformance", f"tests.conformance.test_report:{name}"]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, env=dict(os.environ))
@@ -98,7 +98,7 @@ def test_the_command_tries_somebodys_own_service() -> None:
     assert "failed  forgetful  append_event: order is commit order" in bad.stdout
 
 
-def test_a_misspelt_service_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_service_is_reported(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("tests.conformance.test_raport:own_service", "tests.conformance.test_report:own_servise", ":own_service"):
         monkeypatch.setattr(sys, "argv", ["conformance", name])
         with pytest.raises(SystemExit) as ended:

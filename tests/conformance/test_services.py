@@ -1,4 +1,4 @@
-"""Each of our services keeps every clause, or says why it does not claim to."""
+"""Each of our services passes every clause that it supports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ assert clauses.__all__
 
 @pytest.mark.parametrize("clause", CLAUSES, ids=str)
 @pytest.mark.parametrize("backend", [*backends(), postgresql()], ids=lambda backend: backend.name)
-async def test_it_keeps(backend: Backend, clause: Clause, tmp_path: Path) -> None:
+async def test_a_service_keeps_a_clause(backend: Backend, clause: Clause, tmp_path: Path) -> None:
     try:
         await hold(backend, clause, tmp_path)
     except UnsupportedError as error:

@@ -1,4 +1,4 @@
-"""Appends events until it is killed; says each one that the service has acknowledged."""
+"""A process that appends events until it is killed, and reports each acknowledged event."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from runtime.sessions import DatabaseSessionService, SqliteSessionService
 
 
 def run(said: Connection, file: str, layout: str, events: int, statement: int = 0) -> None:
-    """Append, as a process of its own.
+    """Append events, as the main function of a process.
 
     Args:
-        said: where to say the id of each event when it is acknowledged.
+        said: receives the id of each acknowledged event.
         file, layout: the database.
-        events: how many.
-        statement: before which of its SQL statements to die (0: never).
+        events: number of events.
+        statement: number of the SQL statement before which to die (0: never).
     """
     asyncio.run(_append(said, file, layout, events, statement))
 
 
 def kill_at(service: DatabaseSessionService, statement: int) -> None:
-    """Let the process die just before its n-th statement."""
+    """Kill this process just before its n-th statement."""
     count = 0
 
     def trace(_sql: str) -> None:

@@ -1,4 +1,4 @@
-"""Places in a run, numbered as it reaches them, and what is to happen at one of them."""
+"""Fault injection: the places that a run reaches are numbered, and one of them gets a fault."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Literal
 
 Kind = Literal["kill", "raise"]
 
+# The faults that are possible at each place. An exception before a commit is an error of the commit itself. Killing a process in an agent's
+# own code is the same as killing it after the last commit.
 PLACES: dict[str, set[Kind]] = {
     "before commit": {"kill", "raise"},
     "after commit": {"kill"},
@@ -19,17 +21,15 @@ PLACES: dict[str, set[Kind]] = {
     "agent goes on": {"raise"},
     "consumer leaves": {"raise"},
 }
-"""What can happen where. An exception before a commit is one in the commit itself; a process that is killed while an agent runs its own
-code is the same as one that is killed after the last commit."""
 
 
 class InjectedCrash(Exception):
-    """Raised where a sweep wants it."""
+    """An error that a sweep injects."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """What shall happen at the n-th place that it can happen at; number 0: nowhere, places are only counted."""
+    """A fault at the n-th place where it is possible. Number 0 means no fault; the places are only counted."""
 
     kind: Kind
     number: int
@@ -37,10 +37,10 @@ class Fault:
     place: str = ""
 
     def reach(self, place: str) -> None:
-        """Say that a place is reached.
+        """Count a place, and inject the fault if it is due.
 
         Raises:
-            InjectedCrash: it is the one.
+            InjectedCrash: the fault is due at this place, and is an exception.
         """
         if self.kind not in PLACES[place]:
             return
@@ -53,16 +53,15 @@ class Fault:
         raise InjectedCrash(f"{place}, {self.number}")
 
 
-current = Fault("raise", 0)
-"""Of this process: each run of a sweep is a process of its own."""
+current = Fault("raise", 0)  # this process's fault; each run of a sweep has its own process
 
 
 def plan(kind: Kind, number: int) -> None:
-    """Set what shall happen in this process."""
+    """Set this process's fault."""
     global current
     current = Fault(kind, number)
 
 
 def reach(place: str) -> None:
-    """Say that the process has reached a place; see `Fault.reach`."""
+    """Count a place in this process; see `Fault.reach`."""
     current.reach(place)

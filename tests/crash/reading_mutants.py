@@ -1,6 +1,6 @@
-"""Reads damaged databases, one after the other, in a process of its own: so that a crash of it is seen.
+"""A program that reads damaged databases one after another, so that the test notices if the process crashes.
 
-Arguments: a folder of good databases, the first mutant's number, how many. Prints a line before and after each.
+Arguments: a folder of good databases, the number of the first mutant, and the number of mutants. It prints a line before and after each.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ PAGE = 4_096
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Return a database with something wrong: bits, pages, lengths, numbers, or the end."""
+    """Return a damaged database: with changed bits, pages, lengths or numbers, or truncated."""
     found = bytearray(data)
     for _ in range(chance.choice([1, 1, 2, 5, 30])):
         if not found:
             break
         place = chance.randrange(len(found))
-        if chance.random() < 0.4:  # where the structure is: the header, and the beginnings of pages
+        if chance.random() < 0.4:  # in the structure: the header and the beginnings of pages
             place = min(chance.randrange(len(found) // PAGE + 1) * PAGE + chance.randrange(108), len(found) - 1)
         what = chance.randrange(6)
         if what == 0:
@@ -49,7 +49,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 
 def read_all(file: Path) -> str:
-    """Look at everything in a database, as the window does; return how that ended."""
+    """Read everything in a database, as the window does, and return the outcome."""
     try:
         with StoredDatabase.open(str(file)) as database:
             tail = FileTail(file)
@@ -74,7 +74,7 @@ def read_all(file: Path) -> str:
 
 
 def look_at_tables(file: Path) -> None:
-    """Look at the first and last rows of every table, whatever it is."""
+    """Read the first and last rows of every table."""
     raw = RawTables(file)
     try:
         for table in raw.tables():

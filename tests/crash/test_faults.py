@@ -1,4 +1,4 @@
-"""Disks that are full, files that are cut off or torn, databases of others, clocks that go back: said, and nothing is lost."""
+"""Full disks, truncated or torn files, foreign databases and clock changes are reported and lose nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def event(number: int, size: int = 10) -> Event:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of a megabyte; where none can be mounted the test is skipped (a size limit stands in for it elsewhere)."""
+    """A disk of one megabyte. The test is skipped if none can be mounted; another test uses a size limit instead."""
     if os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("mounting a small disk needs root; test_database_session_service.py tests a size limit instead")
     folder = tmp_path / "disk"
@@ -52,7 +52,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-async def test_a_disk_that_is_full(small_disk: Path) -> None:
+async def test_a_full_disk_loses_no_commit(small_disk: Path) -> None:
     file = small_disk / "x.db"
     acknowledged = refused = 0
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
@@ -73,7 +73,7 @@ async def test_a_disk_that_is_full(small_disk: Path) -> None:
         found = database.events(KEY)
         assert [each.id for each in found] == [f"{number}" for number in range(acknowledged)]
         assert database.state(KEY)["user:k"] == acknowledged - 1
-    # With some space again it goes on where it was.
+    # With free space, appending continues.
     room = _moved(file, small_disk.parent)
     async with DatabaseSessionService(f"sqlite:///{room}") as service:
         held = await service.get_session(app_name="a", user_id="u", session_id="s")
@@ -89,7 +89,7 @@ def _moved(file: Path, folder: Path) -> Path:
 
 
 @pytest.mark.sweep
-def test_files_cut_off_anywhere(tmp_path: Path) -> None:
+def test_truncated_files_are_read_in_part_or_refused(tmp_path: Path) -> None:
     whole = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path).read_bytes()
     file = tmp_path / "x.db"
     cases, read = range(1, len(whole), max(1, len(whole) // count(quick=60, full=2000))), 0
@@ -97,12 +97,12 @@ def test_files_cut_off_anywhere(tmp_path: Path) -> None:
         file.write_bytes(whole[:length])
         read += _read_or_be_told(file)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x.db")] == ["x.db"]
-    sys.stderr.write(f"{len(cases)} files cut off: {read} read in part, {len(cases) - read} refused with a sentence\n")
+    sys.stderr.write(f"{len(cases)} truncated files: {read} read in part, {len(cases) - read} refused with a sentence\n")
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", ["adk2.13.0-v1-chat_tools.db", "adk2.13.0-sqlite-chat_tools.db", "adk1.18.0-v0-chat_tools.db"])
-def test_torn_pages_and_flipped_bytes(name: str, tmp_path: Path) -> None:
+def test_torn_pages_and_flipped_bytes_are_read_or_refused(name: str, tmp_path: Path) -> None:
     whole = copy_of(f"open/{name}", tmp_path).read_bytes()
     file, chance = tmp_path / "x.db", random.Random(3)
     cases, read = count(quick=60, full=5000), 0
@@ -121,7 +121,7 @@ def test_torn_pages_and_flipped_bytes(name: str, tmp_path: Path) -> None:
 
 
 def _read_or_be_told(file: Path) -> bool:
-    """Read everything; what goes wrong must be an error of ours that names the file or the session."""
+    """Read everything, and return whether it succeeded. An error must be one of ours that names the file or the session."""
     try:
         with StoredDatabase.open(str(file)) as database:
             for summary in database.sessions():
@@ -147,7 +147,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_databases_of_others_are_named_as_what_they_seem_to_be(name: str, tmp_path: Path) -> None:
+def test_the_error_for_a_foreign_database_names_its_likely_application(name: str, tmp_path: Path) -> None:
     tables, word = OTHERS[name]
     file = tmp_path / "x.db"
     connection = sqlite3.connect(file)
@@ -159,7 +159,7 @@ def test_databases_of_others_are_named_as_what_they_seem_to_be(name: str, tmp_pa
     assert file.read_bytes() == before
 
 
-async def test_a_clock_that_goes_back_and_stands_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_commit_order_survives_a_clock_that_goes_back_or_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, now = tmp_path / "x.db", [2_000_000_000.0]
     monkeypatch.setattr(time, "time", lambda: now[0])
     chance = random.Random(5)
@@ -178,11 +178,11 @@ async def test_a_clock_that_goes_back_and_stands_still(tmp_path: Path, monkeypat
     assert stored == sorted(set(stored)), "google-adk sorts by this column"
 
 
-@pytest.mark.skipif(not hasattr(time, "tzset"), reason="zones are set by tzset")
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="time zones are set with tzset")
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "UTC"])
-async def test_zones_and_their_clock_changes(zone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_times_survive_time_zone_changes(zone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "x.db"
-    # Round the changes of 2026 in New York and on Lord Howe: forward, back, and the hour that is there twice.
+    # Around the changes of 2026 in New York and on Lord Howe: forward, back, and the repeated hour.
     moments = [1_772_953_199.5, 1_772_953_200.5, 1_793_512_799.5, 1_793_512_800.5, 1_793_516_400.5, 1_775_314_800.0, 1_790_956_800.0]
     monkeypatch.setenv("TZ", zone)
     time.tzset()

@@ -1,4 +1,4 @@
-"""A process that is killed while it commits loses nothing that was acknowledged, and leaves no half of a commit."""
+"""A process killed during a commit loses no acknowledged event and leaves no partial commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.timeout(7200),
     pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL"),
 ]
-# A server that has everything imported forks a writer in milliseconds.
+# A fork server with all imports done starts a writer in milliseconds.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.crash.appender"])
 
@@ -39,7 +39,7 @@ def start(file: Path, layout: str, events: int, statement: int = 0) -> tuple[Bas
 
 
 def heard(process: BaseProcess, receiver: Connection) -> list[str]:
-    """Return the events that the process has acknowledged, once it has ended."""
+    """Wait until the process has ended, and return the acknowledged events."""
     said = []
     try:
         while True:
@@ -52,14 +52,14 @@ def heard(process: BaseProcess, receiver: Connection) -> list[str]:
 
 
 def check(file: Path, acknowledged: list[str]) -> int:
-    """Check that what is stored is what was acknowledged, at most one commit more, and whole; return the number of events."""
+    """Check that the acknowledged events and at most one more are stored completely, and return the number of events."""
     if not file.exists() or file.stat().st_size == 0:
         assert acknowledged == []
         return 0
     try:
         database = StoredDatabase.open(str(file))
     except StorageError:
-        # Killed before the tables were there.
+        # Killed before the tables were created.
         assert acknowledged == []
         return 0
     with database:
@@ -84,22 +84,22 @@ def check(file: Path, acknowledged: list[str]) -> int:
 
 
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])
-def test_killed_before_each_statement(layout: str, tmp_path: Path) -> None:
+def test_a_kill_before_any_statement_loses_no_acknowledged_commit(layout: str, tmp_path: Path) -> None:
     statements = range(1, 120, count(quick=4, full=1))
     for statement in statements:
         file = tmp_path / f"{statement}.db"
         said = heard(*start(file, layout, events=4, statement=statement))
         found = check(file, said)
-        # It goes on where it was, as if nothing had happened.
+        # Appending continues normally.
         process, receiver = start(file, layout, events=2)
         said = heard(process, receiver)
         assert process.exitcode == 0
         assert check(file, [f"event-{number}" for number in range(found)] + said) == found + 2
-    sys.stderr.write(f"{layout}: killed before {len(statements)} different statements; each file was whole and went on\n")
+    sys.stderr.write(f"{layout}: killed before {len(statements)} different statements; each file was complete and could be continued\n")
 
 
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])
-def test_killed_at_random(layout: str, tmp_path: Path) -> None:
+def test_random_kills_lose_no_acknowledged_commit(layout: str, tmp_path: Path) -> None:
     chance = random.Random(7)
     kills, committed = count(quick=25, full=2000), 0
     for kill in range(kills):
@@ -110,4 +110,4 @@ def test_killed_at_random(layout: str, tmp_path: Path) -> None:
         time.sleep(chance.random() * 0.03)
         process.kill()
         committed = check(file, [f"event-{number}" for number in range(committed)] + heard(process, receiver))
-    sys.stderr.write(f"{layout}: {kills} kills at random; nothing acknowledged was lost, nothing doubled or half written\n")
+    sys.stderr.write(f"{layout}: {kills} random kills; no acknowledged event was lost, none repeated or partially written\n")

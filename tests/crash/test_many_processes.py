@@ -1,4 +1,4 @@
-"""Many processes on one SQLite file: every commit is there, every shared key too, and the last commit has the last word."""
+"""Many processes on one SQLite file lose no commit and no shared key, and the last commit wins."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def _write(file: str, writer: int, events: int) -> None:
             await service.append_event(session, Event(author="me", id=mine, actions=EventActions(state_delta=delta)))
 
 
-def test_sixteen_processes_on_one_file(tmp_path: Path) -> None:
+def test_sixteen_processes_on_one_file_lose_no_commit(tmp_path: Path) -> None:
     file, events = tmp_path / "x.db", count(quick=20, full=500)
     processes = [PROCESSES.Process(target=write, args=(str(file), writer, events)) for writer in range(WRITERS)]
     begun = time.monotonic()

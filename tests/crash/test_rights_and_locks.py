@@ -1,4 +1,4 @@
-"""Files and folders that may not be written, and files that another process keeps locked: said, and nothing is lost."""
+"""Read-only files and folders, and files locked by another process, are reported and lose nothing."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["small_disk"]
 
 
 @contextmanager
-def as_somebody_who_may_not() -> Iterator[None]:
-    """Do without root's right to write anywhere."""
+def without_root_rights() -> Iterator[None]:
+    """Drop root's right to write anywhere."""
     if os.geteuid() != 0:
         yield
         return
@@ -36,16 +36,16 @@ def as_somebody_who_may_not() -> Iterator[None]:
 
 @pytest.fixture
 def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that everybody can reach."""
+    """A folder that every user can access."""
     with tempfile.TemporaryDirectory(dir="/tmp" if Path("/tmp").is_dir() else None) as folder:
         Path(folder).chmod(0o777)
-        monkeypatch.setattr(tempfile, "tempdir", folder)  # what a dead writer left is read in a copy
+        monkeypatch.setattr(tempfile, "tempdir", folder)  # files left by a killed writer are read from a copy there
         yield Path(folder)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such rights on this system")
 @pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o777), (0o644, 0o555), (0o444, 0o555)], ids=["file", "folder", "both"])
-async def test_a_file_or_a_folder_that_may_not_be_written(file_mode: int, folder_mode: int, open_folder: Path) -> None:
+async def test_a_read_only_file_or_folder_is_reported(file_mode: int, folder_mode: int, open_folder: Path) -> None:
     folder = open_folder / "x"
     folder.mkdir()
     file = folder / "x.db"
@@ -53,7 +53,7 @@ async def test_a_file_or_a_folder_that_may_not_be_written(file_mode: int, folder
     file.chmod(file_mode)
     folder.chmod(folder_mode)
     before = file.read_bytes()
-    with as_somebody_who_may_not():
+    with without_root_rights():
         async with DatabaseSessionService(f"sqlite:///{file}") as service:
             held = Session(id="s", app_name="a", user_id="u", last_update_time=2e9)
             for write in (service.append_event(held, event(3)), service.create_session(app_name="a", user_id="u")):
@@ -71,7 +71,7 @@ def remount_read_only(folder: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
 
 
-async def test_a_disk_that_may_not_be_written(small_disk: Path) -> None:
+async def test_a_read_only_disk_is_reported(small_disk: Path) -> None:
     file = small_disk / "x.db"
     await filled(file, events=3)
     remount_read_only(small_disk)
@@ -96,7 +96,7 @@ connection.execute("ROLLBACK")
 
 @contextmanager
 def locked(file: Path, lock: str) -> Iterator[None]:
-    """Let another process hold a lock on the file."""
+    """Hold a lock on the file in another process."""
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(file), lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         assert holder.stdout.readline() == b"locked\n"
@@ -105,7 +105,7 @@ def locked(file: Path, lock: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("mode", "lock"), [("wal", "IMMEDIATE"), ("delete", "EXCLUSIVE")])
-async def test_locked_by_another_process_for_longer_than_the_timeout(mode: str, lock: str, tmp_path: Path) -> None:
+async def test_a_lock_held_by_another_process_beyond_the_timeout_is_reported(mode: str, lock: str, tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     await filled(file, events=3)
     async with DatabaseSessionService(f"sqlite:///{file}", connect_args={"timeout": 0.2}) as service:

@@ -1,6 +1,6 @@
-"""Agent trees of every kind and nesting, crashed at every event and inside every tool, and resumed; and crashed again while resumed.
+"""Agent trees of every kind and nesting, crashed at every event and inside every tool, resumed, and crashed again while resuming.
 
-The seeds promise (resume, "Cómo funciona"): what is finished does not run again, and a tool runs at least once.
+Two promises are checked: finished work does not run again, and a tool runs at least once.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.crash.tree_sweep"])
 
 
-# A process of its own for each tree where all is tried; one for all of them where it is some crashes each.
+# The full sweep uses a process for each tree; the quick one uses a single process for some crashes of every tree.
 GROUPS = count(quick=1, full=len(TREES))
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_every_crash_is_made_good_by_resuming(group: int, tmp_path: Path) -> None:
+def test_resuming_after_any_crash_completes_the_run(group: int, tmp_path: Path) -> None:
     names = list(TREES)[group::GROUPS]
     receiver, sender = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=sweep, args=(sender, str(tmp_path), names))
@@ -41,12 +41,12 @@ def test_every_crash_is_made_good_by_resuming(group: int, tmp_path: Path) -> Non
     for name in names:
         figures = receiver.recv()
         assert isinstance(figures, Figures), f"{name}: {figures}"
-        sys.stderr.write(f"{name}: {dict(figures.runs)}; {figures.states} states that a crash left; {figures.ran_twice} calls ran twice\n")
+        sys.stderr.write(f"{name}: {dict(figures.runs)}; {figures.states} states after a crash; {figures.ran_twice} calls ran twice\n")
     process.join()
 
 
 def sweep(said: Connection, folder: str, names: list[str]) -> None:
-    """Sweep trees, in a process of its own that has no threads; say what was tried of each, or what went wrong."""
+    """Sweep trees, in a separate process without threads, and report the figures or the failure of each."""
     for name in names:
         try:
             crashes = Sweep(Path(folder), TREES[name])

@@ -1,4 +1,4 @@
-"""A process that runs an agent tree, or resumes it, to its end, answering whatever waits; or until its fault."""
+"""A process that runs or resumes an agent tree to its end or until its fault, and answers pending items."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LOGIN = AuthConfig(
 
 
 class FaultyService(DatabaseSessionService):
-    """Keeps sessions in a file; faults before and after each commit."""
+    """A session service on a file, with faults before and after each commit."""
 
     async def append_event(self, session: Session, event: Event) -> Event:
         """See `BaseSessionService.append_event`."""
@@ -47,7 +47,7 @@ class FaultyService(DatabaseSessionService):
 
 
 class FaultyLlm(ScriptedLlm):
-    """Answers what is written; faults before each piece of an answer."""
+    """A scripted model, with a fault before each chunk of an answer."""
 
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
         """See `BaseLlm.generate_content_async`."""
@@ -58,17 +58,17 @@ class FaultyLlm(ScriptedLlm):
 
 
 class World:
-    """What tools do to the world: lines of a file that outlive the process.
+    """The side effects of tools: lines of a file, which survive the process.
 
     Args:
-        file: where.
+        file: the file.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def change(self, tool: str, what: str, tool_context: ToolContext) -> None:
-        """Do something that cannot be taken back; faults before and after it."""
+        """Record an irreversible side effect, with faults before and after it."""
         faults.reach("tool begins")
         outer, call_id = tool_context._invocation_context.shared.outer, tool_context.function_call_id
         line = {"tool": tool, "what": what, "call": call_id, "inside": outer[1] if outer else call_id, "process": os.getpid()}
@@ -129,7 +129,7 @@ class World:
 
 
 def faulty_agent(spec: dict[str, Any], world: World) -> BaseAgent:
-    """Build a tree whose agents and callbacks fail where they are told to."""
+    """Build a tree with fault places in its agents and callbacks."""
     root = build_agent(spec, world.tools(), FaultyLlm)
     marked = {agent["name"] for agent in _specs(spec) if agent.get("marks")}
     for agent in _agents(root):
@@ -169,7 +169,7 @@ def _add_callbacks(agent: BaseAgent, *, writes: bool) -> None:
 
 
 def _fail_between_events(agent: BaseAgent) -> None:
-    """Let the agent's own code fail when it goes on after any of its events, those it only forwards included."""
+    """Add a fault place to the agent's own code after each of its events, including forwarded ones."""
     implementation = agent._run_async_impl
 
     async def run(ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -178,7 +178,7 @@ def _fail_between_events(agent: BaseAgent) -> None:
             while event is not None:
                 try:
                     yield event
-                except Exception as error:  # a commit that failed is for the agent itself
+                except Exception as error:  # the agent itself handles a failed commit
                     event = await events.athrow(error)
                     continue
                 faults.reach("agent goes on")
@@ -188,17 +188,17 @@ def _fail_between_events(agent: BaseAgent) -> None:
 
 
 async def drive(folder: Path, spec: dict[str, Any]) -> None:
-    """Begin a tree's run in a folder, or resume it; answer one thing that waits after the other; return at its end.
+    """Begin or resume a tree's run in a folder, answer its pending items one by one, and return at its end.
 
     Raises:
-        InjectedCrash: the fault that was planned.
+        InjectedCrash: the planned fault.
     """
     async with FaultyService(f"sqlite:///{folder / 'sessions.db'}") as service:
         await drive_with(service, folder, spec)
 
 
 async def drive_with(service: DatabaseSessionService, folder: Path, spec: dict[str, Any]) -> None:
-    """Do what `drive` does, with a service that may have been used before."""
+    """Do the same as `drive`, with a service that may have been used before."""
     runner = runner_for(faulty_agent(spec, World(folder / "world")), service, resumable=True)
     config = RunConfig(streaming_mode=StreamingMode.SSE if spec.get("streaming") else StreamingMode.NONE)
     session = await service.get_session(**IDS)
@@ -214,7 +214,7 @@ async def drive_with(service: DatabaseSessionService, folder: Path, spec: dict[s
         if invocation.status != "paused":
             return
         item = invocation.pending[0]
-        assert item.call_id not in answered, f"{item} waits although it was answered"
+        assert item.call_id not in answered, f"{item} is pending although it was answered"
         answered.add(item.call_id)
         await _run(runner, config, new_message=answer_to(item, session))
 
@@ -226,7 +226,7 @@ async def _run(runner: Runner, config: RunConfig, **more: Any) -> None:
 
 
 def answer_to(item: PendingItem, session: Session) -> types.Content:
-    """Return what a person answers to a pending item."""
+    """Return the user's answer to a pending item."""
     (call,) = [call for event in session.events for call in event.get_function_calls() if call.id == item.call_id]
     response: dict[str, Any] = {"status": "delivered"}
     if item.kind == "confirmation":

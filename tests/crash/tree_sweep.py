@@ -1,7 +1,6 @@
-"""Every crash of an agent tree's run, and of the runs that resume it, and what must hold after each.
+"""A sweep of crashes of an agent tree's run and of the runs that resume it, with the checks after each crash.
 
-`Sweep` forks a process for each run: it costs milliseconds, for everything is imported already. It must therefore itself be a process
-without threads.
+`Sweep` forks a process for each run, which takes milliseconds because all imports are done. So its own process must not have threads.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ ENDED, CRASHED, FAILED, KILLED = 0, 3, 4, -9
 
 
 class Left(NamedTuple):
-    """What a process left behind: bytes of its files, and what is in them."""
+    """The files that a process left, as bytes, and their content."""
 
     database: bytes
     world: bytes
@@ -44,17 +43,17 @@ class Left(NamedTuple):
 
     @property
     def effects(self) -> list[dict[str, Any]]:
-        """What the tools did to the world."""
+        """The side effects of the tools."""
         return [json.loads(line) for line in self.world.decode().splitlines()]
 
     def signature(self) -> str:
-        """Return what a resumed run begins with: two that are equal go on in the same way."""
+        """Return the state from which a resumed run starts; equal signatures lead to equal runs."""
         return _without_ids(json.dumps([_row(event) for event in self.events if not is_replayed_checkpoint(event)], sort_keys=True))
 
 
 @dataclass
 class Figures:
-    """How much was tried."""
+    """The numbers of runs and states."""
 
     runs: Counter[str] = field(default_factory=Counter)
     states: int = 0
@@ -62,10 +61,10 @@ class Figures:
 
 
 class Sweep:
-    """Crashes one tree.
+    """A sweep of one tree.
 
     Args:
-        folder: an empty folder of its own.
+        folder: an empty folder for this sweep.
         spec: the tree.
     """
 
@@ -75,11 +74,11 @@ class Sweep:
         self.figures = Figures()
         self._checked: set[str] = set()
         self.whole = self._uninterrupted()
-        # A custom agent at the root that keeps no checkpoints records no end either.
+        # A custom root agent without checkpoints does not record its end.
         assert invocations(self.whole.events)[0].status == ("interrupted" if spec["type"] == "plain" else "finished")
 
     def _uninterrupted(self) -> Left:
-        """Run the tree in this process, which so has done once what each forked process would do the first time."""
+        """Run the tree in this process, so that forked processes find all first-time work done."""
         self._clear()
         asyncio.run(drive(self._folder, self._spec))
         for thread in threading.enumerate():  # a process with threads must not be forked
@@ -89,10 +88,10 @@ class Sweep:
         return self._look()
 
     def all_crashes(self, kills: int = 2) -> None:
-        """Try a fault at every place of the run; then, from every state that left, a kill at every place of the resumed run, and so on.
+        """Inject a fault at every place of the run; then, from every resulting state, a kill at every place of the resumed run, and so on.
 
         Args:
-            kills: how many faults one after the other.
+            kills: maximum number of consecutive faults.
         """
         begin: list[Left | None] = [None]
         for depth in range(kills):
@@ -110,10 +109,10 @@ class Sweep:
             number += 1
 
     def some_crashes(self, seed: int) -> None:
-        """Try one fault at a random place and one more in the resumed run; or one fault after which the same process goes on.
+        """Inject a fault at a random place and another one in the resumed run, or one fault after which the same process continues.
 
         Args:
-            seed: of the choice.
+            seed: the random seed.
         """
         chance, places = random.Random(seed), 2 * len(self.whole.events)
         if chance.random() < 0.3:
@@ -124,7 +123,7 @@ class Sweep:
             self.check_resumed(self._crash(left, "kill", chance.randint(1, places)) or left)
 
     def goes_on_in_one_process(self, number: int) -> bool:
-        """Let the run fail at a place and resume it in the same process, with the same service; return whether there was such a place."""
+        """Make the run fail at a place and resume it in the same process with the same service; return whether the place exists."""
         exit_code, after = self.run(None, "raise", number, go_on=True)
         assert exit_code == ENDED, self._error()
         self._check(after, after)
@@ -139,7 +138,7 @@ class Sweep:
         return found
 
     def _crash(self, left: Left | None, kind: Kind, number: int) -> Left | None:
-        """Run with a fault; None if the run ended before it came to that place."""
+        """Run with a fault; return None if the run ended before that place."""
         exit_code, after = self.run(left, kind, number)
         if exit_code == ENDED:
             self._check(after, left or after)
@@ -153,7 +152,7 @@ class Sweep:
         self.figures.runs["killed" if exit_code == KILLED else "raised"] += 1
 
     def check_resumed(self, left: Left) -> None:
-        """Resume what a crash left to the end, and check it; a state that was checked before is not checked again."""
+        """Resume the state after a crash to the end and check the result. A state that was already checked is skipped."""
         signature = left.signature()
         if signature in self._checked:
             return
@@ -165,11 +164,11 @@ class Sweep:
         self._checked.add(signature)
 
     def run(self, left: Left | None, kind: Kind, number: int, *, go_on: bool = False) -> tuple[int, Left]:
-        """Run the tree in a process of its own; return its exit code and what it left.
+        """Run the tree in a separate process, and return its exit code and the files it left.
 
         Args:
-            left: what an earlier process left; None for nothing.
-            kind, number: of the fault; number 0: none.
+            left: the files of an earlier process, or None.
+            kind, number: the fault; number 0 means none.
             go_on: resume in the same process after the fault.
         """
         self._clear()
@@ -208,10 +207,10 @@ class Sweep:
 
     def _error(self) -> str:
         file = self._folder / "error"
-        return file.read_text() if file.exists() else "the process ended otherwise than it should"
+        return file.read_text() if file.exists() else "the process ended unexpectedly"
 
     def _look(self) -> Left:
-        """Read what is stored, by other means than the runtime's."""
+        """Read the stored data without the runtime."""
         database, world = self._folder / "sessions.db", self._folder / "world"
         events: list[Event] = []
         state: dict[str, Any] = {}
@@ -236,13 +235,13 @@ class Sweep:
         asked = {id for event in before for id in event.actions.requested_tool_confirmations | event.actions.requested_auth_configs}
         new = after.effects[len(left.effects if left else []) :]
         for effect in new:
-            assert effect["inside"] not in given or (answered and effect["inside"] in asked), f"{effect} was done and committed already"
+            assert effect["inside"] not in given or (answered and effect["inside"] in asked), f"{effect} was already done and committed"
         calls = {call.id for event in after.events for call in event.get_function_calls()}
-        assert {effect["inside"] for effect in new} <= calls, "a tool ran whose call is not committed"
+        assert {effect["inside"] for effect in new} <= calls, "a tool ran before its call was committed"
         assert max(Counter(effect["call"] for effect in new).values(), default=0) <= 1, "a tool ran twice in one run"
 
     def _check(self, after: Left, before: Left) -> None:
-        """Check that a run that was resumed to its end did what the uninterrupted one did."""
+        """Check that a run resumed to its end did the same work as the uninterrupted run."""
         assert after.state == self.whole.state
         done, wanted = Counter(_work(after.events)), Counter(_work(self.whole.events))
         assert done == wanted, f"left: {[*map(_row, before.events)]}\nmissing: {wanted - done}\ntoo much: {done - wanted}"
@@ -250,7 +249,7 @@ class Sweep:
         changes, wanted_changes = ({(effect["tool"], effect["what"]) for effect in left.effects} for left in (after, self.whole))
         assert changes == wanted_changes
         times = Counter(effect["call"] for effect in after.effects)
-        assert len(times) == len(self.whole.effects), "a call that ran again had another id than the first time"
+        assert len(times) == len(self.whole.effects), "a call that ran again had a different id"
         self.figures.ran_twice += sum(count > 1 for count in times.values())
 
 
@@ -267,9 +266,9 @@ def _without_ids(text: str) -> str:
 
 
 def _work(events: Sequence[Event]) -> list[str]:
-    """What was done, in an order in which parallel branches and calls do not matter.
+    """Return the work done, in an order independent of the order of parallel branches and calls.
 
-    What a custom agent said and had not yet checkpointed, and what callbacks wrote, is done again: it counts once.
+    Texts of a custom agent after its last checkpoint, and writes of callbacks, are repeated on resume; they count once.
     """
     rows: list[str] = []
     for event in events:
@@ -284,5 +283,5 @@ def _work(events: Sequence[Event]) -> list[str]:
 
 
 def _is_said_by_code(event: Event) -> bool:
-    """Return whether a custom agent said it, and no model, tool or person."""
+    """Return whether the event comes from a custom agent's code, not from a model, a tool or the user."""
     return event.usage_metadata is None and event.author != "user" and not event.get_function_calls() + event.get_function_responses()

@@ -1,4 +1,4 @@
-"""Agent trees of every kind and nesting, described as the fixtures describe theirs (`tests.agent_specs`)."""
+"""Agent trees of every kind and nesting, described in the fixtures' format (`tests.agent_specs`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def says(name: str, text: str | None = None, **more: Any) -> Spec:
 
 
 def works(name: str, *turns: list[list[Any]], end: bool = True, **more: Any) -> Spec:
-    """An agent that makes calls, turn after turn, and then answers."""
+    """An agent that makes calls in one or more turns and then answers."""
     script: list[Spec] = [{"calls": calls} for calls in turns]
     tools = sorted({call[0] for calls in turns for call in calls} - {"transfer_to_agent", "set_model_response"})
     return {"type": "llm", "name": name, "script": script + ([{"text": f"{name} is done"}] if end else []), "tools": tools, **more}
@@ -25,7 +25,7 @@ def notes(name: str, *, key: bool = False) -> Spec:
 
 
 def note(what: str) -> list[Any]:
-    """A call of the tool that notes down."""
+    """A call of the tool `note`."""
     return ["note", {"what": what}]
 
 
@@ -45,14 +45,14 @@ def loop(name: str, *subs: Spec, rounds: int = 2) -> Spec:
 
 
 def steps(name: str, *subs: Spec) -> Spec:
-    """A custom agent with checkpoints: it says something, then runs its sub-agents, a step each."""
+    """A custom agent with checkpoints that says something, then runs each sub-agent as a step."""
     own = [{"name": "hello", "text": f"{name} begins", "state": {f"{name}_began": True}}]
     runs = [{"name": sub["name"], "run": sub["name"]} for sub in subs]
     return {"type": "steps", "name": name, "steps": [*own, *runs], "sub_agents": list(subs)}
 
 
 def plain(name: str, *subs: Spec) -> Spec:
-    """A custom agent without checkpoints: it says something, runs its sub-agents one after the other, and says something again."""
+    """A custom agent without checkpoints that says something, runs its sub-agents in order, and says something again."""
     return {"type": "plain", "name": name, "sub_agents": list(subs)}
 
 
@@ -62,12 +62,12 @@ def leaver(name: str) -> Spec:
 
 
 def hands_over(name: str, to: str, *subs: Spec) -> Spec:
-    """An agent that hands over to another one."""
+    """An agent that transfers to another one."""
     return works(name, [["transfer_to_agent", {"agent_name": to}]], end=False, sub_agents=list(subs), description=f"asks {to}")
 
 
 def asks(name: str, tool: str = "order", **more: Any) -> Spec:
-    """An agent with a call that waits for an answer from outside."""
+    """An agent with a call that needs an answer from outside."""
     return works(name, [[tool, {"what": name}]], **more)
 
 
@@ -88,7 +88,7 @@ TREES: dict[str, Spec] = {
     "agent as a tool": {**works("root", [["inner", {"request": "go"}], note("outer")]), "agent_tools": [notes("inner", key=True)]},
     "answer in a shape": {**works("solo", [note("one")], [["set_model_response", {"total": 3}]], end=False), "shape": True},
     "callbacks that write": seq("s", {**notes("a"), "marks": True}, {**says("b"), "marks": True}) | {"marks": True},
-    # What waits for somebody
+    # Pending items
     "long-running": asks("a"),
     "long-running without a receipt": asks("a", "silent_order"),
     "confirmation": asks("a", "pay"),

@@ -1,6 +1,6 @@
-"""Writes sessions with the real google-adk, one event a commit, while somebody looks on; run by google-adk's own Python.
+"""A program for google-adk's own Python that writes sessions, one event for each commit, while a test follows the file.
 
-Arguments: the file, which service, how many events, and how many a session has. Each line it prints is something that it has done.
+Arguments: the file, the service, the number of events, and the number of events in a session. Each line that it prints is an action done.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ APP, USER = "desk", "maria"
 
 
 def say(*words: object) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
@@ -55,7 +55,7 @@ async def main(file: str, kind: str, count: int, length: int) -> None:
 
 
 def disturb(file: str, chance: random.Random, session_id: str) -> None:
-    """Do by hand what people and tools do to a database."""
+    """Disturb the database as people and tools do."""
     what = chance.choice(["checkpoint", "vacuum", "delete last", "delete middle"])
     connection = sqlite3.connect(file, isolation_level=None, timeout=20)
     if what == "checkpoint":

@@ -1,4 +1,4 @@
-"""Program for the real google-adk: build the trees of `tests.crash.trees`, resume what our runtime left of them, and say how it went."""
+"""A program for the real google-adk that builds the trees of `tests.crash.trees`, resumes our runs of them, and returns the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real google-adk, in a Python of its own."""
+"""The real google-adk, run in a separate Python."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import pytest
 
 @cache
 def adk_python() -> str:
-    """Return a Python that has google-adk 2.13; skip the test, saying so, where there is none.
+    """Return a Python that has google-adk 2.13, or skip the test with a reason.
 
-    The one that runs the tests if google-adk is installed beside us (`pip install '.[interop]'`), else `$INSPECTOR_ADK_PYTHON`.
+    It is the Python that runs the tests if google-adk is installed there (`pip install '.[interop]'`), else `$INSPECTOR_ADK_PYTHON`.
     """
     given = os.environ.get("INSPECTOR_ADK_PYTHON")
     if given and Path(given).exists():
@@ -31,7 +31,7 @@ def adk_python() -> str:
 
 @cache
 def adk_1_python() -> str:
-    """Return a Python that has google-adk 1.39, which `$INSPECTOR_ADK_1_PYTHON` names; skip the test, saying so, where there is none."""
+    """Return `$INSPECTOR_ADK_1_PYTHON`, a Python that has google-adk 1.39, or skip the test with a reason."""
     given = os.environ.get("INSPECTOR_ADK_1_PYTHON")
     if not given or not Path(given).exists():
         _miss("google-adk 1.39 is not installed: set INSPECTOR_ADK_1_PYTHON to a Python that has it")
@@ -45,13 +45,13 @@ def _miss(reason: str) -> NoReturn:
 
 
 def run_adk(code: str, *args: str, python: str | None = None, timeout: float = 110) -> Any:
-    """Run the body of an async function with google-adk and return what it returns, by way of JSON.
+    """Run the body of an async function with google-adk, and return its result, converted through JSON.
 
     Args:
-        code: sees `args`, `Event`, `EventActions`, `types`, `DatabaseSessionService` and `SqliteSessionService`.
-        *args: texts.
-        python: which; the one with google-adk 2.13 if None.
-        timeout: how long it may take, in seconds.
+        code: the body. It can use `args`, `Event`, `EventActions`, `types`, `DatabaseSessionService` and `SqliteSessionService`.
+        *args: the strings in `args`.
+        python: the Python to run; None means the one with google-adk 2.13.
+        timeout: maximum duration in seconds.
     """
     program = (
         textwrap.dedent("""

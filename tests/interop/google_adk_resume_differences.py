@@ -1,7 +1,7 @@
-"""Where the real google-adk, resuming what our runtime left, does not come to the state of the uninterrupted run; the one list of it.
+"""All cases where the real google-adk, resuming our runtime's session, does not reach the state of the uninterrupted run.
 
-It opens every one of these sessions, reads the events and the state that we wrote, and takes a further message. What it makes of a resume
-is its own (SEMANTICS.md 6 names the defects); it does the same with what it wrote itself, where it can come to that state at all.
+google-adk opens each of these sessions, reads the events and the state that we wrote, and accepts a further message. The differences come
+from its own resume, which behaves the same on sessions that it wrote itself, where it can reach such a state.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ BOTH = frozenset({"1.39", "2.13"})
 
 
 class Difference(NamedTuple):
-    """After how many events which version does something else, and why."""
+    """The versions and numbers of events for which google-adk differs, and the reason."""
 
     versions: frozenset[str]
     kept: frozenset[int]
     reason: str
 
 
-_SOME_RESULTS = "a turn is taken for answered when one of its results is committed (ours commits each by itself); other calls are not made"
-_ASKED_AGAIN = "the model is called again although the agent's answer is committed, and says what it would have said in the next round"
-_NOT_LAST = "an open call is made only if it is the last event; one that starts over, or its callback, has spoken since"
-_NO_RECEIPT = "a long-running call whose tool has not run is not made on resume; what one that returns nothing changes is not stored"
-_ASKS = "a result that asks for a confirmation or credential, committed without the request, is taken for the answer (ours makes up for it)"
-_WALKS_ON = "a parent walks past a child that is paused"
-_NAMES = "credentials get other names, so the answer to a request of ours is not found, and the tool asks again"
-_OWN_RUN = "its own uninterrupted run of this tree ends so, too: it goes on at the first of several answers, or loses the call it is for"
-_HANDED_OVER = "a root that is an LlmAgent is resumed by calling its model: the workflow it had handed over to is not gone on with"
-_TRANSFER = "resumed after a transfer, the call that was confirmed is not made"
+_SOME_RESULTS = "a turn counts as answered when one of its results is committed (ours commits each result alone); other calls are not made"
+_ASKED_AGAIN = "the model is called again although the agent's answer is committed, and gives its answer of the next round"
+_NOT_LAST = "an open call is made only if it is the last event; a restarted agent or its callback has added an event since"
+_NO_RECEIPT = "a long-running call whose tool has not run is not made on resume; changes of a tool that returns nothing are not stored"
+_ASKS = "a result that asks for a confirmation or credential, committed without the request, counts as the answer (ours adds the request)"
+_WALKS_ON = "a parent continues past a paused child"
+_NAMES = "credentials have different names, so the answer to our request is not found, and the tool asks again"
+_OWN_RUN = "its own uninterrupted run of this tree also ends so: it continues at the first of several answers, or loses the answer's call"
+_HANDED_OVER = "a root LlmAgent is resumed by calling its model; the workflow it had transferred to is not continued"
+_TRANSFER = "resumed after a transfer, the confirmed call is not made"
 
 
 def _both(reason: str, *kept: int) -> Difference:
@@ -64,6 +64,6 @@ DIFFERENCES: dict[str, list[Difference]] = {
 
 
 def difference(name: str, version: str, kept: int) -> str | None:
-    """Return why google-adk comes to another state, resuming after so many events; None if it comes to the same."""
+    """Return why google-adk reaches a different state when it resumes after `kept` events, or None if it does not."""
     found = (each.reason for each in DIFFERENCES.get(name, ()) if version in each.versions and kept in each.kept)
     return next(found, None)

@@ -1,7 +1,7 @@
 """Write the signatures of public classes and functions as JSON: `python public_surface.py PACKAGE NAMES`.
 
-Runs where google-adk is installed, too: knows nothing of ours. `NAMES` is a JSON object: module → names in it. A class that is a pydantic
-model is told by its fields.
+It also runs in google-adk's Python, so it imports nothing of ours. `NAMES` is a JSON object: module → names in it. A pydantic model is
+described by its fields.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The real `adk web` and `adk api_server` serve a database of ours, and write to it while we hold a session of it."""
+"""The real `adk web` and `adk api_server` serve our database, and write to it while we hold one of its sessions."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ KEY = SessionKey("counting", "user", "s")
 
 
 class Served:
-    """A server of google-adk's that is running.
+    """A running server of google-adk.
 
     Args:
-        address: of it.
+        address: the server's address.
     """
 
     def __init__(self, address: str) -> None:
@@ -63,7 +63,7 @@ class Served:
         return self._ask(f"{self._sessions}/s")
 
     def run(self, text: str) -> list[str]:
-        """Send a message; return what the agent said."""
+        """Send a message and return the agent's texts."""
         message = {"role": "user", "parts": [{"text": text}]}
         events = self._ask(self._run, {"appName": "counting", "userId": "user", "sessionId": "s", "newMessage": message})
         return [event["content"]["parts"][0]["text"] for event in events]
@@ -97,9 +97,9 @@ def served(command: str, uri: str, folder: Path) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("command", ["web", "api_server"])
-async def test_it_lists_shows_and_continues_our_sessions_while_we_hold_one(command: str, tmp_path: Path) -> None:
+async def test_adk_serves_and_continues_our_sessions_while_we_hold_one(command: str, tmp_path: Path) -> None:
     file = tmp_path / "sessions.db"
-    # `sqlite:` means adk web's own layout, `sqlite+aiosqlite:` the other one.
+    # `sqlite:` selects adk web's own layout, `sqlite+aiosqlite:` the v1 layout.
     service = DatabaseSessionService(f"sqlite:///{file}") if command == "web" else SqliteSessionService(file)
     async with service:
         held = await service.create_session(**S, state={"turns": 0})

@@ -1,4 +1,4 @@
-"""Artifact folders are google-adk's own, to read and to write, also at once."""
+"""Both runtimes read and write the same artifact folders, also concurrently."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_google_adk_reads_what_we_saved(tmp_path: Path) -> None:
     assert run_adk(READ, str(tmp_path)) == await ours(tmp_path)
 
 
-async def test_saving_at_once_loses_nothing(tmp_path: Path) -> None:
+async def test_concurrent_saves_lose_nothing(tmp_path: Path) -> None:
     service = FileArtifactService(tmp_path)
 
     async def save() -> list[int]:

@@ -1,4 +1,4 @@
-"""The real google-adk opens, and continues, what was converted from every layout and version."""
+"""The real google-adk opens and continues databases converted from every layout and version."""
 
 from __future__ import annotations
 

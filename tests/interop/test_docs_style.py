@@ -1,7 +1,7 @@
-"""Agents written as in google-adk's 1.x docs do the same on our runtime with only their imports changed (issue 3; contract, "Runtime").
+"""Agents written as in google-adk's 1.x docs behave the same on our runtime with only their imports changed.
 
-The scenarios stand in `docs_style`, written for `google.adk`. Each is run by the real google-adk and, with `google.adk` replaced by
-`runtime`, by us: what was yielded, what is stored and what the model was sent are the same.
+The scenarios in `docs_style` are written for `google.adk`. Each is run by the real google-adk and, with `google.adk` replaced by `runtime`,
+by us. Yielded events, stored sessions and model requests must be the same.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ SCENARIOS = Path(__file__).parent / "docs_style"
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(name for path in SCENARIOS.glob("*.py") for name in re.findall(r"@scenario\nasync def (\w+)", path.read_text("utf-8")))
 
+# Texts for models that we word differently, and names that contain an id.
 WORDING = [
     (r"called tool `(\w+)` with .*", r"called \1"),
     (r"(`(\w+)` tool returned result: .*|got from tool `(\w+)`: .*)", r"result of \2\3"),
@@ -32,15 +33,14 @@ WORDING = [
     (r"(?s)(The call to tool `fetch`|fetch) failed\..*", "try again"),
     (r"(?s)artifact contents temporarily .*|The files are shown once.*", "shown once"),
 ]
-"""Texts for models that say the same in our own words, and names with an id in them."""
 
-_ANSWER_FIRST = "the call's response is committed before the request it holds, so that a crash between them loses no request"
+_ANSWER_FIRST = "the call's response is committed before the request it contains, so that a crash between them loses no request"
 
+# Scenario → reason why it may differ.
 DIFFERENCES = {
     **{f"a_confirmation_{which}": _ANSWER_FIRST for which in ("is_given", "is_refused", "that_depends", "with_a_payload")},
-    "a_planner": "the mark that begins the final answer is no part of the thought before it (as 2.13)",
+    "a_planner": "the mark that begins the final answer is not part of the thought before it (as in 2.13)",
 }
-"""Scenario → why it may differ."""
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +56,12 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return _results(sys.executable, folder, {"PYTHONPATH": str(ROOT)})
 
 
-def test_there_are_scenarios() -> None:
+def test_scenarios_are_found() -> None:
     assert len(NAMES) > 50
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_happens(name: str, google_adks: dict[str, Any], ours: dict[str, Any]) -> None:
+def test_a_scenario_has_the_same_result_on_both_runtimes(name: str, google_adks: dict[str, Any], ours: dict[str, Any]) -> None:
     for result in (google_adks[name]["result"], ours[name]["result"]):
         assert not (isinstance(result, dict) and "failed" in result), result
     same = ours[name] == google_adks[name]

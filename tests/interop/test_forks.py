@@ -1,4 +1,4 @@
-"""google-adk opens sessions that we forked, and goes on with them."""
+"""google-adk opens and continues sessions that we forked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ return [dict(before.state), [[event.id, event.timestamp] for event in before.eve
 
 
 @pytest.mark.parametrize("version", ["1.39", "2.13"])
-async def test_it_resumes_a_fork_at_every_event(version: str, tmp_path: Path) -> None:
+async def test_google_adk_resumes_a_fork_at_every_event(version: str, tmp_path: Path) -> None:
     tree = TREES["seq_tools"]
     path = str(tmp_path / "s.db")
     async with DatabaseSessionService(path) as service:
@@ -62,7 +62,7 @@ async def test_it_resumes_a_fork_at_every_event(version: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("name", "layout"), [("adk1.16.0-v0-chat_tools", "v1"), ("adk1.39.1-v1-compaction", "sqlite")])
-async def test_it_goes_on_with_a_fork_of_any_layout(name: str, layout: str, tmp_path: Path) -> None:
+async def test_google_adk_continues_a_fork_of_any_layout(name: str, layout: str, tmp_path: Path) -> None:
     source, target = str(fixtures_dir() / "open" / f"{name}.db"), str(tmp_path / "fork.db")
     if layout == "sqlite":
         async with SqliteSessionService(target) as service:

@@ -1,4 +1,4 @@
-"""The real google-adk opens what our runtime left after every event of a run, and resumes it to the end."""
+"""The real google-adk opens our session after every event of a run, and resumes it to the end."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ async def _whole_run(tree: dict[str, Any]) -> list[Event]:
     return list((await stored(runner)).events)
 
 
-# Its node runtime resumes an LlmAgent root by calling its model again: a transfer that was committed is not followed (SEMANTICS.md 6).
+# google-adk's node runtime resumes an LlmAgent root by calling its model again, so it does not follow a committed transfer.
 NOT_RESUMED = {("transfer", "2.13")}
 
 
 @pytest.mark.parametrize(("name", "version"), [(name, of) for name in NAMES for of in ("1.39", "2.13") if (name, of) not in NOT_RESUMED])
-async def test_it_goes_on_from_every_event(name: str, version: str, tmp_path: Path) -> None:
+async def test_google_adk_resumes_from_every_event(name: str, version: str, tmp_path: Path) -> None:
     python = adk_1_python if version == "1.39" else adk_python
     tree = TREES[name]
     whole = await _whole_run(tree)

@@ -1,4 +1,4 @@
-"""The real google-adk opens what our runtime left after any event of any agent tree, and goes on with it."""
+"""The real google-adk opens and continues our session after any event of any agent tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.interop.google_adk_resume_differences import difference
 from tests.sweep import count
 
 pytestmark = [pytest.mark.sweep, pytest.mark.timeout(7200)]
-# One process of google-adk for each group of trees; some trees and of each one prefix, or all of all.
+# One process of google-adk for each group of trees: one prefix of some trees in the quick run, all prefixes of all trees in the full one.
 GROUPS, SOME_TREES, PREFIXES = count(quick=1, full=8), count(quick=14, full=100), count(quick=1, full=100)
 
 
@@ -31,7 +31,7 @@ async def _loaded(file: Path) -> Session:
 
 
 async def _prefixes(name: str, folder: Path) -> list[dict[str, Any]]:
-    """Run a tree, and write files with as many of its events as a crash might have left."""
+    """Run a tree, and write a file for each prefix of its events that a crash could leave."""
     await drive(folder, TREES[name])
     whole = await _loaded(folder / "sessions.db")
     every = range(1, len(whole.events) + 1)
@@ -57,7 +57,7 @@ def _new_folder(parent: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize(("version", "python"), [("1.39", adk_1_python), ("2.13", adk_python)])
-async def test_it_opens_and_continues_every_state(version: str, python: Callable[[], str], group: int, tmp_path: Path) -> None:
+async def test_google_adk_opens_and_continues_every_state(version: str, python: Callable[[], str], group: int, tmp_path: Path) -> None:
     names = list(TREES)[group::GROUPS]
     names = random.Random(version).sample(names, min(SOME_TREES, len(names)))
     jobs = [job for name in names for job in await _prefixes(name, _new_folder(tmp_path, name))]

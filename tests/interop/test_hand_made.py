@@ -1,4 +1,4 @@
-"""What we have continued of the odd files, google-adk continues: what only it missed is there then. What it cannot read stays so."""
+"""google-adk continues the unusual files that we continued, which adds the rows it needs. Files that it cannot read stay unreadable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTINUE = """
 UNKNOWN_KEY = {"sqlite_unknown_key_in_actions.db", "v1_unknown_key_in_actions.db"}
 
 
-async def test_google_adk_goes_on_where_we_went_on(tmp_path: Path) -> None:
+async def test_google_adk_continues_files_that_we_continued(tmp_path: Path) -> None:
     names = [path.name for path in (fixtures_dir() / "hand").glob("*.db") if not path.name.startswith("v0")]
     for name in names:
         file = copy_of(f"hand/{name}", tmp_path)

@@ -1,4 +1,4 @@
-"""What the real google-adk commits is told once each, while checkpoints, vacuums and deletions go on."""
+"""A tail reports each commit of the real google-adk once, during checkpoints, vacuums and deletions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITER = Path(__file__).with_name("adk_live_writer.py")
 
 
 class Watcher:
-    """Follows the newest session of a file, and keeps what it is told of each."""
+    """A watcher that follows the newest session of a file and collects each session's events."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -31,7 +31,7 @@ class Watcher:
         self._newest: SessionKey | None = None
 
     def look(self) -> int:
-        """Look once; return how many events came."""
+        """Poll once and return the number of new events."""
         changes = self.tail.poll()
         newest = max((summary.key for summary in changes.changed), default=self._newest)
         if self._newest is not None:
@@ -53,11 +53,11 @@ class Watcher:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(("service", "mode", "share"), [("database", "delete", 1.0), ("sqlite", "delete", 1.0), ("database", "wal", 0.2)])
-def test_nothing_is_missed_or_doubled(tmp_path: Path, service: str, mode: str, share: float) -> None:
+def test_no_event_is_missed_or_repeated(tmp_path: Path, service: str, mode: str, share: float) -> None:
     file = tmp_path / "live.db"
     connection = sqlite3.connect(file)
     connection.execute(f"PRAGMA journal_mode = {mode}")
-    if mode == "wal":  # it takes a page to keep that
+    if mode == "wal":  # the mode is stored only when a page is written
         connection.execute("CREATE TABLE t (x)")
         connection.execute("DROP TABLE t")
     connection.close()
@@ -77,7 +77,7 @@ def test_nothing_is_missed_or_doubled(tmp_path: Path, service: str, mode: str, s
     watcher.tail.follow(watcher._newest, watcher.told[watcher._newest.session_id])
     watcher.look()
     watcher.tail.close()
-    assert alone > total * 0.3, "events came one by one, not by reading a session again"
+    assert alone > total * 0.3, "most events must arrive without reading a session again"
     _compare(log.read_text().splitlines(), watcher, mode)
     assert {path.name for path in tmp_path.iterdir()} == {"live.db", "log"}
 
@@ -103,7 +103,7 @@ def _compare(log: list[str], watcher: Watcher, mode: str) -> None:
         doubled += len(told) - len(set(told))
         if session_id == max(sessions):
             assert told == ids
-        # What was deleted from an older session after the last look at it is not looked for any more.
+        # A deletion from an older session after its last poll is not noticed any more.
         missed += len(set(ids) - set(told))
     found = f"{written} commits, {len(sessions)} sessions, {watcher.rereads} read again, {missed} missed, {doubled} doubled"
     sys.stdout.write(f"{mode}: {found}\n")

@@ -1,4 +1,4 @@
-"""What we write to a PostgreSQL server the real google-adk opens and continues there, and the other way round."""
+"""The real google-adk opens and continues our sessions on a PostgreSQL server, and we continue its sessions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTINUE = """
 """
 
 
-async def test_both_ways_on_a_server() -> None:
+async def test_both_runtimes_continue_each_others_sessions_on_a_server() -> None:
     for we_begin in (True, False):
         url = server().new_database()
         theirs = url.replace("postgresql://", "postgresql+asyncpg://")

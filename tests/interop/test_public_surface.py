@@ -1,4 +1,4 @@
-"""Our public classes and functions take what google-adk 1.39.1's take: names, kinds and defaults (google-adk's public surface)."""
+"""Our public classes and functions have the parameter names, kinds and defaults of google-adk 1.39.1."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from tests.seeds.test_seed_readings import PATHS
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# What is missing or different in ours, as `Class.method.parameter kind default` (or `Class.method`) → reason.
 DIFFERENCES = {
-    r"\.(run_live|connect)$": "live audio is out (issue 3, Run config)",
+    r"\.(run_live|connect)$": "live audio is out of scope",
     r"^InvocationContext\.(live|active|transcription)_\w+ ": "live audio",
     r"^InvocationContext\.(input|output)_realtime_cache ": "live audio",
     r"^RunConfig\.(avatar|output_audio|input_audio|realtime|enable_affective|proactivity)\w* ": "live audio",
@@ -29,43 +30,42 @@ DIFFERENCES = {
     r"^LlmRequest\.live_connect_config ": "live audio",
     r"^Gemini\.(speech_config|use_interactions_api) ": "live audio, and an API of the 2.x line",
     r"^BaseTool\.response_scheduling ": "live audio",
-    r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is no part of the seeds",
-    r"interaction_id ": "the interactions API is no part of the seeds",
-    r"^RunConfig\.(history_config|tool_thread_pool_config|get_session_config) ": "events are loaded as they are touched, and"
-    " sync tools have threads of their own",
-    r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "what its own"
-    " flows remember",
+    r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is out of scope",
+    r"interaction_id ": "the interactions API is out of scope",
+    r"^RunConfig\.(history_config|tool_thread_pool_config|get_session_config) ": "events are loaded on access, and"
+    " sync tools have their own threads",
+    r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "state of its"
+    " own flows",
     r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.history.checkpoints",
-    r"\.(config_type|from_config)$": "agents from YAML files are no part of the seeds",
-    r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "inner workings",
-    r"\.apply_thinking_config$": "inner workings",
-    r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "how flows ask plugins is ours: `run_hook`; a hook that closes is not cut off",
-    r"plugin_close_timeout ": "a plugin's `close` is not cut off",
+    r"\.(config_type|from_config)$": "agents from YAML files are out of scope",
+    r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "internal",
+    r"\.apply_thinking_config$": "internal",
+    r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "our flows call plugins with `run_hook`; `close` has no timeout",
+    r"plugin_close_timeout ": "a plugin's `close` has no timeout",
     r"^BaseSessionService\.flush$": "nothing is buffered",
     r"^\w+SessionService\.flush$": "nothing is buffered",
     r"^InMemorySessionService\.\w+_sync$": "deprecated there since 1.0",
-    r"^DatabaseSessionService\.delete_session\.\w+ ": "by keyword only, as in every other service of google-adk",
-    r"^EventsCompactionConfig\.(compaction_interval|overlap_size) ": "may be left out when a token threshold is given",
-    r"^InMemoryArtifactService\.artifacts ": "what it keeps is its own",
-    r"^Event\.id ": "made at once, not in a second step",
+    r"^DatabaseSessionService\.delete_session\.\w+ ": "keyword-only, as in every other service of google-adk",
+    r"^EventsCompactionConfig\.(compaction_interval|overlap_size) ": "optional if a token threshold is given",
+    r"^InMemoryArtifactService\.artifacts ": "internal data",
+    r"^Event\.id ": "generated at once, not in a second step",
     r"^(EventActions\.render_ui_widgets |\w+\.render_ui_widget$)": "widgets of adk web; kept as an unknown field",
     r"\.(add_memory|add_events_to_memory)$": "contexts add the session; single entries are added on the service",
-    r"^(ReadonlyContext|CallbackContext|ToolContext)\.(get|load|save)_credential$": "tools ask by `request_credential`; see SEMANTICS.md 7",
+    r"^(ReadonlyContext|CallbackContext|ToolContext)\.(get|load|save)_credential$": "tools request credentials with `request_credential`",
     r"^CallbackContext\.(get_auth_response|request_\w+|function_call_id.*|tool_confirmation.*)$": "1.39 has one class for both contexts;"
-    " what needs a call is on ToolContext, as in 1.25",
+    " members that need a call are on ToolContext, as in 1.25",
     r"^ToolContext\.(function_call_id|tool_confirmation)$": "plain attributes",
     r"\.get_artifact_version$": "on the artifact service",
     r"^LlmRequest\.set_output_schema\.base_model ": "deprecated there in favour of output_schema",
-    r"^LlmRequest\.set_output_schema\.output_schema ": "no second way to give it, so it is required",
-    r"^(InMemory)?Runner\.rewind_async\.run_config ": "nothing in it would apply",
+    r"^LlmRequest\.set_output_schema\.output_schema ": "the only way to give the schema, so it is required",
+    r"^(InMemory)?Runner\.rewind_async\.run_config ": "none of its settings would apply",
     r"^(InMemory)?Runner\.run\.new_message ": "resuming needs none",
-    r"^AgentTool\.propagate_grounding_metadata ": "newer than the seeds",
+    r"^AgentTool\.propagate_grounding_metadata ": "newer than the supported surface",
     r"^GoogleSearchTool\.(bypass_multi_tools_limit|model) ": "a workaround for Gemini 1",
     r"^BaseToolset\.get_auth_config$": "no toolset here asks for credentials",
-    r"^ToolConfirmation\.from_response_dict$": "inner workings",
-    r"^(AlreadyExists|InputValidation)Error\.message ": "our own words",
+    r"^ToolConfirmation\.from_response_dict$": "internal",
+    r"^(AlreadyExists|InputValidation)Error\.message ": "our own wording",
 }
-"""What is missing or other here, as `Class.method.parameter kind default` (or `Class.method`) → why."""
 
 
 @cache
@@ -78,7 +78,7 @@ def surface(python: str, package: str) -> dict[str, Any]:
 
 
 def missing_or_other() -> list[str]:
-    """Return what google-adk's has and ours has not, or has otherwise; and what ours requires that google-adk's does not know."""
+    """Return parameters that are missing or different in ours, and required parameters of ours that google-adk does not have."""
     ours, theirs = surface(sys.executable, "runtime"), surface(adk_1_python(), "google.adk")
     found = []
     for thing, members in theirs.items():
@@ -93,11 +93,11 @@ def missing_or_other() -> list[str]:
     return found
 
 
-def test_what_google_adks_classes_take_ours_take() -> None:
+def test_our_signatures_match_google_adks() -> None:
     unlisted = [line for line in missing_or_other() if not any(re.search(pattern, line) for pattern in DIFFERENCES)]
     assert unlisted == []
 
 
 @pytest.mark.parametrize("pattern", DIFFERENCES)
-def test_each_difference_is_there(pattern: str) -> None:
+def test_every_listed_difference_exists(pattern: str) -> None:
     assert any(re.search(pattern, line) for line in missing_or_other())

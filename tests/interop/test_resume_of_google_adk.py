@@ -1,4 +1,4 @@
-"""Invocations that the real google-adk left crashed or paused, resumed by our runtime to the end, each in its own layout."""
+"""Our runtime resumes invocations that the real google-adk left crashed or paused, each in its own layout, to the end."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def _texts(events: list[Any]) -> list[str]:
     return [part["text"] for event in events for part in (event.get("content") or {}).get("parts") or [] if part.get("text")]
 
 
-def test_there_are_many() -> None:
+def test_many_resumable_fixtures_are_found() -> None:
     assert len(resumable_before()) >= 40
 
 
 @pytest.mark.parametrize(("before", "after"), resumable_before(), ids=lambda entry: entry["name"])
-async def test_it_goes_on_to_the_end(before: dict[str, Any], after: dict[str, Any], tmp_path: Path) -> None:
+async def test_an_invocation_of_google_adk_is_resumed_to_its_end(before: dict[str, Any], after: dict[str, Any], tmp_path: Path) -> None:
     ((app_name, app),) = before["apps"].items()
     path = copy_of(f"open/{before['file']}", tmp_path)
     async with open_session_service(str(path)) as service:

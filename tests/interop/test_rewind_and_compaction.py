@@ -1,4 +1,4 @@
-"""google-adk goes on with sessions that our runtime rewound and summed up."""
+"""google-adk continues sessions that our runtime rewound and compacted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ return [seen, dict(session.state)]
 """
 
 
-async def test_google_adks_model_sees_what_ours_would(tmp_path: Path) -> None:
+async def test_google_adk_sends_its_model_the_same_contents(tmp_path: Path) -> None:
     def count(callback_context: CallbackContext) -> None:
         callback_context.state["n"] = callback_context.state["n"] + 1
 

@@ -1,4 +1,4 @@
-"""What we write, the real google-adk opens and continues; what it appends, we read, also while we hold the session."""
+"""The real google-adk opens and continues our sessions; we read the events that it appends, also while we hold the session."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_google_adk_reads_what_we_wrote(layout: str, tmp_path: Path) -> No
     file = tmp_path / "x.db"
     async with ours(layout, file) as service:
         session = await fill(service)
-        # While we hold it open.
+        # We still have the database open.
         read = run_adk(theirs(layout, READ), str(file))
     stored = {key: value for key, value in session.state.items() if not key.startswith("temp:")}
     assert read["state"] == stored
@@ -122,7 +122,7 @@ async def test_google_adk_continues_what_we_wrote_and_we_read_it(layout: str, tm
         session = await fill(service)
         ids = run_adk(theirs(layout, APPEND), str(file))
         assert ids[: len(RICH)] == [event.id for event in session.events]
-        # We hold the session and are told.
+        # Our copy of the session is stale, which is reported.
         with pytest.raises(StaleSessionError, match="another program"):
             await service.append_event(session, Event(author="me"))
         reloaded = await service.get_session(app_name="a", user_id="u", session_id="s")
@@ -165,7 +165,7 @@ async def test_a_google_adk_session_held_while_we_append_is_stale_there(layout: 
     assert "Error" in error
 
 
-async def test_the_backup_of_their_file_is_theirs(layout: str, tmp_path: Path) -> None:
+async def test_google_adk_opens_the_backup_of_its_file(layout: str, tmp_path: Path) -> None:
     file = copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path)
     file.chmod(0o644)
     async with ours(layout, file) as service:

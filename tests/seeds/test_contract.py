@@ -9,7 +9,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 LOOP, RUNTIME, RESUME = (f"seeds/{name}" for name in ("event_loop_pattern", "runtime_event_loop", "resume"))
-SURFACE = "interop/test_public_surface.py::test_what_google_adks_classes_take_ours_take"
+SURFACE = "interop/test_public_surface.py::test_our_signatures_match_google_adks"
 CONTEXTS = "unit/contexts/test_invocation_context.py"
 SERVICES = "conformance/clauses"
 
@@ -23,7 +23,7 @@ PROMISES: dict[str, list[str]] = {
     "An event is atomic": [
         f"{LOOP}/test_guarantees.py::test_the_deltas_of_an_event_are_applied_together_or_not_at_all",
         f"{LOOP}/test_error_handling.py::test_a_failed_commit_is_raised_at_the_agents_own_yield_and_changes_nothing",
-        "crash/test_kill_while_committing.py::test_killed_before_each_statement",
+        "crash/test_kill_while_committing.py::test_a_kill_before_any_statement_loses_no_acknowledged_commit",
     ],
     "Resume never skips and never repeats": [
         f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_continues_with_the_answer",
@@ -64,11 +64,11 @@ POINTS: dict[int, list[str]] = {
         "unit/compaction/test_compaction.py::test_an_incomplete_configuration_is_rejected",
     ],
     8: [
-        f"{SERVICES}/get_session.py::chooses_events",
+        f"{SERVICES}/get_session.py::filters_events",
         f"{SERVICES}/get_session.py::equals_the_session_that_was_written",
         f"{SERVICES}/create_session.py::refuses_an_id_that_is_taken",
         f"{SERVICES}/list_sessions.py::lists_a_users_or_all_users_sessions",
-        f"{SERVICES}/append_event.py::event_and_deltas_are_kept_and_the_session_follows",
+        f"{SERVICES}/append_event.py::event_and_deltas_are_stored_and_the_session_is_updated",
         "unit/storage/writing/test_database_session_service.py::test_every_form_of_a_file_url_is_accepted",
     ],
     9: ["unit/events/test_event.py::test_all_fields_are_stored", "seeds/events/test_common_examples.py::test_is_final_response"],

@@ -46,7 +46,7 @@ def copy_database(target: str, new: Path) -> None:
         database = Database(database_url(str(unfinished)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
         try:
             with database.writing():
-                """The first transaction creates our tables."""
+                pass  # the first transaction creates our tables
         finally:
             database.close()
         give_name(unfinished, new)

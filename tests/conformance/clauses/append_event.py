@@ -36,7 +36,7 @@ async def stored(service: BaseSessionService) -> Session:
 
 
 @clause()
-async def event_and_deltas_are_kept_and_the_session_follows(service: BaseSessionService) -> None:
+async def event_and_deltas_are_stored_and_the_session_is_updated(service: BaseSessionService) -> None:
     session = await new_session(service, k=1)
     changes = {"k": 2, "user:x": [1], "app:y": {"z": None}}
     event = Event(author="me", invocation_id="i", timestamp=2_000_000_000.5, actions=EventActions(state_delta=changes))
@@ -126,7 +126,7 @@ async def a_missing_id_and_timestamp_are_filled_in(service: BaseSessionService) 
 
 
 @clause()
-async def its_time_is_kept_to_the_last_bit(service: BaseSessionService) -> None:
+async def its_time_is_stored_exactly(service: BaseSessionService) -> None:
     session = await new_session(service)
     await service.append_event(session, Event(author="me", timestamp=2_000_000_000.1234567))
     assert [event.timestamp for event in (await stored(service)).events] == [2_000_000_000.1234567]
@@ -198,7 +198,7 @@ async def every_part_of_an_event_reads_back(service: BaseSessionService) -> None
         "metadata": lambda: Event(author="me", custom_metadata={"x": object()}),
     }
 )
-async def what_cannot_be_stored_is_refused_and_nothing_is_changed(service: BaseSessionService, made: Callable[[], Event]) -> None:
+async def values_that_cannot_be_stored_are_refused_and_change_nothing(service: BaseSessionService, made: Callable[[], Event]) -> None:
     session = await new_session(service, k=1)
     before = copy.deepcopy(content(session))
     with raises(UnstorableValueError):
@@ -210,7 +210,7 @@ async def what_cannot_be_stored_is_refused_and_nothing_is_changed(service: BaseS
 
 
 @clause()
-async def the_same_event_is_not_taken_twice(service: BaseSessionService) -> None:
+async def the_same_event_is_not_accepted_twice(service: BaseSessionService) -> None:
     session = await new_session(service)
     await service.append_event(session, Event(author="me", id="x"))
     with raises(StaleSessionError, "x"):
@@ -220,13 +220,13 @@ async def the_same_event_is_not_taken_twice(service: BaseSessionService) -> None
 
 
 @clause()
-async def a_session_that_is_not_there(service: BaseSessionService) -> None:
+async def a_missing_session_is_refused(service: BaseSessionService) -> None:
     with raises(SessionNotFoundError, "nowhere"):
         await service.append_event(Session(id="nowhere", app_name="a", user_id="u"), Event(author="me"))
 
 
 @clause(STALE_COPIES)
-async def a_copy_that_is_behind_is_refused_and_can_be_reloaded(service: BaseSessionService) -> None:
+async def a_stale_copy_is_refused_and_can_be_reloaded(service: BaseSessionService) -> None:
     session = await new_session(service)
     behind = await stored(service)
     await service.append_event(session, delta(k=1))
@@ -240,7 +240,7 @@ async def a_copy_that_is_behind_is_refused_and_can_be_reloaded(service: BaseSess
 
 
 @clause(STALE_COPIES)
-async def a_copy_of_a_session_that_was_deleted_and_created_again_is_refused(service: BaseSessionService) -> None:
+async def a_copy_of_a_recreated_session_is_refused(service: BaseSessionService) -> None:
     old = await new_session(service, k=1)
     await service.delete_session(app_name="a", user_id="u", session_id="s")
     await new_session(service, k=2)

@@ -20,7 +20,7 @@ async def returns_the_session_with_its_first_state(service: BaseSessionService) 
 
 
 @clause(cases={"None": None, "empty": "", "blank": "   "})
-async def makes_an_id_where_none_is_given(service: BaseSessionService, session_id: str | None) -> None:
+async def generates_an_id_if_none_is_given(service: BaseSessionService, session_id: str | None) -> None:
     one = await service.create_session(app_name="a", user_id="u", session_id=session_id)
     other = await service.create_session(app_name="a", user_id="u", session_id=session_id)
     assert one.id.strip()
@@ -66,9 +66,9 @@ async def temp_keys_are_dropped(service: BaseSessionService) -> None:
 
 
 @clause(
-    cases={"an object": object(), "a key that is no text": {1: 2}, "not a number": float("nan"), "a set": {"set": {1}}, "bytes": b"bytes"}
+    cases={"an object": object(), "a key that is not text": {1: 2}, "not a number": float("nan"), "a set": {"set": {1}}, "bytes": b"bytes"}
 )
-async def refuses_what_cannot_be_stored(service: BaseSessionService, value: Any) -> None:
+async def refuses_values_that_cannot_be_stored(service: BaseSessionService, value: Any) -> None:
     with raises(UnstorableValueError):
         await service.create_session(app_name="a", user_id="u", session_id="s", state={"user:fine": 1, "k": value})
     assert await service.get_session(app_name="a", user_id="u", session_id="s") is None
@@ -76,7 +76,7 @@ async def refuses_what_cannot_be_stored(service: BaseSessionService, value: Any)
 
 
 @clause()
-async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
+async def returns_a_copy(service: BaseSessionService) -> None:
     given = {"list": [1]}
     session = await service.create_session(app_name="a", user_id="u", session_id="s", state=given)
     given["list"].append(2)

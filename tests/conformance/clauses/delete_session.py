@@ -7,7 +7,7 @@ from tests.conformance.names import BaseSessionService, Event, EventActions, Ses
 
 
 @clause()
-async def takes_the_session_and_its_events(service: BaseSessionService) -> None:
+async def removes_the_session_and_its_events(service: BaseSessionService) -> None:
     session = await service.create_session(app_name="a", user_id="u", session_id="s")
     await service.append_event(session, Event(author="me"))
     await service.create_session(app_name="a", user_id="u", session_id="t")
@@ -19,12 +19,12 @@ async def takes_the_session_and_its_events(service: BaseSessionService) -> None:
 
 
 @clause()
-async def what_is_not_there_is_no_error(service: BaseSessionService) -> None:
+async def a_missing_session_is_not_an_error(service: BaseSessionService) -> None:
     await service.delete_session(app_name="a", user_id="u", session_id="s")
 
 
 @clause()
-async def what_it_shared_stays(service: BaseSessionService) -> None:
+async def shared_state_stays(service: BaseSessionService) -> None:
     session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"app:x": 1})
     await service.append_event(session, Event(author="me", actions=EventActions(state_delta={"user:y": 2, "own": 3})))
     await service.delete_session(app_name="a", user_id="u", session_id="s")

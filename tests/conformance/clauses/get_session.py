@@ -9,7 +9,7 @@ from tests.conformance.names import BaseSessionService, Event, EventActions, Get
 
 
 @clause()
-async def none_where_there_is_none(service: BaseSessionService) -> None:
+async def returns_none_for_a_missing_session(service: BaseSessionService) -> None:
     assert await service.get_session(app_name="a", user_id="u", session_id="s") is None
     await service.create_session(app_name="a", user_id="u", session_id="s")
     assert await service.get_session(app_name="a", user_id="v", session_id="s") is None
@@ -24,7 +24,7 @@ async def equals_the_session_that_was_written(service: BaseSessionService) -> No
 
 
 @clause()
-async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
+async def returns_a_copy(service: BaseSessionService) -> None:
     session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"list": [1]})
     await service.append_event(session, Event(author="me", timestamp=2_000_000_000.5, actions=EventActions(state_delta={"other": [1]})))
     copy = await service.get_session(app_name="a", user_id="u", session_id="s")
@@ -47,7 +47,7 @@ async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
         "the last 3 of 1": (GetSessionConfig(after_timestamp=1004.0, num_recent_events=3), [4]),
     }
 )
-async def chooses_events(service: BaseSessionService, case: tuple[GetSessionConfig, list[int]]) -> None:
+async def filters_events(service: BaseSessionService, case: tuple[GetSessionConfig, list[int]]) -> None:
     config, expected = case
     session = await service.create_session(app_name="a", user_id="u", session_id="s")
     for number in range(5):

@@ -7,7 +7,7 @@ from tests.conformance.names import BaseSessionService, Event, Session
 
 
 @clause()
-async def nothing_to_list(service: BaseSessionService) -> None:
+async def returns_an_empty_list_without_sessions(service: BaseSessionService) -> None:
     assert (await service.list_sessions(app_name="a", user_id="u")).sessions == []
     assert (await service.list_sessions(app_name="a")).sessions == []
 
@@ -23,7 +23,7 @@ async def lists_a_users_or_all_users_sessions(service: BaseSessionService) -> No
 
 
 @clause()
-async def with_merged_state_and_without_events(service: BaseSessionService) -> None:
+async def sessions_have_merged_state_and_no_events(service: BaseSessionService) -> None:
     session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"k": 1, "user:x": 2})
     await service.create_session(app_name="a", user_id="v", session_id="t", state={"app:y": 3})
     await service.append_event(session, Event(author="me", timestamp=2_000_000_000.5))
@@ -35,7 +35,7 @@ async def with_merged_state_and_without_events(service: BaseSessionService) -> N
 
 
 @clause()
-async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
+async def returns_copies(service: BaseSessionService) -> None:
     await service.create_session(app_name="a", user_id="u", session_id="s", state={"list": [1], "app:list": [1]})
     (session,) = (await service.list_sessions(app_name="a")).sessions
     session.state["list"].append(2)
@@ -45,7 +45,7 @@ async def what_it_returns_is_a_copy(service: BaseSessionService) -> None:
 
 
 @clause(PAGES)
-async def pages_put_together_are_the_list(service: BaseSessionService) -> None:
+async def the_pages_add_up_to_the_list(service: BaseSessionService) -> None:
     for user, session_id in (("v", "1"), ("u", "3"), ("u", "1"), ("u", "2"), ("w", "1")):
         await service.create_session(app_name="a", user_id=user, session_id=session_id, state={"user:name": user, "id": session_id})
     await service.create_session(app_name="b", user_id="u", session_id="4")
@@ -61,7 +61,7 @@ async def pages_put_together_are_the_list(service: BaseSessionService) -> None:
 
 
 @clause(PAGES)
-async def a_page_goes_on_after_a_session_that_is_gone(service: BaseSessionService) -> None:
+async def a_page_continues_after_a_deleted_session(service: BaseSessionService) -> None:
     for session_id in ("1", "2", "3"):
         await service.create_session(app_name="a", user_id="u", session_id=session_id)
     (first,) = (await service.list_sessions(app_name="a", limit=1)).sessions

@@ -1,4 +1,4 @@
-"""session_for_run: get_session, but the events are decoded or copied once for all runs."""
+"""session_for_run: get_session with events that are decoded or copied once for all runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def with_events(service: BaseSessionService, count: int = 3) -> Session:
 
 
 @clause("session_for_run")
-async def none_where_there_is_none(service: BaseSessionService) -> None:
+async def returns_none_for_a_missing_session(service: BaseSessionService) -> None:
     assert await service.session_for_run(**S) is None
     await with_events(service)
     await loaded(service)
@@ -36,7 +36,7 @@ async def none_where_there_is_none(service: BaseSessionService) -> None:
 
 
 @clause("session_for_run")
-async def the_next_run_gets_the_same_list_with_what_is_new(service: BaseSessionService) -> None:
+async def the_next_run_gets_the_same_events_and_the_new_ones(service: BaseSessionService) -> None:
     first = await with_events(service)
     run = await loaded(service)
     assert run == first
@@ -73,7 +73,7 @@ async def two_runs_at_once_do_not_see_each_other(service: BaseSessionService) ->
         "set": lambda events: events.__setitem__(0, delta()),
     },
 )
-async def a_list_that_somebody_changed_is_not_used_again(service: BaseSessionService, edit: Callable[[Any], object]) -> None:
+async def a_modified_list_is_not_reused(service: BaseSessionService, edit: Callable[[Any], object]) -> None:
     first = await with_events(service)
     run = await loaded(service)
     edit(run.events)
@@ -82,7 +82,7 @@ async def a_list_that_somebody_changed_is_not_used_again(service: BaseSessionSer
 
 
 @clause("session_for_run")
-async def a_session_that_was_deleted_and_made_again_is_another_one(service: BaseSessionService) -> None:
+async def a_recreated_session_is_read_again(service: BaseSessionService) -> None:
     first = await with_events(service)
     await loaded(service)
     await service.delete_session(**S)
@@ -96,7 +96,7 @@ async def a_session_that_was_deleted_and_made_again_is_another_one(service: Base
 
 
 @clause("session_for_run")
-async def an_append_that_failed_is_no_part_of_the_list(service: BaseSessionService) -> None:
+async def a_failed_append_is_not_in_the_list(service: BaseSessionService) -> None:
     await with_events(service)
     run = await loaded(service)
     with raises(Exception, "already part"):
@@ -107,7 +107,7 @@ async def an_append_that_failed_is_no_part_of_the_list(service: BaseSessionServi
 
 
 @clause("session_for_run", REOPENING)
-async def what_another_process_stored_is_read(open_service: Callable[[], BaseSessionService]) -> None:
+async def events_of_another_process_are_read(open_service: Callable[[], BaseSessionService]) -> None:
     async with open_service() as mine, open_service() as other:
         await with_events(mine)
         events = (await loaded(mine)).events
@@ -126,7 +126,7 @@ async def what_another_process_stored_is_read(open_service: Callable[[], BaseSes
 
 
 @clause("session_for_run")
-async def many_sessions_at_once(service: BaseSessionService) -> None:
+async def many_sessions_can_run_at_once(service: BaseSessionService) -> None:
     names = [{**S, "session_id": str(number)} for number in range(12)]
 
     async def work(name: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The six callbacks and their lists, looking on and taking over."""
+"""The six callbacks and lists of callbacks, observing and replacing results."""
 
 from __future__ import annotations
 

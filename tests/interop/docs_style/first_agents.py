@@ -1,4 +1,4 @@
-"""Agents as a newcomer writes them: a tool, a team, state, guardrails."""
+"""A newcomer's first agents: a tool, a team, state and guardrails."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def weather_agent() -> Any:
 
 @scenario
 async def the_final_answer_of_a_turn() -> Any:
-    """The loop that every page of the docs has."""
+    """The event loop of every page of the docs."""
     REPLIES["greeter"] = ["Hello!"]
     talk = Talk(Agent(name="greeter", model="gemini-2.0-flash", instruction="Greet."))
     final_response_text = "Agent did not produce a final response."

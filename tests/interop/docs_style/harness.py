@@ -1,4 +1,4 @@
-"""A language model that answers from a script, and runs shown as JSON. Written for google-adk's public names."""
+"""A language model that answers from a script, and the conversion of runs to JSON. Written for google-adk's public names."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
+# Agent name → its model's answers: texts, lists of (tool, arguments), or functions of the request that return one of these.
 REPLIES: dict[str, list[Any]] = {}
-"""Agent name → its model's answers: a text, a list of (tool, arguments), or a function of the request that gives one of these."""
 
-ASKED: list[Any] = []
-"""What each call was sent."""
-
+ASKED: list[Any] = []  # the request of each model call
 SCENARIOS: dict[str, Any] = {}
 
 
 def scenario(function: Any) -> Any:
-    """Note a scenario: an async function without arguments that returns JSON."""
+    """Register a scenario: an async function without arguments that returns JSON."""
     SCENARIOS[function.__name__] = function
     return function
 
@@ -82,7 +80,7 @@ def parts_of(content: types.Content | None) -> list[Any]:
 
 
 def without_ids(value: Any) -> Any:
-    """Return JSON without what differs from run to run."""
+    """Return JSON without the values that differ from run to run."""
     if hasattr(value, "model_dump"):
         value = value.model_dump(mode="json", exclude_none=True, by_alias=True)
     if isinstance(value, dict):
@@ -91,7 +89,7 @@ def without_ids(value: Any) -> Any:
 
 
 def shown(event: Any) -> dict[str, Any]:
-    """Show what an event says and does; empty parts are left out."""
+    """Return an event's content and actions as JSON, without empty parts."""
     actions = event.actions
     found = {
         "author": event.author,
@@ -131,7 +129,7 @@ class Talk:
         self.begun = False
 
     async def say(self, message: str | types.Content | None, **more: Any) -> list[dict[str, Any]]:
-        """Run one invocation and show its events."""
+        """Run one invocation and return its events as JSON."""
         return [shown(event) for event in await self.events(message, **more)]
 
     async def events(self, message: str | types.Content | None, **more: Any) -> list[Any]:
@@ -146,13 +144,13 @@ class Talk:
         return await self.service.get_session(app_name=self.app_name, **self.names)
 
     async def end(self) -> dict[str, Any]:
-        """Show what is stored."""
+        """Return the stored session as JSON."""
         session = await self.session()
         return {"state": without_ids(session.state), "events": [shown(event) for event in session.events]}
 
 
 async def run_all() -> dict[str, Any]:
-    """Run every scenario; one that fails shows its exception."""
+    """Run every scenario; the result of one that fails is its exception."""
     results: dict[str, Any] = {}
     for name, function in SCENARIOS.items():
         REPLIES.clear()
@@ -162,6 +160,6 @@ async def run_all() -> dict[str, Any]:
                 result = await function()
         except Exception as error:
             result = {"failed": f"{type(error).__name__}: {error}"}
-        # Which of two parallel agents asks first is chance.
+        # The order of two parallel agents' requests is random.
         results[name] = {"result": result, "asked": sorted(ASKED, key=lambda request: request["agent"])}
     return results

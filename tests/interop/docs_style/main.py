@@ -1,4 +1,4 @@
-"""Runs every scenario and writes what happened as one line of JSON."""
+"""Run every scenario and write the results as one line of JSON."""
 
 from __future__ import annotations
 

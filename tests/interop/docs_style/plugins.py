@@ -1,4 +1,4 @@
-"""The plugins that google-adk brings, code that Gemini runs, and names that are imported from deep paths."""
+"""google-adk's own plugins, code run by Gemini, and names imported from deep paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools: approvals, confirmations, agents as tools, tools of one's own, loops that a tool ends."""
+"""Tools: approvals, confirmations, agents as tools, custom tools, and loops that a tool ends."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Workflow agents and custom ones."""
+"""Workflow agents and custom agents."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ async def every_scope() -> Any:
 
 
 class FinancialAdvisor(BaseAgent):
-    """Ends the invocation where an account is closed."""
+    """Ends the invocation if an account is closed."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         words = ctx.user_content.parts[0].text if ctx.user_content else ""

@@ -1,4 +1,4 @@
-"""Taking somebody else's database over makes a copy first, and who puts that back has what was there."""
+"""Backups made before the first write to another program's database."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.unit.storage.reading.test_never_touched import put_into
 
 KEY = SessionKey("trip_planner", "maria", "s-1")
 COMPANIONS = ("-wal", "-shm", "-journal")
-# Where the header counts changes: SQLite's own copying adds to these.
+# Change counters in the header, which SQLite's backup increases.
 COUNTERS = {*range(24, 28), *range(40, 44), *range(92, 96)}
 
 
 def everything(file: Path, scratch: Path) -> dict[str, Any]:
-    """Return the schema and each row with its number, of a copy: looking must not change what is looked at."""
+    """Return the schema and all rows with their numbers, read from a copy so that reading cannot change the file."""
     scratch.mkdir()
     for suffix in ("", *COMPANIONS):
         if (part := file.with_name(file.name + suffix)).exists():
@@ -47,7 +47,7 @@ async def take_over(file: Path) -> None:
 
 
 def restore(file: Path) -> None:
-    """Do what the README says, after a crash, too."""
+    """Restore the backup as the README describes, also after a crash."""
     (backup,) = file.parent.glob("*.backup-*")
     for suffix in ("", *COMPANIONS):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
@@ -78,7 +78,7 @@ async def test_a_restored_backup_equals_the_original(layout: str, state: str, tm
         assert len(database.events(KEY)) == 10
     await take_over(file)
     with StoredDatabase.open(str(file)) as database:
-        assert len(database.events(KEY)) == 11, "it can be taken over again"
+        assert len(database.events(KEY)) == 11, "the restored file can be written again"
 
 
 def test_backups_made_in_the_same_second_get_distinct_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

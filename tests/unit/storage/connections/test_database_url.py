@@ -1,4 +1,4 @@
-"""What a database is called, and how it is reached."""
+"""Database URLs and their passwords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runtime.storage.connections.database_url import database_url, keep_password
 )
 def test_keep_password_returns_a_url_without_the_password(target: str, kept: str) -> None:
     assert keep_password(target) == kept
-    assert database_url(kept) == database_url(target), "this process still knows it"
+    assert database_url(kept) == database_url(target), "this process remembers the password"
 
 
 def test_a_separate_password_is_remembered() -> None:

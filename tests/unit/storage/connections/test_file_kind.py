@@ -1,4 +1,4 @@
-"""A file that is no session database gets a sentence about what it is."""
+"""Error messages for files that are not session databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading leaves somebody else's file exactly as it was, whatever state it is in."""
+"""Reading does not change another program's file, whatever its state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.fixture_paths import copy_of
 KEY = SessionKey("trip_planner", "maria", "s-1")
 NAME = "open/adk2.13.0-v1-chat_tools.db"
 
-# A writer in a process of its own: it says when it has written, and ends as it is told to.
+# A writer in a separate process. It prints "ready" when it has written, and closes or dies on command.
 WRITER = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -104,7 +104,7 @@ def test_reading_while_another_process_writes_leaves_the_folder_unchanged(tmp_pa
     assert set(snapshot(tmp_path)) == {file.name}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it cannot be seen whether the writer still lives")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows whether the writer is alive")
 @pytest.mark.parametrize(("mode", "what"), [("wal", "commit"), ("wal", "spill"), ("delete", "spill")])
 def test_files_left_by_a_killed_writer_are_read_and_not_changed(tmp_path: Path, mode: str, what: str) -> None:
     file = copy_of(NAME, tmp_path)
@@ -112,10 +112,10 @@ def test_files_left_by_a_killed_writer_are_read_and_not_changed(tmp_path: Path, 
     writer = Writer(file, mode, what)
     writer.end("die")
     before = snapshot(tmp_path)
-    assert len(before) == 2, "the writer was to leave a file behind"
+    assert len(before) == 2, "the writer must leave a file behind"
     count, state = read_everything(file)
     assert count == 10
-    assert ("written" in state) == (what == "commit"), "uncommitted changes must not show, committed ones must"
+    assert ("written" in state) == (what == "commit"), "committed changes must be visible, uncommitted ones must not"
     assert snapshot(tmp_path) == before
 
 
@@ -150,7 +150,7 @@ async def test_reading_does_not_drop_the_locks_of_our_own_service(tmp_path: Path
                 await service.append_event(session, Event(author="me"))
                 assert len(database.events(session.key)) == number
         await service.append_event(session, Event(author="me"))
-        # The reader's comings and goings have not cost the service its locks.
+        # Closing the reader's descriptors has not dropped the service's locks.
         other = sqlite3.connect(file)
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         other.close()

@@ -1,4 +1,4 @@
-"""A writer with a write-ahead log is not in our way, nor we in its."""
+"""Reading of a private copy beside a writer with a write-ahead log."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_random_writes_checkpoints_and_kills_never_show_a_partial_transaction(fi
         else:
             writer.run("BEGIN")
             writer.run("DELETE FROM events")
-            assert count(reader) == committed, "what is not committed is not seen"
+            assert count(reader) == committed, "uncommitted changes are not visible"
             writer.run("ROLLBACK")
         found = reader.read(
             lambda connection: connection.execute("PRAGMA data_version").fetchall() and connection.execute(COUNT).fetchone()
@@ -140,7 +140,7 @@ def test_concurrent_transactions_are_seen_whole_and_in_order(file: Path, reader:
     last = 0
     while not done.is_set():
         now = count(reader)
-        assert now >= last and now % 2 == 0, "transactions are seen whole, and never taken back"
+        assert now >= last and now % 2 == 0, "transactions are visible as a whole and never disappear"
         last = now
     thread.join()
     assert count(reader) == 800

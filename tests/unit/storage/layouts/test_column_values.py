@@ -1,4 +1,4 @@
-"""Reading columns fast is reading them as before."""
+"""The fast column readers return the same values as the standard library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a newer google-adk may have written is read as far as it can be, said to be newer, and written to only where that is safe."""
+"""Databases of a newer google-adk are read as far as possible, reported as newer, and written only where that is safe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def files(folder: Path) -> list[str]:
 
 
 def read(file: Path) -> tuple[list[Event], str]:
-    """Return the events, and what is said of the file."""
+    """Return the events and the note on the layout."""
     with StoredDatabase.open(str(file)) as database:
         assert database.layout.is_newer
         assert database.history(KEY).state_at(9).merged() == database.state(KEY)

@@ -1,4 +1,4 @@
-"""Pickles from anybody: data comes out, nothing runs, and the work has an end."""
+"""Untrusted pickles yield data, run nothing, and are read within limits."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_reading_stops_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.sweep
 def test_no_bytes_cause_an_import_or_a_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Pickles that google-adk wrote, and everything that bytes changed at random make of them."""
+    """Read google-adk's pickles, and the same with randomly changed bytes."""
     pickles = []
     for entry in manifest():
         if entry["layout"] == "v0":

@@ -79,7 +79,7 @@ def test_wildcards_are_plain_characters(written: Path, text: str) -> None:
 
 
 def save(connection: sqlite3.Connection, place: int, versions: dict[str, int]) -> None:
-    """Let an event name files."""
+    """Make an event save files."""
     sql = "UPDATE events SET event_data = json_set(event_data, '$.actions.artifact_delta', json(?)) WHERE rowid = ?"
     connection.execute(sql, (json.dumps(versions), place + 1))
 

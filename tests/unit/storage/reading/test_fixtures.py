@@ -1,4 +1,4 @@
-"""Every database of the fixtures reads as the google-adk that wrote it read it."""
+"""Every fixture database reads as in the google-adk version that wrote it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_fixture_reads_as_google_adk_read_it(entry: dict[str, Any]) -> None:
                 differs["temp objects"] |= our_temp != their_temp
                 cleaned = {**their["actions"], **{k: _without_none(their["actions"][k]) for k in NONE_IS_INSIDE if k in their["actions"]}}
                 differs["none inside"] |= their["actions"] != cleaned
-                # Up to 2.6 google-adk answers with the column's whole microseconds.
+                # google-adk up to 2.6 returns the column's time, rounded to microseconds.
                 differs["timestamp"] |= abs(event.pop("timestamp") - their.pop("timestamp")) > 1.1e-6
                 _assert_same(event, {**their, "actions": cleaned})
     assert differs == {kind: allowed(databases, name) for kind, databases in DIFFERENCES.items()}
@@ -118,7 +118,7 @@ def _assert_same(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
 
 
 def _shortened(value: Any) -> Any:
-    """Replace long texts as the expected files do."""
+    """Shorten long texts as the expected files do."""
     if isinstance(value, str) and len(value) > 20_000:
         return {"__long_text__": {"length": len(value), "sha256": hashlib.sha256(value.encode()).hexdigest()}}
     if isinstance(value, dict):

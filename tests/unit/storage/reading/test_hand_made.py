@@ -1,4 +1,4 @@
-"""The files that were written by hand: odd ones are read, bad ones refused with their reason."""
+"""Hand-made files: unusual ones are read, bad ones are refused with a reason."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_hostile_pickle_is_shown_and_not_run(tmp_path: Path, monkeypatch: pyte
     reasons = [(event.custom_metadata or {})["inspector_unreadable"]["actions"]["reason"] for event in events[1:]]
     assert "posix.mkdir" in reasons[0]
     assert all("damaged" in reason or "opcode" in reason for reason in reasons[1:])
-    # The file's own state does not have what its event wrote.
+    # The file's stored state lacks the value that its event wrote.
     assert history.state_at(0).unknown == ["a"]
 
 

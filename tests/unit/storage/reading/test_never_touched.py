@@ -1,4 +1,4 @@
-"""Looking at somebody else's files in every way there is changes none of them and leaves none behind."""
+"""No way of reading changes another program's files or leaves files behind."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ STATES = [
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Return the hash of each file, also of the memory that processes share through `-shm`."""
+    """Return the hash of each file, including the shared memory in `-shm`."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
 def put_into(state: str, file: Path) -> SqlWriter | None:
-    """Bring a file into a state; return the writer that goes on living."""
+    """Bring a file into a state, and return the writer if it is still running."""
     file.chmod(0o644)
     if state in ("cold", "read-only folder"):
         file.parent.chmod(0o555 if state == "read-only folder" else 0o755)
@@ -59,12 +59,12 @@ def put_into(state: str, file: Path) -> SqlWriter | None:
 
 
 def browse(file: Path, cache: Path, midway: Callable[[], object] = lambda: None) -> None:
-    """Look at everything in it, as the window does.
+    """Read everything in a database, as the window does.
 
     Args:
         file: the database.
-        cache: for the search index.
-        midway: called once while something is being read.
+        cache: the folder for the search index.
+        midway: called once during a read.
     """
     tail, raw, index = FileTail(file), RawTables(file), SearchIndex(str(file), cache)
     with StoredDatabase.open(str(file)) as database:
@@ -91,7 +91,7 @@ def browse(file: Path, cache: Path, midway: Callable[[], object] = lambda: None)
 
 
 def once(work: Callable[[], object]) -> Callable[[], None]:
-    """Return a function that does a piece of work the first time it is called."""
+    """Return a function that calls `work` the first time it is called."""
     left = [work]
 
     def do() -> None:
@@ -121,4 +121,4 @@ def test_browsing_changes_no_file_and_leaves_none_behind(tmp_path: Path) -> None
         folder.chmod(0o755)
         if writer is not None:
             writer.close()
-            assert [path.name for path in folder.iterdir()] == [file.name], f"{state}: files are left when the writer has gone"
+            assert [path.name for path in folder.iterdir()] == [file.name], f"{state}: files are left after the writer has closed"

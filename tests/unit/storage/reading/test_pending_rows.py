@@ -1,4 +1,4 @@
-"""What waits is found without reading every event, and it is what reading every event finds."""
+"""The pending items found from a few JSON fields equal those found by decoding every event."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def by_reading_everything(database: StoredDatabase) -> dict[SessionKey, list[Pen
 
 
 def check(file: Path) -> int:
-    """Compare the two ways; return how many items wait."""
+    """Compare both ways, and return the number of pending items."""
     with StoredDatabase.open(str(file)) as database:
         expected = by_reading_everything(database)
         assert {key: items for key, items in database.pending().items() if items} == expected
@@ -47,7 +47,7 @@ def check(file: Path) -> int:
 def test_every_fixture_has_the_same_pending_items_both_ways() -> None:
     found = [check(fixtures_dir() / name) for name in DATABASES]
     assert sum(found) > 50
-    sys.stderr.write(f"{len(DATABASES)} databases: {sum(found)} items wait, in {sum(map(bool, found))} of them\n")
+    sys.stderr.write(f"{len(DATABASES)} databases: {sum(found)} pending items in {sum(map(bool, found))} of them\n")
 
 
 def said(*parts: types.Part, author: str = "me", invocation: str = "i", **more: Any) -> Event:
@@ -69,9 +69,9 @@ CASES: dict[str, tuple[int, list[Event]]] = {
     ),
     "an error after the answer": (1, [said(TEXT), said(error_code="429")]),
     "an error before the answer": (0, [said(error_code="429"), said(TEXT)]),
-    "a call that waits, then an answer": (1, [said(CALL, long_running_tool_ids={"c"}), said(TEXT)]),
+    "a long-running call, then an answer": (1, [said(CALL, long_running_tool_ids={"c"}), said(TEXT)]),
     "the same, marked": (1, [said(CALL, long_running_tool_ids={"c"}, custom_metadata={"x": 1}), said(TEXT)]),
-    "the same, taken back": (
+    "the same, rewound": (
         0,
         [
             said(CALL, long_running_tool_ids={"c"}),
@@ -80,11 +80,11 @@ CASES: dict[str, tuple[int, list[Event]]] = {
     ),
     "a checkpoint": (1, [said(actions=EventActions(agent_state={"x": 1})), said(TEXT)]),
     "a checkpoint and the end": (0, [said(actions=EventActions(agent_state={"x": 1})), said(actions=EventActions(end_of_agent=True))]),
-    "an end after somebody without a name": (1, [said(TEXT, author=""), said(actions=EventActions(end_of_agent=True))]),
-    "a request of an odd kind": (1, [said(ODD_REQUEST, long_running_tool_ids={"r"})]),
-    "a finished one goes on after another": (1, [said(TEXT), said(TEXT, invocation="j"), said(CALL)]),
-    "a finished one goes on, and is finished again": (0, [said(TEXT), said(TEXT, invocation="j"), said(CALL), said(RESULT), said(TEXT)]),
-    "one is taken back, the one before waits": (
+    "an end after an author without a name": (1, [said(TEXT, author=""), said(actions=EventActions(end_of_agent=True))]),
+    "a request of an unusual kind": (1, [said(ODD_REQUEST, long_running_tool_ids={"r"})]),
+    "a finished one continues after another": (1, [said(TEXT), said(TEXT, invocation="j"), said(CALL)]),
+    "a finished one continues and is finished again": (0, [said(TEXT), said(TEXT, invocation="j"), said(CALL), said(RESULT), said(TEXT)]),
+    "one is rewound, the one before has a pending item": (
         1,
         [
             said(CALL, long_running_tool_ids={"c"}),
@@ -92,7 +92,7 @@ CASES: dict[str, tuple[int, list[Event]]] = {
             said(author="user", invocation="k", actions=EventActions(rewind_before_invocation_id="j")),
         ],
     ),
-    "somebody else's end": (1, [said(CALL), said(author="you", actions=EventActions(end_of_agent=True))]),
+    "the end of another agent": (1, [said(CALL), said(author="you", actions=EventActions(end_of_agent=True))]),
 }
 
 
@@ -119,7 +119,7 @@ def test_every_prefix_of_a_fixture_has_the_same_pending_items_both_ways(tmp_path
             while connection.execute("DELETE FROM events WHERE rowid = (SELECT max(rowid) FROM events)").rowcount:
                 items += check(file)
                 tried += 1
-    sys.stderr.write(f"{tried} beginnings of {len(names)} databases: {items} items wait\n")
+    sys.stderr.write(f"{tried} prefixes of {len(names)} databases: {items} pending items\n")
 
 
 def _camel(value: Any, _chance: random.Random) -> Any:
@@ -151,7 +151,7 @@ async def test_interleaved_invocations_have_the_same_pending_items_both_ways(tmp
                 await service.append_event(session, said(*parts, author=author, invocation=chance.choice("ijk"), **more))
         items += check(file)
     assert items
-    sys.stderr.write(f"{cases} sessions of interleaved invocations: {items} items wait\n")
+    sys.stderr.write(f"{cases} sessions of interleaved invocations: {items} pending items\n")
 
 
 CHANGES: list[Callable[[dict[str, Any], str, random.Random], None]] = [
@@ -191,7 +191,7 @@ def test_randomly_changed_rows_have_the_same_pending_items_both_ways(tmp_path: P
             connection.commit()
         items += check(file)
     assert items
-    sys.stderr.write(f"{cases} databases with rows changed at random: {items} items wait\n")
+    sys.stderr.write(f"{cases} databases with randomly changed rows: {items} pending items\n")
 
 
 def test_events_of_finished_invocations_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Any table can be looked at as plain rows, and nothing that a file says is run for it."""
+"""Any table can be read as plain rows, without running code from the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words are found in all sessions of a database, by an index that is not in it."""
+"""Full-text search over all sessions of a database, with an index outside the database."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_update_continues_where_the_last_one_stopped(file: Path, tmp_path: Pa
     with closing(SearchIndex(str(file), tmp_path / "cache")) as index:
         begun: list[int] = []
         index.update(lambda done, _of: begun.append(done) is None)
-        assert begun[0] == COUNT * 10, "only what is new is read"
+        assert begun[0] == COUNT * 10, "only new rows are read"
         assert [hit.event_id for hit in index.search("gruße cesme", 5)] == ["later"]
 
 
@@ -104,7 +104,7 @@ def test_the_index_is_rebuilt_if_the_file_changed(index: SearchIndex, file: Path
     connection.execute("DELETE FROM events WHERE rowid > 100")
     connection.commit()
     connection.close()
-    assert index.search("order 123", 5) == [], "what is deleted is not shown"
+    assert index.search("order 123", 5) == [], "deleted events are not found"
     for number in range(COUNT * 10 - 100):
         add(file, f"n{number}", f"zebra {number}")
     index.update(everything)

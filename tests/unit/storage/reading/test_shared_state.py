@@ -1,4 +1,4 @@
-"""User and app state are told without any session."""
+"""User and app state can be read without any session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_every_app_and_user_with_state_is_listed(file: Path) -> None:
         assert scopes == [SharedScope("shop"), SharedScope("shop", "maria"), SharedScope("shop", "zoe")]
         app, maria, zoe = map(database.shared_state, scopes)
         assert (app.values, maria.values) == ({"app:currency": "EUR"}, {"user:language": "pt"})
-        assert zoe.values == {"user:cart": [1, 2]}, "a user without a session has state, too"
+        assert zoe.values == {"user:cart": [1, 2]}, "a user without sessions also has state"
         assert app.update_time and maria.update_time
         assert database.shared_state(SharedScope("shop", "ana")).values == {}
         assert database.shared_state(SharedScope("other", "maria")) == SharedState({}, None)

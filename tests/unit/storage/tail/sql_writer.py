@@ -1,4 +1,4 @@
-"""A process of its own that does to a database what it is told: SQL, or an end without a goodbye."""
+"""A separate process that runs SQL on a database, and can be killed without closing it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TIME = "2026-11-21 10:00:00.000000"
 
 
 class SqlWriter:
-    """One connection in a process of its own.
+    """A connection in a separate process.
 
     Args:
-        file: an existing database, of google-adk's v1 layout for `add_event` and `add_session`.
-        mode: its journal mode.
+        file: an existing database; for `add_event` and `add_session`, in google-adk's v1 layout.
+        mode: the journal mode.
     """
 
     def __init__(self, file: Path, mode: str = "delete") -> None:
@@ -36,7 +36,7 @@ class SqlWriter:
         self.run(f"PRAGMA journal_mode = {mode}")
 
     def run(self, sql: str, *values: Any) -> list[list[Any]]:
-        """Run a statement and wait until it is done."""
+        """Run a statement, wait for it, and return the rows."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps([sql, values]) + "\n")
         self._process.stdin.flush()
@@ -55,11 +55,11 @@ class SqlWriter:
         self.run("INSERT INTO events VALUES (?, 'a', 'u', ?, 'i', ?, ?)", event_id, session_id, _TIME, data)
 
     def kill(self) -> None:
-        """End without closing the database."""
+        """End the process without closing the database."""
         self._process.kill()
         self._process.communicate()
 
     def close(self) -> None:
-        """Close the database and end."""
+        """Close the database and end the process."""
         self._process.communicate(timeout=20)
         assert self._process.returncode == 0

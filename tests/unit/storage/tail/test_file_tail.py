@@ -1,4 +1,4 @@
-"""What other processes commit is told once, whatever they do to the file."""
+"""A tail reports each commit of other processes once, whatever they do to the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER = SessionKey("a", "u", "other")
 
 
 class Watched:
-    """What a tail has told so far, put together as a window would."""
+    """The changes of a tail, accumulated as in a window."""
 
     def __init__(self, file: Path) -> None:
         self.tail = FileTail(file)
@@ -265,7 +265,7 @@ def test_a_replaced_file_is_read_again(file: Path, tmp_path: Path, how: str, wat
         watched.look()
         assert watched.tail.problem is not None
         assert "There is no file" in str(watched.tail.problem)
-        assert watched.sessions == {KEY: 1}, "what is known stays in sight until there is something else"
+        assert watched.sessions == {KEY: 1}, "known sessions stay until the file can be read again"
     writer = SqlWriter(other)
     writer.add_session("s")
     writer.add_session("other")

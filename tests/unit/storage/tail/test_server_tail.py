@@ -1,4 +1,4 @@
-"""What other processes commit to a server is told once."""
+"""A server's tail reports each commit of other processes once."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_a_stopped_server_is_reported_and_followed_again(tail: Tail, sessi
         first = tail.problem
         assert first is not None
         assert not tail.poll()
-        assert tail.problem is first, "what the server says next, or its absence, is the same trouble"
+        assert tail.problem is first, "the first error is kept while the server is down"
     finally:
         running.start()
     with psycopg.connect(url) as other:

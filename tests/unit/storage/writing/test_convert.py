@@ -1,4 +1,4 @@
-"""Everything of an old database is in the new one, and the old one is as it was."""
+"""Conversion keeps all the data and does not change the old database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def everything(file: Path) -> tuple[dict[Any, Any], list[Any]]:
 
 
 def put_back(event: dict[str, Any]) -> dict[str, Any]:
-    """Return an event with its unknown actions where they were."""
+    """Return an event with its unknown actions moved back."""
     moved = event.get("custom_metadata", {}).pop("inspector_unknown_actions", {})
     event["actions"].update(moved)
     if not event.get("custom_metadata"):

@@ -1,4 +1,4 @@
-"""A copy of a foreign database: complete, in its own layout, ours to write to; the original is only read."""
+"""Working copies of another program's database: complete, in the same layout and writable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_the_copy_has_the_same_content_and_our_tables(layout: str, tmp_pat
     copy = tmp_path / "copy.db"
     copy_database(str(original), copy)
     assert original.read_bytes() == before
-    assert _names(tmp_path) == sorted([original.name, "copy.db"]), "nothing else is left"
+    assert _names(tmp_path) == sorted([original.name, "copy.db"]), "no other file is left"
     with StoredDatabase.open(str(original)) as old, StoredDatabase.open(str(copy)) as new:
         assert new.layout.kind == ("v1" if layout == "v0" else layout)
         assert new.layout.ours and not old.layout.ours
@@ -37,7 +37,7 @@ async def test_the_copy_has_the_same_content_and_our_tables(layout: str, tmp_pat
         )
     async with open_session_service(str(copy)) as service:
         await service.create_session(app_name="a", user_id="u", session_id="new")
-    assert not any("backup" in name for name in _names(tmp_path)), "a copy that was made to be written needs no backup"
+    assert not any("backup" in name for name in _names(tmp_path)), "a working copy needs no backup"
 
 
 def test_an_existing_file_is_not_replaced(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What only sessions in a database file can get into."""
+"""Behaviour specific to sessions in a database file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def append_by_hand(file: Path, event_id: str, when: str) -> None:
-    """Append as another program does: the event's row and the session's time, and nothing of ours."""
+    """Append as another program does: write the event's row and the session's time, but not our tables."""
     event = {"author": "other", "invocation_id": "x", "id": event_id, "actions": {"state_delta": {"user:theirs": 1}}}
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("INSERT INTO events VALUES (?, 'a', 'u', 's', 'x', ?, ?)", (event_id, when, json.dumps(event)))
@@ -146,7 +146,7 @@ async def test_appends_of_other_programs_are_noticed_recorded_and_read(tmp_path:
         assert [event.author for event in again.events] == ["me", "other", "me"]
     recorded = rows(file, "SELECT event_id, writer IS NULL FROM inspector_commits WHERE event_id IS NOT NULL ORDER BY seq")
     assert recorded == [(again.events[0].id, 0), ("theirs", 1), (again.events[2].id, 0)]
-    # google-adk sorts by the column: what came after must have the later time.
+    # google-adk sorts by the column, so later events must have a later time.
     if when != "1999-01-01 00:00:00.000000":
         assert rows(file, "SELECT id FROM events ORDER BY timestamp DESC, id DESC LIMIT 1") == [(again.events[2].id,)]
 
@@ -284,7 +284,7 @@ async def test_a_task_cancelled_during_a_commit_is_cancelled_after_it(tmp_path: 
         assert len(session.events) == 1
 
 
-# Somebody else's files
+# Files of other programs
 
 
 @pytest.mark.parametrize("name", ["adk1.39.1-v1-chat_tools.db", "adk2.13.0-sqlite-chat_tools.db"])
@@ -377,7 +377,7 @@ async def test_an_event_with_an_earlier_time_does_not_decrease_the_column(tmp_pa
         assert str(updated) > str(created)
 
 
-# What stays in memory between two runs
+# Events kept in memory between two runs
 
 
 async def _for_run(service: DatabaseSessionService, name: str = "s") -> Session:
@@ -451,14 +451,14 @@ async def test_the_events_of_a_limited_number_of_sessions_are_kept(tmp_path: Pat
 
 async def test_events_after_a_time_are_found_with_utc_and_local_columns(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
-    now = float(round(time.time())) + 1_000_000  # later than the session's creation, or the columns would be moved there
+    now = float(round(time.time())) + 1_000_000  # later than the session's creation, or the columns would be increased to it
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         session = await new_session(service)
-        # The clock is stepped back by two hours in between.
+        # The clock is set back by two hours in between.
         for number, at in enumerate((now, now + 7200, now + 1)):
             await service.append_event(session, Event(author="me", id=str(number), timestamp=at))
         assert await _since(service, now + 2) == "1"
-        # Up to google-adk 2.6 columns are in local time, here ten hours west of UTC; so are they until somebody writes again.
+        # google-adk up to 2.6 writes local time into the column, here ten hours west of UTC.
         _append_in_local_time(file, Event(author="me", id="3", timestamp=now + 2), more="")
         _append_in_local_time(file, Event(author="me", id="4", timestamp=now + 7300), more=', "newer": 1')
         expected = {now + 2: "134", now + 7200: "14", -1.0: "01234", 9e15: "", now + 7300: "4"}
@@ -498,7 +498,7 @@ async def _since(service: DatabaseSessionService, since: float) -> str:
 
 
 def _append_in_local_time(file: Path, event: Event, *, more: str, hours: int = 10) -> None:
-    """Append as somebody else does who lives so many hours west of UTC."""
+    """Append as an older google-adk does, in a time zone this many hours west of UTC."""
     column = as_text(round((event.timestamp - hours * 3600) * 1e6))
     data = event.model_dump_json(exclude_none=True)[:-1] + more + "}"
     with closing(sqlite3.connect(file)) as connection:

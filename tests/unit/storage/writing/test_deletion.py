@@ -1,4 +1,4 @@
-"""Sessions that are deleted can be put back, as they were."""
+"""Deleted sessions can be restored unchanged."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ async def test_restored_sessions_are_unchanged(tmp_path: Path) -> None:
         session = await service.get_session(app_name="a", user_id="u", session_id="s2")
         assert session is not None
         await service.append_event(session, Event(id="since", author="me"))
-        assert put_back(file, copy) == 2, "while somebody has it open, too"
+        assert put_back(file, copy) == 2, "another process may have the file open"
     after = everything(file)
     assert after.keys() == before.keys()
     for key in keys:
         assert after[key] == before[key]
-    assert after[SessionKey("a", "u", "s2")][1][-1].id == "since", "what was written since stays"
+    assert after[SessionKey("a", "u", "s2")][1][-1].id == "since", "later writes are kept"
 
 
 @pytest.mark.parametrize("name", ["adk2.13.0-v1-chat_tools", "adk2.13.0-sqlite-chat_tools"])
@@ -78,7 +78,7 @@ async def test_sessions_of_google_adk_can_be_restored(tmp_path: Path, name: str)
     put_back(file, copy)
     after = everything(file)
     assert {key: value[1:3] for key, value in after.items()} == {key: value[1:3] for key, value in before.items()}
-    assert backups(tmp_path) != [], "the first write made a backup of all of it, too"
+    assert backups(tmp_path) != [], "the first write also made a backup of the whole file"
 
 
 async def test_a_recreated_session_is_not_overwritten(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a session was created with, as far as somebody recorded it."""
+"""A session's first state, if it was recorded."""
 
 from __future__ import annotations
 

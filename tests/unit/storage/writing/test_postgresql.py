@@ -1,4 +1,4 @@
-"""PostgreSQL: what only a server can do to us. (That it behaves as the others do is tested in tests/conformance.)"""
+"""Behaviour specific to a PostgreSQL server. tests/conformance covers the behaviour common to all services."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def test_server_restarts_during_commits_lose_and_repeat_nothing(url: str, 
     assert [event.id for event in again.events] == [event.id for event in session.events]
     assert len(again.events) == acknowledged
     assert {f"k{n}": n for n in range(acknowledged)}.items() <= again.state.items()
-    sys.stderr.write(f"server restarted {restarts} times during {acknowledged} events: none lost, none doubled\n")
+    sys.stderr.write(f"server restarted {restarts} times during {acknowledged} events: none lost, none repeated\n")
 
 
 async def test_a_commit_with_a_lost_confirmation_is_not_repeated(service: DatabaseSessionService, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +297,7 @@ async def test_a_database_of_google_adk_is_continued(url: str) -> None:
         held = await load(service)
         assert [event.id for event in held.events] == [session.events[0].id, "first"]
         await service.append_event(held, delta(k=2))
-        # Somebody else's event with an earlier time, while we hold the session.
+        # Another program's event with an earlier time, while we hold the session.
         server().run(INSERT.format(id="second", time="2026-12-01 00:00:00"), url)
         with pytest.raises(StaleSessionError):
             await service.append_event(held, delta(k=3))
@@ -313,7 +313,7 @@ async def test_a_database_of_google_adk_is_continued(url: str) -> None:
 async def test_values_that_jsonb_would_change_are_refused_before_writing(url: str, value: Any) -> None:
     async with DatabaseSessionService(url) as service:
         session = await new_session(service)
-        # Our tables have the type json, which changes nothing; but google-adk writes states back as jsonb.
+        # Our tables use json, which changes nothing. But google-adk writes states back through jsonb.
         await service.append_event(session, Event(author="me", custom_metadata={"k": value}))
         assert repr((await load(service)).events[0].custom_metadata) == repr({"k": value})
         with pytest.raises(UnstorableValueError, match="jsonb"):

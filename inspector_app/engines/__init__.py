@@ -1,1 +1,1 @@
-"""What drives an agent for the window and the command line."""
+"""Engines that run agents for the window, the commands and the server."""

@@ -1,10 +1,11 @@
-"""Loading an agent from a folder or a file, by google-adk's convention.
+"""Loads an agent from a folder or a file, by google-adk's convention.
 
-The folder's `agent.py` (or the package itself) defines `app` or `root_agent`. Loading runs that code: ask for trust first.
+The folder's `agent.py`, or the package itself, defines `app` or `root_agent`. Loading runs that code, so ask for trust first.
 
-The folder becomes a package, so that relative imports work, and so do absolute ones by the folder's own name and of what lies beside it.
-It takes the folder's name where that is free and a private one otherwise: a folder called `json` or `my agent` must not replace, or fail
-on, a module of that name. No bytecode is written: the folder is the user's, and two edits within one second would load the old code.
+The folder becomes a package: relative imports work, and so do absolute imports of the folder's own name and of modules next to the folder.
+The package has the folder's name if that is free, otherwise a private name: a folder called `json` or `my agent` must not replace a module
+of that name, or fail because of it. No bytecode is written: the folder is the user's, and after two edits within one second the bytecode of
+the first would be loaded.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from runtime.errors import KnownError
 
 
 class AgentLoadError(KnownError):
-    """The path has no agent, or its code failed.
+    """There is no agent at the path, or its code failed.
 
     Attributes:
-        traceback: where the agent's code failed, from its own first line on; None if it was no exception.
+        traceback: the traceback from the agent's own first line on; None if the code raised no exception.
     """
 
     def __init__(self, message: str, traceback: str | None = None) -> None:
@@ -46,9 +47,9 @@ class LoadedAgent:
     """An agent that is ready to run.
 
     Attributes:
-        app: the App it defined, or one made for its `root_agent`.
+        app: the App that its code defines, or one for its `root_agent`.
         name: the app's name.
-        folder: where it was loaded from.
+        folder: the folder it was loaded from.
     """
 
     app: App
@@ -57,13 +58,13 @@ class LoadedAgent:
 
 
 def load_agent(path: str) -> LoadedAgent:
-    """Load, or load anew, the agent at `path`.
+    """Load or reload the agent at `path`.
 
     Args:
         path: a folder whose `agent.py` or `__init__.py` defines `app` or `root_agent`, or such a `.py` file.
 
     Raises:
-        AgentLoadError: there is no agent, or its code raised; what was loaded from there before stays as it was.
+        AgentLoadError: there is no agent, or its code failed. Modules that were loaded from there before stay loaded.
     """
     folder, modules = _find_modules(Path(path).expanduser().absolute())
     package = _package_name(folder)
@@ -78,13 +79,13 @@ def load_agent(path: str) -> LoadedAgent:
 
 
 def agent_folders(path: str) -> dict[str, Path]:
-    """Return the agents at `path` by their folders' names, without loading them.
+    """Return the folders of the agents at `path`, by name, without loading the agents.
 
     Args:
         path: an agent's folder, or a folder of such folders.
 
     Raises:
-        AgentLoadError: there is none.
+        AgentLoadError: there is no agent.
     """
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
@@ -96,10 +97,10 @@ def agent_folders(path: str) -> dict[str, Path]:
 
 
 def files_of_agent(path: str) -> list[Path]:
-    """Return the files that loading an agent ran, and those that it begins with, whether they are there or not.
+    """Return the files that loading an agent ran, and the files that loading begins with, existing or not.
 
     Args:
-        path: what it was loaded by; loading may have failed.
+        path: as given to `load_agent`; loading may have failed.
     """
     place = Path(path).expanduser().absolute()
     folder = place if place.is_dir() else place.parent
@@ -114,7 +115,7 @@ def _has_agent(folder: Path) -> bool:
 
 
 def _find_modules(path: Path) -> tuple[Path, list[str]]:
-    """Return the agent's folder and the modules in it that may define the agent; "" is the package itself."""
+    """Return the agent's folder and the modules in it that may define the agent. "" is the package itself."""
     if path.is_file():
         if path.suffix != ".py":
             raise AgentLoadError(f"{path} is no agent: an agent is a folder with an agent.py, or a .py file.")
@@ -134,7 +135,7 @@ def _find_modules(path: Path) -> tuple[Path, list[str]]:
 
 
 def _package_name(folder: Path) -> str:
-    """Return the folder's name if nothing else is imported by it, else a private one."""
+    """Return the folder's name if no other module has it, otherwise a private name."""
     name = folder.name
     if name.isidentifier() and name not in sys.stdlib_module_names and _is_free(name, folder):
         return name
@@ -151,7 +152,7 @@ def _is_free(name: str, folder: Path) -> bool:
 
 @contextmanager
 def _fresh_modules(package: str) -> Iterator[None]:
-    """Forget the package's modules; if it cannot be loaded, forget the new ones and put the old ones back."""
+    """Remove the package's modules from `sys.modules`. If loading fails, remove the new ones and restore the old ones."""
     before = _take_modules(package)
     writes_bytecode = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
@@ -173,7 +174,7 @@ def _take_modules(package: str) -> dict[str, ModuleType]:
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """Let the agent import what lies beside its folder; last in line, so that it hides nothing that is installed."""
+    """Let the agent import modules next to its folder. The path comes last, so that it hides no installed module."""
     sys.path.append(str(folder))
     try:
         yield
@@ -182,7 +183,7 @@ def _importable(folder: Path) -> Iterator[None]:
 
 
 def _first_app(package: str, folder: Path, modules: list[str]) -> App:
-    """Import the modules in turn until one of them defines the app or its root agent."""
+    """Import the modules in turn until one defines the app or its root agent."""
     _import_package(package, folder)
     wrong = ""
     for name in modules:
@@ -197,13 +198,13 @@ def _first_app(package: str, folder: Path, modules: list[str]) -> App:
 
 
 def _app_name(folder: Path) -> str:
-    """Return the folder's name, changed as little as an app's name needs."""
+    """Return the folder's name, with the characters replaced that an app's name may not have."""
     name = re.sub(r"[^\w-]+", "_", folder.name)
     return name if name != "user" and re.match(r"[^\W\d]", name) else f"agent_{name}"
 
 
 def _import_package(package: str, folder: Path) -> None:
-    """Make the folder a package and run its `__init__.py`, if it has one."""
+    """Make the folder a package and run its `__init__.py` if there is one."""
     init = folder / "__init__.py"
     if init.is_file():
         spec = importlib.util.spec_from_file_location(package, init, submodule_search_locations=[str(folder)])
@@ -242,7 +243,7 @@ def _said(error: BaseException) -> str:
 
 
 def _own_traceback(folder: Path, error: BaseException) -> str:
-    """Format the traceback from the agent's own first line on; how we got there is of no use to its author."""
+    """Format the traceback from the agent's own first line on, without our own frames."""
     start: TracebackType | None = error.__traceback__
     while start is not None and not Path(start.tb_frame.f_code.co_filename).is_relative_to(folder):
         start = start.tb_next

@@ -1,4 +1,4 @@
-"""The embedded runtime as what drives an agent."""
+"""An engine that runs an agent in this process."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class EmbeddedEngine:
     """Runs one app on one session service.
 
     Args:
-        app: what to run.
-        service: where its sessions are kept.
-        files: keeps their files.
-        on_commit: called with each event right after it was committed, the user's message included, and with the `temp:` keys it set.
-        memory: what agents remember across sessions; None: they have none.
-        plugins: asked before the app's own plugins, the first one first: the debugger's.
+        app: the app to run.
+        service: stores its sessions.
+        files: stores its artifacts.
+        on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
+        memory: the agents' memory across sessions, if any.
+        plugins: the debugger's plugins; they are called before the app's own, in this order.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class EmbeddedEngine:
     def without_agent(
         cls, app_name: str, service: BaseSessionService, files: BaseArtifactService, on_commit: Callable[[Event, dict[str, Any]], None]
     ) -> EmbeddedEngine:
-        """Return an engine that can edit state and runs nothing: for sessions whose agent is not loaded."""
+        """Return an engine that edits state and runs no agent, for sessions whose agent is not loaded."""
         return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, files, on_commit)
 
     async def new_session(self, user_id: str) -> SessionKey:
@@ -70,8 +70,8 @@ class EmbeddedEngine:
 
         Args:
             key: the session.
-            message: what the user says or answers.
-            invocation_id: the invocation to resume; None begins a new one, or finds the one that the answer belongs to.
+            message: the user's message or answer.
+            invocation_id: the invocation to resume; None starts a new one, or resumes the one that the answer belongs to.
         """
         return self._runner.run_async(
             user_id=key.user_id,
@@ -82,27 +82,27 @@ class EmbeddedEngine:
         )
 
     def rerun(self, key: SessionKey, recording: Recording) -> Rerun:
-        """Return a recorded run that can be made again in a fork."""
+        """Return a recorded run that can be repeated in a fork."""
         return Rerun(self._runner, key, recording, RunConfig(streaming_mode=StreamingMode.SSE))
 
     async def rewind(self, key: SessionKey, invocation_id: str) -> None:
-        """Take an invocation and all after it back; see `Runner.rewind_async`."""
+        """Rewind an invocation and all later ones; see `Runner.rewind_async`."""
         await self._runner.rewind_async(user_id=key.user_id, session_id=key.session_id, rewind_before_invocation_id=invocation_id)
 
     async def edit_state(self, key: SessionKey, changes: dict[str, Any]) -> Event:
-        """Set state keys by hand; see `Runner.edit_state`."""
+        """Set state keys manually; see `Runner.edit_state`."""
         return await self._runner.edit_state(user_id=key.user_id, session_id=key.session_id, changes=changes)
 
     async def undo_state_edit(self, key: SessionKey, event_id: str) -> Event:
-        """Take an edit back; see `Runner.undo_state_edit`."""
+        """Undo a manual edit; see `Runner.undo_state_edit`."""
         return await self._runner.undo_state_edit(user_id=key.user_id, session_id=key.session_id, event_id=event_id)
 
     async def report_progress(self, key: SessionKey, call_id: str, response: dict[str, Any]) -> Event:
-        """Tell how far a long-running call is; see `Runner.report_progress`."""
+        """Report the progress of a long-running call; see `Runner.report_progress`."""
         return await self._runner.report_progress(user_id=key.user_id, session_id=key.session_id, call_id=call_id, response=response)
 
     async def cancel_open_calls(self, key: SessionKey, invocation_id: str, edits: dict[str, Any]) -> list[Event]:
-        """Answer the calls that a stopped run left open; see `Runner.cancel_open_calls`."""
+        """Answer the calls that a stopped run left unanswered; see `Runner.cancel_open_calls`."""
         return await self._runner.cancel_open_calls(
             user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, edits=edits
         )

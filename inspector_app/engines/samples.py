@@ -1,4 +1,4 @@
-"""The bundled sample agents, as cards of the welcome page and as folders to load."""
+"""The bundled sample agents."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _EXAMPLES = {"story": "a story about a ferry that never sailed", "orders": "40 b
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One bundled agent.
+    """A bundled agent.
 
     Attributes:
         name: its folder's name.
-        folder: the agent folder; ours, so it is trusted.
-        text: the first sentence of its module.
-        example: a message that shows what it does.
+        folder: the agent's folder, which is trusted.
+        text: the first paragraph of its module's docstring.
+        example: a message to try it with.
     """
 
     name: str
@@ -29,10 +29,10 @@ class Sample:
 
 
 def samples() -> list[Sample]:
-    """Return the bundled samples, in the order of their names; none of their code runs."""
+    """Return the bundled samples in reverse order of their names. Their code does not run."""
     return [
         Sample(file.parent.name, file.parent, _first_sentence(file), _EXAMPLES.get(file.parent.name, ""))
-        for file in sorted(_FOLDER.glob("*/agent.py"), reverse=True)  # the story first: it is the one that is shown being resumed
+        for file in sorted(_FOLDER.glob("*/agent.py"), reverse=True)  # the story comes first: the demo resumes it
     ]
 
 

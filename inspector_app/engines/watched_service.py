@@ -1,4 +1,4 @@
-"""A session service that tells what it has committed."""
+"""A session service that reports each commit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from runtime.sessions.state import State
 
 
 class WatchedSessionService(BaseSessionService):
-    """Passes everything on to another service; only that one keeps anything.
+    """Delegates to another service and reports each committed event.
 
-    The Runner yields what agents say, but not the user's own message, and `temp:` keys are taken out of an event before it is stored.
-    The window shows both, at the moment of the commit.
+    The Runner does not yield the user's own message, and `temp:` keys are removed from an event before it is stored. The window shows both
+    at the moment of the commit.
 
     Args:
-        inner: the service that keeps the sessions; it is not closed with this one.
+        inner: stores the sessions; the caller closes it.
         on_commit: called with each committed event and the `temp:` keys it set.
     """
 
@@ -66,7 +66,7 @@ class WatchedSessionService(BaseSessionService):
         return await self._inner.temp_deltas(key)
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
-        """See `BaseSessionService.first_state`: a rewind brings it back."""
+        """See `BaseSessionService.first_state`."""
         return await self._inner.first_state(key)
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:

@@ -1,4 +1,4 @@
-"""What arrives faster than a screen can show it, handed on a frame's worth at a time."""
+"""Batches of items that arrive faster than a screen can show them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
-CALM_MS, BUSY_MS = 16, 100
-FRAME_MS = 4.0
-"""That showing one frame's things may take: who clicks meanwhile waits no longer."""
+CALM_MS, BUSY_MS = 16, 100  # between two frames: usually, and at most
+FRAME_MS = 4.0  # to show one batch; a click waits that long
+LEAST_AT_ONCE = 50  # items in a batch
+_SHORTEST = 0.001  # milliseconds per item
 
-LEAST_AT_ONCE = 50
-"""Things: so many are always shown in one frame."""
-
-_SHORTEST = 0.001
-
+# The pause between two batches while more items are waiting: a share of the last batch's time, and its minimum in milliseconds. The event
+# loop does other work in it. A longer pause would only delay the items.
 REST_SHARE, LEAST_REST_MS = 0.5, 2.0
-"""From a frame to the next while more waits than one could take: a share of what it took, and at the least. Others have the loop then; a
-longer rest would only let what arrived wait, for all of it has to be shown."""
 
 
 class FrameBatcher(QObject):
-    """Collects things and hands them on in order: at once after a pause, then every 16 ms, or up to every 100 ms where that takes long; one
-    soon after the other while more wait than fit into one.
+    """Collects items and passes them on in order, in batches.
+
+    The first item after a pause is passed on at once. More follow every 16 ms, or up to every 100 ms if showing them takes that long. While
+    more items are waiting than fit into one batch, batches follow each other closely.
 
     Args:
-        show: takes what has arrived since the last frame.
+        show: takes the items of a batch.
     """
 
     def __init__(self, show: Callable[[list[Any]], None], parent: QObject | None = None) -> None:
@@ -42,7 +40,7 @@ class FrameBatcher(QObject):
         self._timer.timeout.connect(self._frame)
 
     def add(self, thing: Any) -> None:
-        """Take something in, to be handed on with the next frame."""
+        """Add an item to the next batch."""
         self._arrived.append(thing)
         if not self._timer.isActive():
             since = (time.perf_counter() - self._last) * 1000
@@ -50,11 +48,11 @@ class FrameBatcher(QObject):
 
     @property
     def waiting(self) -> int:
-        """How many things wait for a frame."""
+        """The number of items that wait for a batch."""
         return len(self._arrived)
 
     def flush(self) -> None:
-        """Hand on now all that has arrived."""
+        """Pass on all waiting items now."""
         self._timer.stop()
         arrived, self._arrived = self._arrived, []
         self._show(arrived)

@@ -1,4 +1,4 @@
-"""The asyncio loop that turns inside Qt's; the only file that knows qasync."""
+"""The asyncio event loop inside Qt's event loop. The only file that imports qasync."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QApplication
 
 
 class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no type hints
-    """qasync's loop, with two things that asyncio's own does.
+    """qasync's loop, with two properties of asyncio's own loop.
 
-    Abandoned async generators run their `finally` to its end. And all that is ready runs in one turn, what a timer woke included: qasync
-    makes a timer of Qt's for each callback, so that a task which slept goes on a turn later, behind whatever the window paints in between.
+    Abandoned async generators run their `finally` blocks to the end. All callbacks that are ready run in one turn, those that a timer woke
+    included. qasync makes a Qt timer for each callback, so a task that slept would continue one turn later, after the window was painted.
 
     Args:
         app: the QApplication.
-        already_running: Qt's loop runs, or is run by somebody else.
+        already_running: Qt's loop is running, or other code runs it.
     """
 
     def __init__(self, app: QApplication, *, already_running: bool = False) -> None:
@@ -33,7 +33,7 @@ class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no t
         super().__init__(app, already_running=already_running)
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        """Call something in the loop's next turn."""
+        """Schedule a callback for the loop's next turn."""
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         if not self._turn.isActive():
@@ -41,7 +41,7 @@ class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no t
         return handle
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        """Call something when `delay` seconds have passed."""
+        """Schedule a callback in `delay` seconds."""
         if delay <= 0:
             return self.call_soon(callback, *args, context=context)
         handle: asyncio.Handle = super().call_later(delay, self._run_late, asyncio.Handle(callback, args, self, context))
@@ -52,10 +52,10 @@ class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no t
         self._run_ready()
 
     def _run_ready(self) -> None:
-        """Run what is ready by now; what that makes ready waits for the next turn, or the window would never have one."""
+        """Run the callbacks that are ready now. Those that they add wait for the next turn, so that the window is painted in between."""
         for _ in range(len(self._ready)):
             if not self._ready:
-                return  # a dialog had a loop of its own in between, and ran them
+                return  # a nested loop of a dialog ran them
             handle = self._ready.popleft()
             if not handle.cancelled():
                 handle._run()

@@ -1,8 +1,8 @@
-"""What Qt needs of the machine and no wheel ships: a few shared libraries and one font.
+"""System requirements of Qt that no wheel contains: a few shared libraries and one font.
 
-Nothing here imports Qt, so that a machine without these libraries gets a sentence instead of a loader error or an abort. The list was
-measured on a bare Debian 12. `python -m inspector_app.support.system_check` is what the Makefile runs: as root on Debian or Ubuntu it
-installs what is missing, otherwise it prints the one command to run and fails.
+This module does not import Qt, so that a machine without these libraries gets a sentence instead of a loader error or an abort. The list is
+that of a bare Debian 12. The Makefile runs `python -m inspector_app.support.system_check`: as root on Debian or Ubuntu it installs the
+missing packages, otherwise it prints the command to run and fails.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 FONT_PACKAGE = "fonts-dejavu-core"
 
+# Shared library → Debian package; needed to import PySide6's widgets.
 OFF_SCREEN_LIBRARIES = {
     "libGL.so.1": "libgl1",
     "libEGL.so.1": "libegl1",
@@ -24,8 +25,8 @@ OFF_SCREEN_LIBRARIES = {
     "libfontconfig.so.1": "libfontconfig1",
     "libglib-2.0.so.0": "libglib2.0-0",
 }
-"""Shared library → Debian package; needed to import PySide6's widgets at all."""
 
+# The same for a window under X11; without them Qt aborts the process.
 X11_LIBRARIES = {
     "libxcb-cursor.so.0": "libxcb-cursor0",
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
@@ -35,11 +36,10 @@ X11_LIBRARIES = {
     "libxcb-render-util.so.0": "libxcb-render-util0",
     "libxcb-shape.so.0": "libxcb-shape0",
 }
-"""The same for a real window under X11; without them Qt aborts the process."""
 
 
 def needs_x11(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether Qt will draw through X11 here."""
+    """Return whether Qt will draw through X11."""
     platform = environment.get("QT_QPA_PLATFORM", "")
     if platform:
         return platform.startswith("xcb")
@@ -47,7 +47,7 @@ def needs_x11(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def has_display(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a window can be shown; `DISPLAY` alone is not believed, it may name an X server that is gone."""
+    """Return whether a window can be shown. `DISPLAY` may name an X server that no longer runs, so the server is asked."""
     platform = environment.get("QT_QPA_PLATFORM", "")
     if platform:
         return platform.split(":")[0] not in {"offscreen", "minimal", "vnc"}
@@ -57,10 +57,10 @@ def has_display(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def missing_packages(*, x11: bool) -> list[str]:
-    """Return the Debian packages of what is missing, found by trying to load each library.
+    """Return the Debian packages that are missing, found by loading each library.
 
     Args:
-        x11: also look for what a window under X11 needs.
+        x11: include the libraries for a window under X11.
     """
     if not sys.platform.startswith("linux"):
         return []
@@ -70,7 +70,7 @@ def missing_packages(*, x11: bool) -> list[str]:
 
 
 def install_command(packages: Sequence[str], *, as_root: bool) -> str:
-    """Return the one shell command that installs these Debian packages."""
+    """Return the shell command that installs these Debian packages."""
     names = " ".join(packages)
     if as_root:
         return f"apt-get update && apt-get install -y --no-install-recommends {names}"
@@ -78,7 +78,7 @@ def install_command(packages: Sequence[str], *, as_root: bool) -> str:
 
 
 def what_to_do(packages: Sequence[str]) -> str:
-    """Return the sentence, with the command to run, for a machine that lacks these packages."""
+    """Return a sentence with the command to run on a machine that lacks these packages."""
     if shutil.which("apt-get"):
         command = install_command(packages, as_root=False)
         return f"The window needs libraries that are not installed. Run this, then try again:\n\n    {command}\n"
@@ -89,10 +89,10 @@ def what_to_do(packages: Sequence[str]) -> str:
 
 
 def main() -> int:
-    """Check, and on Debian or Ubuntu as root install, what Qt needs here.
+    """Check Qt's system requirements, and install them as root on Debian or Ubuntu.
 
     Returns:
-        0 when everything is there, 1 when something has to be installed by hand.
+        0 if nothing is missing, 1 if packages have to be installed manually.
     """
     x11 = needs_x11()
     packages = missing_packages(x11=x11)
@@ -116,13 +116,13 @@ def _loads(library: str) -> bool:
 
 
 def _has_font() -> bool:
-    """Ask fontconfig, as Qt will; without any font every letter is drawn as a box."""
+    """Ask fontconfig, as Qt does. Without a font, every letter is drawn as a box."""
     try:
         fontconfig = ctypes.CDLL("libfontconfig.so.1")
     except OSError:
         return False
     fontconfig.FcConfigGetFonts.restype = ctypes.POINTER(ctypes.c_int)
-    count_first = fontconfig.FcConfigGetFonts(None, 0)  # an FcFontSet, which begins with its length
+    count_first = fontconfig.FcConfigGetFonts(None, 0)  # an FcFontSet begins with its length
     return bool(count_first) and count_first[0] > 0
 
 
@@ -130,7 +130,7 @@ def _x_server_answers(display: str) -> bool:
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
-        return True  # cannot tell; the library check says what is missing
+        return True  # unknown; the library check reports what is missing
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(display.encode(), None))
     failed = xcb.xcb_connection_has_error(connection)

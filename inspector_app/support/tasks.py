@@ -1,4 +1,4 @@
-"""The only place of the application that makes tasks: each is named, kept, and its failure reported."""
+"""Named asyncio tasks whose failures are reported. The application creates tasks only here."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Tasks:
-    """The running tasks of the window.
+    """The running tasks of one window.
 
-    asyncio itself keeps only weak references, and shows a task's exception when it happens to be collected.
+    asyncio itself keeps only weak references, and reports a task's exception only when the task is garbage-collected.
 
     Args:
-        report: called with what was being done and the exception, for each task that failed.
+        report: called with a failed task's name and its exception.
     """
 
     def __init__(self, report: Callable[[str, BaseException], None]) -> None:
@@ -30,7 +30,7 @@ class Tasks:
 
         Args:
             coroutine: what to run.
-            name: what it does, as a person would say it ("Opening orders.db"): it begins the report of a failure.
+            name: a phrase for the user ("Opening orders.db"); the report of a failure begins with it.
         """
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
         self._running.add(task)
@@ -38,15 +38,15 @@ class Tasks:
         return task
 
     async def wait_until_idle(self) -> None:
-        """Wait until nothing runs any more, nothing cancelled."""
+        """Wait until all tasks have ended; cancel none."""
         while others := [task for task in self._running if task is not asyncio.current_task()]:
             await asyncio.wait(others)
 
     async def close(self, seconds: float) -> frozenset[asyncio.Task[Any]]:
-        """Cancel every task and wait until they have ended.
+        """Cancel all tasks and wait until they have ended.
 
         Args:
-            seconds: to wait at most; code that does not let itself be cancelled must not hold the window.
+            seconds: to wait at most; code that ignores its cancellation must not keep the window open.
 
         Returns:
             The tasks that did not end in time.

@@ -1,4 +1,4 @@
-"""Blocking work, one job after the other, on a thread that never holds the exit."""
+"""A worker thread for blocking jobs, one at a time. It does not delay the exit of the program."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class Worker:
         return await self._thread.run(partial(work, *args), abandon_on_cancel=True)
 
     def close(self, last: Callable[[], None] | None = None) -> None:
-        """Let the thread end after the jobs that it has, and a last job; returns at once."""
+        """End the thread after its queued jobs and a last job; return at once."""
         self._thread.close(last)

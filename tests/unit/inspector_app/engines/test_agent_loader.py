@@ -27,9 +27,9 @@ _there_before: set[str] = set()
 
 
 @pytest.fixture(autouse=True)
-def no_module_stays() -> Iterator[None]:
+def remove_agent_modules() -> Iterator[None]:
     _there_before.clear()
-    _there_before.update(sys.modules)  # an agent that another test loaded is none of our business
+    _there_before.update(sys.modules)  # agents that other tests loaded
     yield
     for name in [name for name in sys.modules if name not in _there_before and name.startswith(("trip_planner", "agent_", "neighbour_"))]:
         del sys.modules[name]
@@ -40,13 +40,13 @@ def agent_modules() -> dict[str, object]:
     return {name: module for name, module in mine.items() if name.startswith(("trip_planner", "agent_"))}
 
 
-def test_a_folder_with_root_agent_becomes_an_app_of_its_name(tmp_path: Path) -> None:
+def test_a_root_agent_becomes_an_app_with_the_name_of_the_folder(tmp_path: Path) -> None:
     loaded = load_agent(write(tmp_path / "trip_planner", agent=AGENT.format(name="planner")))
     assert (loaded.name, loaded.app.name, loaded.app.root_agent.name) == ("trip_planner", "trip_planner", "planner")
     assert loaded.folder == tmp_path / "trip_planner"
 
 
-def test_an_app_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_an_app_keeps_its_name(tmp_path: Path) -> None:
     assert load_agent(write(tmp_path / "trip_planner", agent=APP)).name == "shop"
 
 
@@ -54,7 +54,7 @@ def test_the_package_itself_may_define_the_agent(tmp_path: Path) -> None:
     assert load_agent(write(tmp_path / "trip_planner", __init__=AGENT.format(name="inside"))).app.root_agent.name == "inside"
 
 
-def test_google_adks_usual_package(tmp_path: Path) -> None:
+def test_a_package_as_google_adk_creates_it_is_loaded(tmp_path: Path) -> None:
     folder = write(tmp_path / "trip_planner", __init__="from . import agent", agent=AGENT.format(name="planner"))
     assert load_agent(folder).app.root_agent.name == "planner"
 
@@ -65,18 +65,18 @@ def test_the_agent_module_may_be_a_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["agent.py", "__init__.py"])
-def test_the_folders_own_file_means_the_folder(tmp_path: Path, file: str) -> None:
+def test_the_main_file_of_a_folder_means_the_folder(tmp_path: Path, file: str) -> None:
     folder = write(tmp_path / "trip_planner", __init__="", agent=AGENT.format(name="planner"))
     assert load_agent(f"{folder}/{file}").name == "trip_planner"
 
 
-def test_another_file(tmp_path: Path) -> None:
+def test_another_file_of_the_folder_is_loaded(tmp_path: Path) -> None:
     folder = write(tmp_path / "trip_planner", second=AGENT.format(name="other"), agent=AGENT.format(name="planner"))
     assert load_agent(f"{folder}/second.py").app.root_agent.name == "other"
 
 
 @pytest.mark.parametrize("name", ["my agent", "2025.orders", "user", "json", "runtime", "trip-planner", "日本"])
-def test_a_folder_whose_name_is_no_free_identifier(tmp_path: Path, name: str) -> None:
+def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     import_before = sys.modules.get(name)
     folder = write(
         tmp_path / name, names="NAME = 'planner'", agent="from .names import NAME\n" + AGENT.format(name="x").replace("'x'", "NAME")
@@ -85,7 +85,7 @@ def test_a_folder_whose_name_is_no_free_identifier(tmp_path: Path, name: str) ->
     assert import_before is None or sys.modules[name] is import_before
 
 
-def test_relative_and_absolute_imports_of_its_own_parts_and_of_its_neighbours(tmp_path: Path) -> None:
+def test_an_agent_imports_its_own_modules_and_those_next_to_its_folder(tmp_path: Path) -> None:
     write(tmp_path, neighbour_of_the_planner="NAME = 'planner'")
     write(tmp_path / "trip_planner" / "tools", __init__="", search="from ..names import NAME")
     folder = write(
@@ -98,24 +98,24 @@ def test_relative_and_absolute_imports_of_its_own_parts_and_of_its_neighbours(tm
     assert str(tmp_path) not in sys.path
 
 
-def test_loading_again_takes_the_new_code_of_every_part(tmp_path: Path) -> None:
+def test_reloading_uses_the_new_code_of_every_module(tmp_path: Path) -> None:
     folder = write(
         tmp_path / "trip_planner", names="NAME = 'old'", agent="from .names import NAME\n" + AGENT.format(name="x").replace("'x'", "NAME")
     )
     assert load_agent(folder).app.root_agent.name == "old"
-    write(tmp_path / "trip_planner", names="NAME = 'new'")  # as long as before, within the same second
+    write(tmp_path / "trip_planner", names="NAME = 'new'")  # the same length, within the same second
     assert load_agent(folder).app.root_agent.name == "new"
     assert not list(tmp_path.rglob("__pycache__"))
 
 
-def test_two_folders_of_one_name(tmp_path: Path) -> None:
+def test_two_folders_with_the_same_name_are_loaded_side_by_side(tmp_path: Path) -> None:
     one = load_agent(write(tmp_path / "a" / "trip_planner", agent=AGENT.format(name="one")))
     two = load_agent(write(tmp_path / "b" / "trip_planner", agent=AGENT.format(name="two")))
     assert (one.app.root_agent.name, two.app.root_agent.name) == ("one", "two")
     assert (one.name, two.name) == ("trip_planner", "trip_planner")
 
 
-def test_an_import_that_raises_shows_where_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_import_that_raises_shows_its_place_and_leaves_no_modules(tmp_path: Path) -> None:
     folder = write(tmp_path / "trip_planner", names="NAME = {}['missing']", fine="", agent="from . import fine, names")
     with pytest.raises(AgentLoadError, match="KeyError: 'missing'") as caught:
         load_agent(folder)
@@ -126,7 +126,7 @@ def test_an_import_that_raises_shows_where_and_leaves_nothing(tmp_path: Path) ->
     assert agent_modules() == {}
 
 
-def test_a_reload_that_fails_leaves_what_was_loaded(tmp_path: Path) -> None:
+def test_a_failed_reload_keeps_the_loaded_modules(tmp_path: Path) -> None:
     folder = write(tmp_path / "trip_planner", names="", agent="from . import names\n" + AGENT.format(name="planner"))
     load_agent(folder)
     before = agent_modules()
@@ -150,32 +150,32 @@ def test_a_reload_that_fails_leaves_what_was_loaded(tmp_path: Path) -> None:
         ("root_agent = 'planner'", "Its `root_agent` is a builtins.str"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, source: str, message: str) -> None:
+def test_the_error_names_the_problem(tmp_path: Path, source: str, message: str) -> None:
     with pytest.raises(AgentLoadError, match=message):
         load_agent(write(tmp_path / "trip_planner", agent=source))
     assert agent_modules() == {}
 
 
-def test_an_interrupted_import_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_import_leaves_no_modules(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         load_agent(write(tmp_path / "trip_planner", agent="raise KeyboardInterrupt"))
     assert agent_modules() == {}
 
 
-def test_an_agent_in_yaml_is_named_as_such(tmp_path: Path) -> None:
+def test_an_agent_in_yaml_is_refused_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "root_agent.yaml").write_text("name: a\n", "utf-8")
     with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* root_agent\.yaml cannot be read"):
         load_agent(tmp_path)
 
 
-def test_a_folder_of_agents_names_them(tmp_path: Path) -> None:
+def test_a_folder_of_agents_is_refused_with_their_names(tmp_path: Path) -> None:
     write(tmp_path / "agents" / "one", agent="")
     write(tmp_path / "agents" / "two", agent="")
     with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* folders one, two"):
         load_agent(str(tmp_path / "agents"))
 
 
-def test_neither_folder_nor_python_file(tmp_path: Path) -> None:
+def test_a_path_without_a_folder_or_python_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("")
     with pytest.raises(AgentLoadError, match="is no agent"):
         load_agent(str(tmp_path / "notes.txt"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from inspector_app.engines.samples import is_bundled, samples
 
 
-def test_each_sample_has_a_folder_and_says_what_it_shows() -> None:
+def test_each_sample_has_a_folder_a_text_and_an_example() -> None:
     found = samples()
     assert [sample.name for sample in found] == ["story", "orders"]
     for sample in found:
@@ -15,6 +15,6 @@ def test_each_sample_has_a_folder_and_says_what_it_shows() -> None:
         assert is_bundled(sample.folder)
 
 
-def test_a_folder_outside_is_not_ours(tmp_path: Path) -> None:
+def test_other_folders_are_not_bundled(tmp_path: Path) -> None:
     assert not is_bundled(tmp_path)
     assert not is_bundled(samples()[0].folder.parents[1])

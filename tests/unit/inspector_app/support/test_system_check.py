@@ -15,7 +15,7 @@ from inspector_app.support import system_check
         ({}, False),
     ],
 )
-def test_when_x11_is_used(environment: dict[str, str], needed: bool) -> None:
+def test_x11_is_used_unless_wayland_or_another_platform_is_named(environment: dict[str, str], needed: bool) -> None:
     assert system_check.needs_x11(environment) is needed
 
 
@@ -23,34 +23,34 @@ def test_when_x11_is_used(environment: dict[str, str], needed: bool) -> None:
     ("environment", "display"),
     [
         ({}, False),
-        ({"DISPLAY": ":4711"}, False),  # named, but nobody is there
+        ({"DISPLAY": ":4711"}, False),  # named, but no server answers
         ({"WAYLAND_DISPLAY": "wayland-0"}, True),
         ({"WAYLAND_DISPLAY": "wayland-0", "QT_QPA_PLATFORM": "offscreen"}, False),
         ({"QT_QPA_PLATFORM": "xcb"}, True),
     ],
 )
-def test_whether_there_is_a_display(environment: dict[str, str], display: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_display_counts_only_if_it_answers(environment: dict[str, str], display: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     assert system_check.has_display(environment) is display
 
 
-def test_this_machine_lacks_nothing() -> None:
+def test_this_machine_has_all_packages() -> None:
     assert system_check.missing_packages(x11=False) == []
 
 
-def test_what_is_missing_is_found_by_loading_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_found_by_loading_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_check, "OFF_SCREEN_LIBRARIES", {"libnothing-of-this-name.so.1": "libnothing1"})
     monkeypatch.setattr(system_check, "X11_LIBRARIES", {"libnothing-else.so.2": "libnothing-else2"})
     assert system_check.missing_packages(x11=False) == ["libnothing1"]
     assert system_check.missing_packages(x11=True) == ["libnothing1", "libnothing-else2"]
 
 
-def test_a_machine_without_apt_gets_the_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_apt_gets_the_package_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_check.shutil, "which", lambda _: None)
     assert "    libgl1 libegl1\n" in system_check.what_to_do(["libgl1", "libegl1"])
 
 
-def test_a_user_who_is_not_root_gets_the_one_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_user_who_is_not_root_gets_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(system_check, "missing_packages", lambda x11: ["libgl1"])
     monkeypatch.setattr(system_check.shutil, "which", lambda _: "/usr/bin/apt-get")
     monkeypatch.setattr(system_check.os, "geteuid", lambda: 1000)

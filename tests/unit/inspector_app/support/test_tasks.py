@@ -17,7 +17,7 @@ def tasks(reports: list[tuple[str, BaseException]]) -> Tasks:
     return Tasks(lambda doing, error: reports.append((doing, error)))
 
 
-async def test_a_failure_is_reported_with_what_was_being_done(tasks: Tasks, reports: list[tuple[str, BaseException]]) -> None:
+async def test_a_failure_is_reported_with_the_name_of_the_task(tasks: Tasks, reports: list[tuple[str, BaseException]]) -> None:
     async def fail() -> None:
         raise OSError("disk gone")
 
@@ -27,7 +27,7 @@ async def test_a_failure_is_reported_with_what_was_being_done(tasks: Tasks, repo
     assert tasks.running == frozenset()
 
 
-async def test_closing_cancels_and_waits_for_what_has_to_be_cleaned_up(tasks: Tasks, reports: list[tuple[str, BaseException]]) -> None:
+async def test_closing_cancels_tasks_and_waits_for_their_cleanup(tasks: Tasks, reports: list[tuple[str, BaseException]]) -> None:
     cleaned = []
 
     async def work() -> None:
@@ -44,7 +44,7 @@ async def test_closing_cancels_and_waits_for_what_has_to_be_cleaned_up(tasks: Ta
     assert reports == []
 
 
-async def test_closing_does_not_wait_for_ever(tasks: Tasks) -> None:
+async def test_closing_does_not_wait_for_a_task_that_ignores_its_cancellation(tasks: Tasks) -> None:
     release = asyncio.Event()
 
     async def stubborn() -> None:

@@ -8,7 +8,7 @@ import pytest
 from inspector_app.support.worker import Worker
 
 
-async def test_jobs_run_one_after_the_other_on_one_thread_that_is_a_daemon() -> None:
+async def test_jobs_run_in_turn_on_one_daemon_thread() -> None:
     worker = Worker("reader")
     names = [await worker.call(lambda: threading.current_thread()) for _ in range(3)]
     assert {thread.name for thread in names} == {"reader"}
@@ -18,7 +18,7 @@ async def test_jobs_run_one_after_the_other_on_one_thread_that_is_a_daemon() -> 
     assert not names[0].is_alive()
 
 
-async def test_what_the_job_raises_is_raised_where_it_is_awaited() -> None:
+async def test_the_error_of_a_job_reaches_its_caller() -> None:
     worker = Worker("reader")
     with pytest.raises(ZeroDivisionError):
         await worker.call(lambda: 1 // 0)
@@ -36,7 +36,7 @@ async def test_the_last_job_runs_before_the_thread_ends() -> None:
     assert not thread.is_alive()
 
 
-async def test_who_asks_after_the_end_does_not_wait_for_ever() -> None:
+async def test_a_call_after_close_is_cancelled() -> None:
     worker = Worker("closed")
     worker.close()
     with pytest.raises(asyncio.CancelledError):

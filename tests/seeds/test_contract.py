@@ -54,9 +54,9 @@ POINTS: dict[int, list[str]] = {
         "interop/docs_style/callbacks.py::lists_stop_at_the_first_answer",
     ],
     6: [
-        "unit/test_runner.py::test_a_runner_is_made_from_an_app_or_an_agent",
-        "unit/test_runner.py::test_the_in_memory_runner_has_a_default_app_name",
-        "unit/test_runner.py::test_a_session_is_created_only_if_enabled",
+        "unit/test_runners.py::test_a_runner_is_made_from_an_app_or_an_agent",
+        "unit/test_runners.py::test_the_in_memory_runner_has_a_default_app_name",
+        "unit/test_runners.py::test_a_session_is_created_only_if_enabled",
         f"{RUNTIME}/test_async_is_primary.py::test_leaving_the_loop_over_the_sync_run_stops_the_agent",
     ],
     7: [
@@ -73,7 +73,7 @@ POINTS: dict[int, list[str]] = {
     ],
     9: ["unit/events/test_event.py::test_all_fields_are_stored", "seeds/events/test_common_examples.py::test_is_final_response"],
     10: [
-        "unit/test_runner.py::test_message_state_delta_and_run_metadata_are_committed",
+        "unit/test_runners.py::test_message_state_delta_and_run_metadata_are_committed",
         "interop/docs_style/settings.py::too_many_model_calls",
         "interop/docs_style/settings.py::streaming",
     ],

@@ -1,22 +1,129 @@
-"""The Runner decodes only the events it needs, and releases ended runs."""
+"""The Runner: construction, runs by google-adk's public names, decoding of few events, and release of ended runs."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import weakref
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, BaseAgentState, InvocationContext
+from runtime.agents import BaseAgent, BaseAgentState, InvocationContext, LlmAgent, RunConfig
 from runtime.apps import App, ResumabilityConfig
+from runtime.errors import SessionNotFoundError
 from runtime.events import Event
-from runtime.runners import Runner
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.plugins import BasePlugin
+from runtime.runners import InMemoryRunner, Runner
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, Session
+from tests.agent_specs import message
+from tests.seeds.running import texts
 
 OF = {"app_name": "app", "user_id": "u", "session_id": "s"}
+
+
+def agent() -> LlmAgent:
+    return LlmAgent(name="agent", model=ScriptedLlm(replies=["hello"]))
+
+
+def app() -> App:
+    return App(name="shop", root_agent=agent())
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"app": app()}, "shop"),
+        ({"app": app(), "app_name": "other"}, "other"),
+        ({"app_name": "plain", "agent": agent()}, "plain"),
+    ],
+    ids=["app", "app and name", "name and agent"],
+)
+def test_a_runner_is_made_from_an_app_or_an_agent(given: dict[str, Any], name: str) -> None:
+    runner = Runner(session_service=InMemorySessionService(), **given)
+    assert (runner.app_name, runner.agent.name) == (name, "agent")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"app_name": "x"}, {"agent": agent()}, {"app": app(), "agent": agent()}, {"app": app(), "plugins": [BasePlugin("p")]}],
+    ids=["nothing", "only a name", "only an agent", "app and agent", "app and plugins"],
+)
+def test_invalid_arguments_raise(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="app"):
+        Runner(session_service=InMemorySessionService(), **given)
+
+
+def test_the_in_memory_runner_has_a_default_app_name() -> None:
+    assert InMemoryRunner(agent=agent()).app_name == "InMemoryRunner"
+    assert InMemoryRunner(agent=agent(), app_name="mine").app_name == "mine"
+    assert InMemoryRunner(app=app()).app_name == "shop"
+
+
+async def test_a_session_is_created_only_if_enabled() -> None:
+    service = InMemorySessionService()
+    key: dict[str, Any] = {"user_id": "u", "session_id": "s"}
+    with pytest.raises(SessionNotFoundError, match="Session not found: s"):
+        await anext(Runner(app=app(), session_service=service).run_async(**key, new_message=message("hi")))
+    async with Runner(app=app(), session_service=service, auto_create_session=True) as runner:
+        assert texts([event async for event in runner.run_async(**key, new_message=message("hi"))]) == ["hello"]
+    assert await service.get_session(app_name="shop", **key) is not None
+
+
+async def test_message_state_delta_and_run_metadata_are_committed() -> None:
+    service = InMemorySessionService()
+    runner = Runner(app=app(), session_service=service, auto_create_session=True)
+    run = runner.run_async(
+        user_id="u",
+        session_id="s",
+        new_message=message("hi"),
+        state_delta={"k": 1, "user:k": 2},
+        run_config=RunConfig(custom_metadata={"trace": "t"}),
+    )
+    events = [event async for event in run]
+    assert [event.custom_metadata for event in events] == [{"trace": "t"}]
+    session = await service.get_session(app_name="shop", user_id="u", session_id="s")
+    assert session is not None
+    assert session.events[0].actions.state_delta == session.state == {"k": 1, "user:k": 2}
+
+
+async def test_a_plain_text_message_is_rejected_with_a_hint() -> None:
+    runner = Runner(app=app(), session_service=InMemorySessionService(), auto_create_session=True)
+    with pytest.raises(TypeError, match=r"new_message must be a types\.Content, such as types\.UserContent\('hello'\), not str"):
+        await anext(runner.run_async(user_id="u", session_id="s", new_message="hello"))  # type: ignore[arg-type]
+
+
+async def test_a_message_without_parts_is_rejected_and_nothing_is_stored() -> None:
+    service = InMemorySessionService()
+    runner = Runner(app=app(), session_service=service, auto_create_session=True)
+    with pytest.raises(ValueError, match="no parts"):
+        await anext(runner.run_async(user_id="u", session_id="s", new_message=types.Content(role="user", parts=[])))
+    session = await service.get_session(app_name="shop", user_id="u", session_id="s")
+    assert session is not None
+    assert session.events == []
+
+
+async def test_an_agent_that_never_awaits_does_not_block_the_loop() -> None:
+    class Gushing(BaseAgent):
+        said: int = 0
+
+        async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+            while self.said < 200_000 and not others_ran:
+                self.said += 1
+                yield Event(author=self.name, partial=True, content=types.Content(role="model", parts=[types.Part(text="word ")]))
+
+    others_ran: list[bool] = []
+    gushing = Gushing(name="gushing")
+    runner = InMemoryRunner(agent=gushing)
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+    asyncio.get_running_loop().call_later(0.02, others_ran.append, True)
+    async for _event in runner.run_async(user_id="u", session_id=session.id, new_message=message("go")):
+        pass
+    assert others_ran, f"{gushing.said} events in one go"
 
 
 class Steps(BaseAgent):

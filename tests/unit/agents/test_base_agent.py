@@ -1,4 +1,4 @@
-"""Agent trees: one parent each, names, finding, copying (issue 3, "Agents"; google-adk's public surface, 5)."""
+"""Agent trees: parents, names, lookup, cloning, and code that exits."""
 
 from __future__ import annotations
 

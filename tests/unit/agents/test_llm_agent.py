@@ -1,4 +1,4 @@
-"""What an LlmAgent puts into its requests, and which settings it refuses (google-adk's public surface, 10 and 14)."""
+"""An LlmAgent's requests, and the settings it rejects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.seeds.running import run, runner_for, stored
 
 
 def noting(seen: list[LlmRequest], *replies: Any) -> ScriptedLlm:
-    """Return a model that keeps its requests."""
+    """Return a model that records its requests."""
 
     def note(number: int) -> Any:
         def reply(request: LlmRequest) -> Any:
@@ -92,7 +92,7 @@ def test_generate_content_config_rejects_fields_that_the_agent_sets(taken: str) 
 
 
 def test_an_unsupported_code_executor_is_rejected() -> None:
-    with pytest.raises(ValidationError, match="not supported"):
+    with pytest.raises(ValidationError, match=r"not supported.*BuiltInCodeExecutor"):
         LlmAgent(name="agent", code_executor=object())
 
 

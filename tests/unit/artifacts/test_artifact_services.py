@@ -1,4 +1,4 @@
-"""One suite for every artifact service."""
+"""The tests that every artifact service must pass."""
 
 from __future__ import annotations
 

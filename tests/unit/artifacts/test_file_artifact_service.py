@@ -1,4 +1,4 @@
-"""Files: where they are, and that nothing is lost or escapes."""
+"""The file artifact service: layout, invalid names, and concurrent or interrupted saves."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ async def test_a_version_published_concurrently_is_not_overwritten(tmp_path: Pat
     for number in range(2):
         await service.save_artifact(**SESSION, filename="a", artifact=text(str(number)))
     with monkeypatch.context() as patch:
-        patch.setattr(file_artifact_service, "_versions", lambda folder: [0])  # as it was before the other one published
+        patch.setattr(file_artifact_service, "_versions", lambda folder: [0])  # the list before the other writer published its version
         assert await service.save_artifact(**SESSION, filename="a", artifact=text("2")) == 2
     assert [(await service.load_artifact(**SESSION, filename="a", version=version)) for version in range(3)] == [
         text("0"),
@@ -183,7 +183,7 @@ async def test_concurrent_saves_by_processes_lose_nothing(tmp_path: Path) -> Non
     versions = await service.list_versions(**SESSION, filename="log")
     saved = [(await service.load_artifact(**SESSION, filename="log", version=version)).text for version in versions]
     assert sorted(saved) == sorted(f"{name}{number}" for name in "abc" for number in range(10))
-    for name in "abc":  # versions of one writer are in its order
+    for name in "abc":  # the versions of one writer are in order
         assert [one for one in saved if one.startswith(name)] == [f"{name}{number}" for number in range(10)]
 
 

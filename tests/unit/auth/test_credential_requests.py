@@ -1,4 +1,4 @@
-"""A tool asks for a credential; a person answers; the call is made again (SEMANTICS.md 7)."""
+"""Credential requests: a tool asks for a credential, the user answers, and the call is run again."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_the_request_has_google_adks_format_and_no_secret() -> None:
 
 
 async def test_an_answer_with_google_adks_credential_key_is_accepted() -> None:
-    """The name of the credential is google-adk's own; the scheme tells that the answer is for it."""
+    """google-adk derives another credential key; the scheme identifies the request."""
     used: list[Any] = []
     runner = runner_for(agent(config(), used))
     call = request_in(await run(runner))
@@ -129,7 +129,7 @@ def test_equal_requests_have_the_same_credential_key() -> None:
 
 @pytest.mark.parametrize("version", ["1.39.1", "2.13.0"])
 async def test_a_credential_request_in_google_adks_database_is_answered(version: str, tmp_path: Path) -> None:
-    """What google-adk asked for is answered here, and the call made again."""
+    """A request made by google-adk is answered here, and the call is run again."""
     scheme = {
         "type": "oauth2",
         "flows": {

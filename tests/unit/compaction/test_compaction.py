@@ -1,4 +1,4 @@
-"""Old events are summed up for the models; the session keeps them all (SEMANTICS.md 8)."""
+"""Summaries of old events in requests to models; the session keeps all events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.seeds.running import run, stored
 
 
 class Joining(BaseEventsSummarizer):
-    """Sums up by joining the texts."""
+    """Summarises by joining the texts."""
 
     async def maybe_summarize_events(self, *, events: list[Event]) -> Event | None:
         contents = [event.actions.compaction.compacted_content if event.actions.compaction else event.content for event in events]
@@ -45,7 +45,7 @@ def runner_with(agent: Any, *, resumable: bool = False, **config: Any) -> Runner
 
 
 def answering(seen: list[list[str]], **usage: Any) -> LlmAgent:
-    """Return an agent that answers "1" to "q1" and notes what its model is sent."""
+    """Return an agent that answers "1" to "q1" and records the texts sent to its model."""
 
     def answer(request: LlmRequest) -> Reply:
         seen.append([part.text for content in request.contents for part in content.parts or [] if part.text])
@@ -60,7 +60,7 @@ async def summaries(runner: Runner) -> list[str]:
 
 
 async def test_a_sliding_window_of_invocations() -> None:
-    """As in google-adk's database `adk2.13.0-v1-compaction.db`: every two invocations, with one of overlap."""
+    """A summary every two invocations, with an overlap of one, as in google-adk's database `adk2.13.0-v1-compaction.db`."""
     seen: list[list[str]] = []
     runner = runner_with(answering(seen), compaction_interval=2, overlap_size=1)
     for number in range(5):

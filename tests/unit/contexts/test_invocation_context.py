@@ -1,4 +1,4 @@
-"""What google-adk's users build and change by hand (google-adk's public surface, 1 to 4 and 11)."""
+"""Contexts as google-adk's users construct and change them."""
 
 from __future__ import annotations
 

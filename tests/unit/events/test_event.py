@@ -1,4 +1,4 @@
-"""Every field of an event survives a round trip (issue 3, "Events"; google-adk's public surface, 9)."""
+"""Round trips of all event fields through JSON and storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation as an agent's model sees it."""
+"""The conversation sent to an agent's model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def answered(call_id: str, value: str, author: str = "me") -> Event:
 
 
 def lines(contents: list[types.Content]) -> list[str]:
-    """One line a content."""
+    """Return one line per content."""
     shown = []
     for content in contents:
         words = []

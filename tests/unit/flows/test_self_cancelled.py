@@ -1,4 +1,4 @@
-"""A tool or an agent that is cancelled by its own doing: the run fails and says so; it neither hangs nor looks stopped."""
+"""A tool or agent that cancels itself: the run fails with an error, instead of hanging or looking stopped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.seeds.running import run, runner_for, said, scripted, texts
 
 
 async def gives_up() -> str:
-    """Waits for something that is cancelled, as a client library's timeout may be."""
+    """Wait for a cancelled future, such as a client library's timeout."""
     waited_for = asyncio.get_running_loop().create_future()
     waited_for.cancel()
     await waited_for

@@ -1,4 +1,4 @@
-"""The Runner tells the memory service what happened, if it is asked to, and survives its failures."""
+"""A Runner with `feed_memory` passes events or sessions to the memory service and survives its failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.seeds.running import run, runner_for, stored, texts
 
 
 class Noting(BaseMemoryService):
-    """Takes whole sessions only."""
+    """Accepts whole sessions only."""
 
     def __init__(self, fail: bool = False) -> None:
         self.sessions: list[int] = []

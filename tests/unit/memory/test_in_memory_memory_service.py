@@ -1,4 +1,4 @@
-"""Memory by words."""
+"""The in-memory memory service, which matches words."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tests of the language models."""
+"""Tests of language models."""

@@ -1,4 +1,4 @@
-"""The chat form of a request."""
+"""Conversion of requests to the chat format."""
 
 from __future__ import annotations
 

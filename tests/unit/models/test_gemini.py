@@ -1,4 +1,4 @@
-"""Gemini over real sockets, against a server on this machine."""
+"""Gemini over real sockets, against a local server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["google_api_key"]
 
 @pytest.fixture(params=["httpx", "aiohttp"])
 def http_library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What google-genai speaks HTTP with: aiohttp where it happens to be installed."""
+    """The HTTP library that google-genai uses: aiohttp if it is installed."""
     monkeypatch.setattr(_api_client, "has_aiohttp", request.param == "aiohttp")
     return str(request.param)
 
@@ -171,7 +171,7 @@ async def test_a_refused_request_is_a_clear_error(stream: bool, failure: Failure
 
     assert (caught.value.status_code, caught.value.error_code) == (code, word)
     assert str(caught.value).startswith("gemini-test answered")
-    assert len(server.requests) == 1, "not tried again unless asked to"
+    assert len(server.requests) == 1, "no retry without retry_options"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -179,7 +179,7 @@ async def test_a_proxys_error_page_is_a_clear_error(stream: bool, http_library: 
     with gemini_server(Failure(502, b"<html>Bad gateway</html>")) as server, pytest.raises(LlmError) as caught:
         await ask(server, stream=stream)
 
-    if http_library == "aiohttp":  # google-genai does not let the status through
+    if http_library == "aiohttp":  # google-genai does not report the status
         assert caught.value.error_code == "MALFORMED_RESPONSE" and "Check whether a proxy" in str(caught.value)
     else:
         assert caught.value.status_code == 502 and "Bad gateway" in str(caught.value)

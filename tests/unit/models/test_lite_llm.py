@@ -1,4 +1,4 @@
-"""LiteLlm over real sockets, against a server on this machine that speaks OpenAI's protocol."""
+"""LiteLlm over real sockets, against a local server with OpenAI's protocol."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytes
         _ = [one async for one in LiteLlm("openai/m").generate_content_async(PROMPT)]
 
 
-# litellm's own types make pydantic warn.
+# litellm's types cause warnings from pydantic.
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
 class TestWithLitellm:
     async def test_a_plain_answer(self) -> None:

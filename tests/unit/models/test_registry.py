@@ -1,4 +1,4 @@
-"""Names of language models and the classes that serve them."""
+"""The registry of language model classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runtime.models import BaseLlm, Gemini, LLMRegistry, LlmRequest, LlmResponse
 
 
 class Parrot(BaseLlm):
-    """Serves names that begin with `parrot-`, and one of Gemini's."""
+    """Supports names that begin with `parrot-`, and some of Gemini's."""
 
     @classmethod
     def supported_models(cls) -> list[str]:

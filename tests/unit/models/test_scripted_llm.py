@@ -1,4 +1,4 @@
-"""The language model whose answers are written down."""
+"""The scripted language model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_replies_are_chosen_by_the_number_of_model_messages_and_the_last_r
 
     assert heard == ["one", "two", "two"]
     assert await answer(ScriptedLlm(replies=["one", "two"]), request(("user", "go"), ("model", "one"))) == "two", (
-        "a new process answers alike"
+        "a new process gives the same answer"
     )
 
 

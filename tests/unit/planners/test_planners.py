@@ -1,4 +1,4 @@
-"""Planners: what the model is told, and what is kept of its thoughts."""
+"""Planners: the request sent to the model, and the thoughts kept from its answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_plan_react_keeps_plans_as_thoughts() -> None:
     assert shown(events[0]) == [(True, "/*PLANNING*/ 1. look"), (False, "look")]
     assert shown(events[-1]) == [(True, "/*REASONING*/ it is there "), (False, "There.")]
     assert [part.thought for part in seen[1].contents[1].parts or []] == [None, None]
-    assert shown((await stored(runner)).events[1])[0][0] is True  # what was stored stays a thought
+    assert shown((await stored(runner)).events[1])[0][0] is True  # the stored event is still a thought
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,3 @@ async def test_a_custom_planner_can_write_state() -> None:
     await run(runner)
     assert "planned 1 times" in instruction_text(seen[1])
     assert (await stored(runner)).state == {"plans": 2}
-
-
-def test_code_executors_are_refused_with_a_reason() -> None:
-    with pytest.raises(ValueError, match="BuiltInCodeExecutor"):
-        LlmAgent(name="a", code_executor=object())

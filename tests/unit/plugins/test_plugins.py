@@ -1,4 +1,4 @@
-"""Every hook of a plugin: what it is told, what its answer replaces, and what happens when it raises."""
+"""Plugin hooks: their arguments, the effect of their return values, and their errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def said(text: str) -> types.Content:
 
 
 class Hooked(BasePlugin):
-    """Notes which hooks are called, and answers or raises in one of them."""
+    """Records the called hooks, and returns a value or raises in one of them."""
 
     def __init__(self, hook: str = "", answer: Any = None, error: Exception | None = None, name: str = "hooked") -> None:
         super().__init__(name)
@@ -62,7 +62,7 @@ def breaks() -> None:
 
 
 def busy_agent(**more: Any) -> LlmAgent:
-    """Return an agent that calls a tool that works, one that breaks, asks a model that fails once, and answers."""
+    """Return an agent that calls a working tool and a failing tool, whose model fails once, and which then answers."""
     failing = [Reply(calls=[("works", {})]), Reply(calls=[("breaks", {})]), ValueError("broken model")]
     replies = [reply if not isinstance(reply, Exception) else _raising(reply) for reply in failing]
     handlers: dict[str, Any] = {
@@ -147,7 +147,7 @@ async def test_the_first_return_value_skips_later_plugins_and_the_agents_callbac
 
 @pytest.mark.parametrize("hook", HOOKS)
 async def test_a_failing_plugin_is_reported_and_the_run_can_be_resumed(hook: str) -> None:
-    """Issue 3: "one that raises is reported and does not corrupt the run"."""
+    """A plugin's error does not corrupt the session."""
     plugin = Hooked(hook, error=RuntimeError("plugin bug"))
     runner = runner_for(busy_agent(), plugins=[plugin], resumable=True)
     with pytest.raises(PluginError, match=f"hooked.*{hook}|{hook}.*hooked") as caught:

@@ -1,4 +1,4 @@
-"""EventList."""
+"""The lazily decoded event list, alone and as `Session.events`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runtime.sessions.session import SessionKey
 
 
 class Reader:
-    """Makes events of rows and notes which."""
+    """Decodes rows and records their ids."""
 
     def __init__(self) -> None:
         self.read: list[str] = []
@@ -102,7 +102,7 @@ def test_changes_like_a_list_and_marks_itself_edited(events: EventList, change: 
     change(events)
     assert events == plain
     assert events.edited
-    # What was computed from the events can be extended, as long as they are where they were.
+    # Derived data is kept only if no event was moved, replaced or removed.
     assert events.derived == ({"answer": 42} if plain[:6] == EXPECTED else {})
 
 
@@ -145,7 +145,7 @@ def test_a_copy_is_independent(events: EventList, reader: Reader) -> None:
 
 
 class TestInASession:
-    """As `Session.events`."""
+    """An `EventList` as `Session.events`."""
 
     def session(self, events: Any) -> Session:
         return Session(id="s", app_name="a", user_id="u", events=events)
@@ -200,10 +200,10 @@ class TestInASession:
 
 
 class TestRewinds:
-    """What `without_rewound` leaves."""
+    """The events that `without_rewound` returns."""
 
     def rows(self, *targets: str | None, read: Any) -> EventList:
-        """Return rows of invocations i0, i1 and so on; those with a target take back from there on."""
+        """Return one row per invocation i0, i1 and so on; a row with a target is a rewind to it."""
         texts = [
             event(f"e{number}", f"i{number}").model_copy(update={"actions": EventActions(rewind_before_invocation_id=target)})
             for number, target in enumerate(targets)

@@ -1,4 +1,4 @@
-"""What every service keeps of an event, and what it refuses before the commit, naming the place (issue 3, "Events" and "State")."""
+"""The event fields that every service stores, and values that it rejects before the commit."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_unknown_fields_of_newer_writers_survive_a_round_trip(service: Bas
 
 @pytest.mark.parametrize("layout", [DatabaseSessionService, SqliteSessionService])
 async def test_unknown_nested_fields_are_read_and_the_session_can_be_continued(layout: Any, tmp_path: Path) -> None:
-    """`types.Content` itself refuses what it does not know; what a newer google-adk stored there is read all the same."""
+    """`types.Content` rejects unknown fields, but those stored by a newer google-adk must be readable."""
     file = tmp_path / "s.db"
     url = f"sqlite:///{file}"
     async with layout(url) as service:

@@ -1,4 +1,4 @@
-"""The garbage collector is kept away from what stays."""
+"""Pausing garbage collection and freezing long-lived objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects made without validation are like any other."""
+"""Objects constructed without validation equal validated ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sync code off the loop, on threads that hold up nobody."""
+"""Sync functions on worker threads that do not delay the loop or the exit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ async def test_consecutive_calls_reuse_one_thread() -> None:
 async def test_concurrent_calls_run_on_separate_threads() -> None:
     barrier = threading.Barrier(8, timeout=10)
 
-    await asyncio.gather(*(run_in_thread(barrier.wait) for _ in range(8)))
+    places = await asyncio.gather(*(run_in_thread(barrier.wait) for _ in range(8)))
+
+    assert sorted(places) == list(range(8))
 
 
 async def test_context_variables_are_copied_and_not_written_back() -> None:

@@ -1,4 +1,4 @@
-"""An agent called as a tool."""
+"""Agents as tools."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def response(events: list[Event]) -> Event:
 
 
 class Watcher(BasePlugin):
-    """Notes what it is shown."""
+    """Records inner and outer events."""
 
     def __init__(self) -> None:
         super().__init__("watcher")
@@ -328,8 +328,8 @@ async def test_inner_calls_keep_their_ids_when_the_tool_runs_again_after_a_crash
         await run(runner)
     invocation_id = (await stored(runner)).events[0].invocation_id
     await run(runner, None, invocation_id=invocation_id)
-    assert ids[:3] == ids[3:], "the key by which a payment is made only once"
-    assert len(set(ids)) == 3, "the same call made twice is two payments"
+    assert ids[:3] == ids[3:], "idempotency keys stay the same"
+    assert len(set(ids)) == 3, "repeated calls have different keys"
 
 
 async def test_a_context_without_a_runner_is_reported() -> None:

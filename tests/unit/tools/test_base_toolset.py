@@ -24,7 +24,7 @@ def subtract(a: int, b: int) -> int:
 
 
 class Sums(BaseToolset):
-    """Two tools, and a word in the instruction."""
+    """Two tools, and a sentence in the instruction."""
 
     closed = 0
 

@@ -1,4 +1,4 @@
-"""The way out of a loop."""
+"""The tool that ends a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is told of a function."""
+"""Function declarations for models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions as tools: what they are called with, where they run, and who must approve them."""
+"""Functions as tools: arguments, threads and confirmations."""
 
 from __future__ import annotations
 

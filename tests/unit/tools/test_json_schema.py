@@ -1,4 +1,4 @@
-"""What a tool takes and gives as JSON schema, and values that fit or do not."""
+"""JSON schemas of tools' parameters and results, and validation of values."""
 
 from __future__ import annotations
 

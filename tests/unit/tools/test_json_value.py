@@ -1,4 +1,4 @@
-"""What a tool returns is stored as JSON, whatever the session service (google-adk's database service does so with any event)."""
+"""Tool results are stored as JSON by every session service, as by google-adk's database service."""
 
 from __future__ import annotations
 

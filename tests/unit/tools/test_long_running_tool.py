@@ -1,4 +1,4 @@
-"""Functions whose answer comes later."""
+"""Long-running function tools."""
 
 from __future__ import annotations
 

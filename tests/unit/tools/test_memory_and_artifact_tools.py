@@ -1,4 +1,4 @@
-"""`load_memory`, `preload_memory` and `load_artifacts`: what the model is told and shown."""
+"""`load_memory`, `preload_memory` and `load_artifacts`: the requests and responses that the model receives."""
 
 from __future__ import annotations
 

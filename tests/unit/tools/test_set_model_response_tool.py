@@ -1,4 +1,4 @@
-"""`output_schema` together with tools: the answer is a call."""
+"""`output_schema` together with tools: the answer is a function call."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_schemas_other_than_pydantic_models(schema: Any, answer: Any) -> N
 
 
 class FailAt(BasePlugin):
-    """Stands for a crash right before an event is committed."""
+    """Simulates a crash right before an event is committed."""
 
     def __init__(self, index: int) -> None:
         super().__init__("fail")

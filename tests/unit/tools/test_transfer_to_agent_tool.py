@@ -1,4 +1,4 @@
-"""Handing over to another agent."""
+"""Transfers to another agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contexts of a tool call, on a session in memory."""
+"""Tool contexts on a session in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runtime.sessions import InMemorySessionService, Session
 
 
 def tool_context(*, tool_confirmation: ToolConfirmation | None = None) -> ToolContext:
-    """Return the context of the call `call-1` in a session of its own."""
+    """Return the context of the call `call-1` in a new session."""
     invocation = InvocationContext(
         invocation_id="i",
         agent=BaseAgent(name="agent"),

@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import QHeaderView, QTableView
 
 from bench.generated import LiveWriter
-from inspector_app.workspace.incoming_events import MOST_WAITING
+from inspector_app.workspace.incoming_events import MAX_QUEUED
 from runtime.events.event import Event
 from runtime.support.worker_threads import run_in_thread
 
@@ -53,12 +53,12 @@ async def stream_events(writer: LiveWriter, seconds: float, take: Callable[[Even
         writer: stores the events.
         seconds: the duration.
         take: called with each event, in the loop.
-        waiting: returns how many events are queued for display; the thread waits while there are more than `MOST_WAITING`.
+        waiting: returns how many events are queued for display; the thread waits while there are more than `MAX_QUEUED`.
     """
     begin, made = time.perf_counter(), 0
     while (passed := time.perf_counter() - begin) < seconds:
         due = int(passed * EVENTS_PER_SECOND) - made
-        if waiting() > MOST_WAITING:
+        if waiting() > MAX_QUEUED:
             await asyncio.sleep(0.001)
             continue
         for event in await run_in_thread(writer.commit, made, min(due, MADE_AT_ONCE)):

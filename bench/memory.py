@@ -91,7 +91,7 @@ def _committed(count: int) -> Callable[[Any], Any]:
             writer = _python("--commit", str(file), "--events", str(count))
             await _read(lambda: events.event_count - STORED, count)
             writer.wait()
-            await inspector.browse.close_database(str(file))
+            await inspector.databases.close_database(str(file))
         return 0
 
     return look

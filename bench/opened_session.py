@@ -67,7 +67,7 @@ class _Bench:
         await self._inspector.open([database])
         await self._until(lambda: self._bench.stream.table.rowAt(self._bench.stream.table.viewport().height() - 5) >= 0)
         figures["open to last row, ms"] = _ms(begin)
-        await self._until(lambda: self._inspector.browse.session.long is None or self._inspector.browse.session.long.history is not None)
+        await self._until(lambda: self._inspector.current.session.long is None or self._inspector.current.session.long.history is not None)
         figures["past read on the side, ms"] = _ms(begin)
         figures["RSS, MB"] = _rss()
         await self._inspector.tasks.wait_until_idle()
@@ -91,7 +91,7 @@ class _Bench:
         def on_state(computed: Any) -> None:
             seen.append((time.perf_counter(), computed is not None and computed.past is not None))
 
-        self._inspector.browse.state_computed.connect(on_state)
+        self._inspector.current.state_computed.connect(on_state)
         details, states = [], []
         chance = random.Random(1)
         for _ in range(SELECTIONS):
@@ -101,10 +101,10 @@ class _Bench:
             await self._until(lambda: any(known for _, known in seen))
             details.append((seen[0][0] - begin) * 1000)
             states.append((next(at for at, known in seen if known) - begin) * 1000)
-        self._inspector.browse.state_computed.disconnect(on_state)
+        self._inspector.current.state_computed.disconnect(on_state)
         self.figures["select: detail, ms"] = statistics.median(details)
         self.figures["select: state, ms"] = statistics.median(states)
-        long, history = self._inspector.browse.session.long, self._inspector.browse.session.history
+        long, history = self._inspector.current.session.long, self._inspector.current.session.history
         times = []
         for _ in range(SELECTIONS):
             index = chance.randrange(self._events.event_count)
@@ -132,8 +132,8 @@ class _Bench:
         _, self.figures[f"filter, {name}: loop gap max, ms"] = self._gaps.take()
 
     async def _live(self, seconds: float) -> None:
-        browse, address = self._inspector.browse, self._inspector.cursor.session
-        frames = FrameBatcher(lambda batch: browse.add_committed(address, batch), self._inspector)
+        current, address = self._inspector.current, self._inspector.cursor.session
+        frames = FrameBatcher(lambda batch: current.add_committed(address, batch), self._inspector)
         writer = LiveWriter(address.database)
         self._inspector.controller.tail.close()  # as in a run of the window, which reports its events itself
         self._bench.stream.set_following(True)
@@ -163,7 +163,7 @@ class _Bench:
         await self._until(lambda: inspector.run.address is not None)
         running = inspector.run.address
         inspector.cursor.select_session(on_show)
-        await self._until(lambda: inspector.browse.session is not None and inspector.browse.session.address == on_show)
+        await self._until(lambda: inspector.current.session is not None and inspector.current.session.address == on_show)
         await asyncio.sleep(1)
         self._gaps.take()
         figures, selected = self.figures, 0
@@ -174,7 +174,7 @@ class _Bench:
         assert inspector.cursor.session == on_show
         name = "another session streams: loop gap"
         figures[f"{name} p99, ms"], figures[f"{name} max, ms"] = self._gaps.take()
-        events = await inspector.browse.source(running.database).events(running.key)
+        events = await inspector.databases.source(running.database).events(running.key)
         figures["another session streams: events/s"] = len(events) / seconds
 
     async def _until(self, ready: Callable[[], bool]) -> None:

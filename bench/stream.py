@@ -162,7 +162,7 @@ def _measure(database: str, seconds: float) -> dict[str, float]:
             # Events of the live stream must not stay in a database that is kept.
             shown = shutil.copy(database, folder) if seconds else database
             figures.update(await measure(inspector, shown, seconds))
-            await inspector.browse.close_database(shown)
+            await inspector.databases.close_database(shown)
         return 0
 
     in_window(look)

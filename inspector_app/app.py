@@ -18,11 +18,11 @@ from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.opening.opening_controller import sample_cards
+from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.crash import CrashHooks
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.shell.parts import Parts
 from inspector_app.shell.window_controller import WindowController
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.loop import InspectorLoop
@@ -35,6 +35,8 @@ from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import BusHandler, MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
 
@@ -84,27 +86,33 @@ class Inspector(QObject):
         self.tasks = Tasks(self.messages.error)
         self.cursor = Cursor(self)
         self.agents = CurrentAgent(settings, trust_all=trust, parent=self)
-        self.browse = CurrentSession(self.cursor, self.tasks, self)
+        self.catalog = SessionCatalog(self)
+        self.databases = OpenDatabases(self.catalog, self.tasks, self)
+        self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks, self)
         self.breakpoints = BreakpointStore(self.agents, settings, messages, self)
-        self.run = CurrentRun(self.cursor, self.agents, self.browse, self.breakpoints, self.tasks, self.messages, self)
+        self.run = CurrentRun(
+            self.cursor, self.agents, self.databases, self.catalog, self.current, self.breakpoints, self.tasks, self.messages, self
+        )
         with _style_sheet_put_off(app):
-            events, sessions = EventListModel(self), SessionTreeModel(self)
+            colours = AuthorColours()
+            events, sessions = EventListModel(self, colours=colours), SessionTreeModel(self)
             self.window = MainWindow(events, sessions, sample_cards())
             self.controller = WindowController(
                 app,
-                Parts(
-                    settings=settings,
-                    messages=messages,
-                    tasks=self.tasks,
-                    cursor=self.cursor,
-                    agents=self.agents,
-                    browse=self.browse,
-                    breakpoints=self.breakpoints,
-                    run=self.run,
-                    events=events,
-                    sessions=sessions,
-                    window=self.window,
-                ),
+                settings,
+                self.tasks,
+                messages,
+                self.cursor,
+                self.agents,
+                self.catalog,
+                self.databases,
+                self.current,
+                self.breakpoints,
+                self.run,
+                colours,
+                events,
+                sessions,
+                self.window,
             )
         self._log = BusHandler(self.messages)
         # A connection that a server dropped cannot be reset either: whoever used it says what happened.
@@ -155,8 +163,9 @@ class Inspector(QObject):
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
+        self.current.close()
         # Only waited for: a commit that waits for another process's lock does not let itself be cancelled.
-        closing = self.tasks.spawn(self.browse.close(), "Closing the databases")
+        closing = self.tasks.spawn(self.databases.close(), "Closing the databases")
         await asyncio.wait([closing], timeout=SHUTDOWN_SECONDS)
         if not closing.done():
             logging.getLogger(__name__).warning("The databases were not closed in time")

@@ -1,30 +1,34 @@
-"""Comparing two sessions of any open databases, off the GUI thread."""
+"""Comparisons of two sessions in any open databases, computed on a worker thread."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
+from inspector_app.branches.compare_page import ComparePage
 from inspector_app.branches.comparison_aspects import aspects_of
 from inspector_app.branches.session_picker import PickableSession, SessionPicker
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import duration, visible
-from inspector_app.shell.parts import Parts
-from inspector_app.stream.stream_controller import StreamController
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.compare.comparison import Comparison, Totals, compare
 from runtime.history.state_at import History
 from runtime.sessions.session import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
-MOST_OFFERED = 5_000
-"""Sessions to compare with that are listed; going through 100,000 would hold the window."""
+MOST_OFFERED = 5_000  # sessions in the picker; listing 100,000 would block the window
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What is on show."""
+    """The displayed comparison."""
 
     left: SessionAddress
     right: SessionAddress
@@ -34,32 +38,52 @@ class _Compared:
 
 
 class CompareController(QObject):
-    """Asks with which session to compare, and shows the two.
+    """Asks which session to compare with, and shows both.
+
+    Signals:
+        opened: the page has a comparison to show.
+        closed: the user is done with the page.
 
     Args:
-        parts: of the window.
-        stream: goes to an event of either session.
+        cursor: the selected session, compared with another one.
+        databases: read both sessions.
+        catalog: names and lists sessions.
+        tasks: runs the comparison.
+        messages: receives why nothing can be compared.
+        commands: the menu's commands.
+        page: the page to fill.
     """
 
-    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None) -> None:
+    opened = Signal()
+    closed = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        page: ComparePage,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._window = parts.window
-        self._sessions = parts.sessions
-        self._stream = stream
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
+        self._cursor = cursor
+        self._databases = databases
+        self._catalog = catalog
+        self._tasks = tasks
+        self._messages = messages
+        self._page = page
         self._shown: _Compared | None = None
         self._pair = 0
-        self._window.commands.compare.triggered.connect(self._on_compare)
-        self._window.workbench.sessions.compare_asked.connect(self._on_compare_asked)
-        self._window.compare.pair_selected.connect(self._on_pair_selected)
-        self._window.compare.event_asked.connect(self._on_event_asked)
-        self._window.compare.left.connect(self._on_left)
+        commands.compare.triggered.connect(self._on_compare)
+        page.pair_selected.connect(self._on_pair_selected)
+        page.event_asked.connect(self._on_event_asked)
+        page.left.connect(self._on_left)
 
     def compare(self, left: SessionAddress, right: SessionAddress) -> None:
-        """Show two sessions side by side, the first difference selected."""
+        """Show two sessions side by side with the first difference selected."""
         self._tasks.spawn(self._compare(left, right), "Comparing two sessions")
 
     async def _compare(self, left: SessionAddress, right: SessionAddress) -> None:
@@ -68,15 +92,15 @@ class CompareController(QObject):
             return
         result = await run_in_thread(compare, list(one.events), list(other.events))
         self._shown = _Compared(left, right, one, other, result)
-        page = self._window.compare
+        page = self._page
         page.model.set_rows(result.rows, one.events, other.events)
-        self._window.show_page(page)
+        self.opened.emit()
         titles = self._title(left), self._title(right)
         page.show_comparison(titles, (_totals(result.left), _totals(result.right)), result.differing)
         self._on_pair_selected(page.table.currentIndex().row())
 
     async def _past(self, address: SessionAddress) -> History | None:
-        source = self._browse.source(address.database)
+        source = self._databases.source(address.database)
         return await source.history(address.key) if source is not None else None
 
     def _on_compare(self) -> None:
@@ -84,18 +108,18 @@ class CompareController(QObject):
         if here is None:
             self._messages.info("Select the session to compare first.")
             return
-        newest = self._sessions.newest(MOST_OFFERED)
-        parent = self._sessions.parent_of(here.database, here.key)
-        first = [(here.database, parent)] if parent is not None else []
-        others = first + [address for address in newest if address not in [*first, (here.database, here.key)]]
-        pickable = [PickableSession(SessionAddress(*address), self._title(SessionAddress(*address))) for address in others]
+        newest = self._catalog.newest(MOST_OFFERED)
+        parent = self._catalog.parent_of(here)
+        first = [parent] if parent is not None else []
+        others = first + [address for address in newest if address not in [*first, here]]
+        pickable = [PickableSession(address, self._title(address)) for address in others]
         if not pickable:
             self._messages.info("There is no other session: open another database, or fork this session.")
             return
         of_all = (
             "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest (any other: by its menu in the list of sessions)"
         )
-        picker = SessionPicker(f"Compare {self._name(here)} with{of_all}", pickable, self._window)
+        picker = SessionPicker(f"Compare {self._name(here)} with{of_all}", pickable, self._page.window())
         picker.picked.connect(self._on_picked)
         picker.open()
 
@@ -103,8 +127,8 @@ class CompareController(QObject):
         if self._cursor.session is not None:
             self.compare(self._cursor.session, address)
 
-    def _on_compare_asked(self, database: str, key: SessionKey, other: SessionKey | None) -> None:
-        """Compare a session with its parent, or with the one on show."""
+    def compare_session(self, database: str, key: SessionKey, other: SessionKey | None) -> None:
+        """Compare a session with another one of its database, such as its parent; None: with the selected one."""
         address = SessionAddress(database, key)
         if other is not None:
             self.compare(SessionAddress(database, other), address)
@@ -112,12 +136,12 @@ class CompareController(QObject):
             self.compare(self._cursor.session, address)
 
     def _name(self, address: SessionAddress) -> str:
-        """Return a session's name as the list of sessions has it: that of a fork begins with what it is."""
-        fork = self._sessions.fork_info(address.database, address.key)
+        """Return a session's name as the session list shows it: a fork's name begins with what was changed."""
+        fork = self._catalog.fork_info(address)
         return address.key.session_id if fork is None else f"{fork.text} ({short_id(address.key.session_id)})"
 
     def _title(self, address: SessionAddress) -> str:
-        source = self._browse.source(address.database)
+        source = self._databases.source(address.database)
         key = address.key
         database = source.title if source is not None else address.database
         return visible(f"{self._name(address)} · {key.app_name} · {key.user_id} · {database}")
@@ -131,18 +155,17 @@ class CompareController(QObject):
         pair = shown.result.rows[row]
         aspects = await run_in_thread(aspects_of, shown.left_past, pair.left, shown.right_past, pair.right, shown.result.call_ids)
         if self._shown is shown and self._pair == row:
-            self._window.compare.show_pair(aspects)
+            self._page.show_pair(aspects)
 
     def _on_event_asked(self, wants_right: bool, place: int) -> None:
         if self._shown is not None:
             past = self._shown.right_past if wants_right else self._shown.left_past
-            self._window.show_page(self._window.workbench)
-            self._stream.show_event(self._shown.right if wants_right else self._shown.left, past.events[place].id)
+            self._cursor.request(self._shown.right if wants_right else self._shown.left, past.events[place].id)
 
     def _on_left(self) -> None:
         self._shown = None
-        self._window.compare.model.set_rows([], [], [])
-        self._window.show_page(self._window.workbench)
+        self._page.model.set_rows([], [], [])
+        self.closed.emit()
 
 
 def _counted(count: int, what: str) -> str:

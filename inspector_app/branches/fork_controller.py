@@ -1,4 +1,4 @@
-"""Forks: a new session from the past of the one on show; plain, with its message edited, or run again from what was recorded."""
+"""Forks: a new session from the displayed one's past, plain, with an edited message, or re-run from the recording."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.branches.fork_text import EDIT, FORK, OVERRIDE, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
+from inspector_app.branches.override_card import OverrideCard
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_files import files_of
@@ -18,10 +19,18 @@ from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.result_override import changed_in, overridable_text, overridden_content
 from inspector_app.presentation.values import visible
-from inspector_app.shell.parts import Parts
-from inspector_app.shell.window_status import WindowStatus
 from inspector_app.support.data_folder import data_folder
-from inspector_app.workspace.current_run import RunEnd
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.decision_card import DecisionCard
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun, RunEnd
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
@@ -34,7 +43,7 @@ from runtime.support.worker_threads import run_in_thread
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the card is about: an event of a session, and its run up to there if it can be made again."""
+    """What the card asks about: an event of a session, and its recording up to there if it can be re-run."""
 
     session: SessionDocument
     index: int
@@ -43,63 +52,122 @@ class _Asked:
 
 
 class ForkController(QObject):
-    """Makes forks and shows where they come from.
+    """Makes forks.
 
     Attributes:
-        is_drafting: the composer holds the message of a fork that is made when it is sent.
+        is_drafting: whether the next message begins a fork.
+
+    Signals:
+        asked: the card asks what to do; other offers are out of place.
+        cancelled: the card was closed without a choice.
+        draft_begun(str): the message of a fork is to be edited and sent.
+        draft_cancelled: the message is no longer to be sent.
+        draft_dropped(str): another session was selected; the message is obsolete unless it was edited.
+        drafting_changed: `is_drafting` changed.
 
     Args:
-        parts: of the window.
-        status: says in the window what is being drafted.
+        cursor: the selected event, and the selection of a new fork.
+        agents: the loaded agent, which re-runs need.
+        databases: where forks are made.
+        catalog: receives where forks come from.
+        current: the displayed session.
+        run: re-runs, and runs what follows an edited message.
+        tasks: runs the forking.
+        messages: receives notes and divergences.
+        commands: the menu's commands.
+        card: asks what to do.
+        override_card: edits an answer or result.
+        hint: says that the next message begins a fork.
     """
 
-    def __init__(self, parts: Parts, status: WindowStatus, parent: QObject | None = None) -> None:
+    asked = Signal()
+    cancelled = Signal()
+    draft_begun = Signal(str)
+    draft_cancelled = Signal()
+    draft_dropped = Signal(str)
+    drafting_changed = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: CurrentAgent,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        current: CurrentSession,
+        run: CurrentRun,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        card: DecisionCard,
+        override_card: OverrideCard,
+        hint: HintBar,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._bench = parts.window.workbench
-        self._sessions = parts.sessions
-        self._status = status
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._agents = parts.agents
-        self._browse = parts.browse
-        self._run = parts.run
+        self._cursor = cursor
+        self._agents = agents
+        self._databases = databases
+        self._catalog = catalog
+        self._current = current
+        self._run = run
+        self._tasks = tasks
+        self._messages = messages
+        self._card = card
+        self._override_card = override_card
+        self._hint = hint
         self._asked: _Asked | None = None
         self._draft: _Asked | None = None
         self._overriding: _Asked | None = None
         self._rerun: Rerun | None = None
-        parts.window.commands.fork.triggered.connect(self._on_fork)
-        self._bench.stream.fork_asked.connect(self.ask)
-        self._bench.fork_card.chosen.connect(self._on_chosen)
-        self._bench.fork_card.cancelled.connect(self._on_cancelled)
-        self._bench.override_card.submitted.connect(self._on_override)
-        self._bench.override_card.cancelled.connect(self._on_cancelled)
-        self._bench.fork_hint.accepted.connect(self._on_draft_cancelled)
+        self._connect_signals(commands)
+
+    def _connect_signals(self, commands: Actions) -> None:
+        commands.fork.triggered.connect(self._on_fork)
+        self._card.chosen.connect(self._on_chosen)
+        self._card.cancelled.connect(self.cancelled)
+        self._override_card.submitted.connect(self._on_override)
+        self._override_card.cancelled.connect(self.cancelled)
+        self._hint.accepted.connect(self._on_draft_cancelled)
         self._cursor.session_changed.connect(self._on_session_changed)
-        self._browse.database_listed.connect(self._on_listed)
+        self._databases.database_listed.connect(self._on_listed)
         self._run.run_ended.connect(self._on_run_ended)
 
     @property
     def is_drafting(self) -> bool:
-        """Whether the next message makes a fork first."""
+        """Whether the next message begins a fork."""
         return self._draft is not None
 
+    def _set_draft(self, draft: _Asked | None) -> None:
+        self._draft = draft
+        self.drafting_changed.emit()
+
     def ask(self, index: int) -> None:
-        """Show what forking at an event will do; nothing is made before a choice.
+        """Show what forking at an event will do, and ask what to do.
 
         Args:
-            index: its place in the session on show.
+            index: the event's place in the displayed session.
         """
-        session = self._browse.session
+        session = self._current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and event is not None:
             self._tasks.spawn(self._ask(session, index, event), "Looking at what forking will do")
 
-    def send(self, text: str, *, paused: bool = False) -> None:
-        """Make the fork whose message was edited, and send it there."""
-        draft, self._draft, self._status.forking = self._draft, None, False
-        if draft is not None and draft.recording is not None:
-            self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
+    def take_message(self, text: str, paused: bool) -> bool:
+        """Fork and send a message there, if a fork is being drafted.
+
+        Args:
+            text: the message.
+            paused: hold the agent at its first event.
+
+        Returns:
+            Whether the message was taken.
+        """
+        draft = self._draft
+        if draft is None or draft.recording is None:
+            return False
+        self._set_draft(None)
+        self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
+        return True
 
     async def _ask(self, session: SessionDocument, index: int, event: Event) -> None:
         events = session.events.in_memory if session.long is None else await session.source.events(session.address.key)
@@ -108,18 +176,17 @@ class ForkController(QObject):
             recording = await run_in_thread(recording_until, list(events), event.id)
         except KnownError as error:
             no_rerun = str(error)
-        if self._browse.session is not session:
+        if self._current.session is not session:
             return
         loaded = self._agents.loaded
         root = loaded.app.root_agent if loaded is not None and loaded.name == session.address.key.app_name else None
         saved = saved_by(recording, root) if recording is not None else None
         blocked = self._run.blocked("fork")
-        part = (
-            overridable_part(event) if recording is not None and recording.last.id == event.id else None
-        )  # what is by hand is not repeated
+        # An event that the user committed is not repeated.
+        part = overridable_part(event) if recording is not None and recording.last.id == event.id else None
         self._asked = _Asked(session, index, event, recording)
-        self._bench.resume_hint.hide()  # one offer at a time
-        self._bench.fork_card.show_decision(
+        self.asked.emit()
+        self._card.show_decision(
             f"Fork at event {index + 1:,}?",
             fork_facts(index, events, self._where(session.source), saved, recording.notes if recording is not None else []),
             fork_choices(saved, part, no_rerun or blocked, no_rerun or blocked),
@@ -136,10 +203,6 @@ class ForkController(QObject):
         if index is not None:
             self.ask(index)
 
-    def _on_cancelled(self) -> None:
-        self._status.show_session_hints()
-        self._bench.stream.table.setFocus()
-
     def _on_chosen(self, choice: str) -> None:
         asked, self._asked = self._asked, None
         if asked is None:
@@ -154,14 +217,14 @@ class ForkController(QObject):
             self._ask_for_another(asked)
 
     async def fork(self, session: SessionDocument, cut: Cut) -> None:
-        """Make a fork and show it.
+        """Fork a session and select the fork.
 
         Args:
-            session: of which.
-            cut: where.
+            session: the session.
+            cut: where to fork it.
 
         Raises:
-            KnownError: it cannot be made; the text says why.
+            KnownError: it cannot be forked; the text says why.
         """
         source, key = session.source, session.address.key
         if source.writing_allowed:
@@ -173,42 +236,37 @@ class ForkController(QObject):
             target = str(_forks_file(source))
             made = await fork_session(source.target, key, cut, into=target, files=Files(source.files, files_of(target)))
         if isinstance(source, MemorySource):
-            await self._browse.memory(key.app_name)
+            await self._databases.memory(key.app_name)
         else:
-            await self._browse.open_database(target)
+            await self._databases.open_database(target)
         for note in made.notes:
             self._messages.info(note)
         self._cursor.select_session(SessionAddress(target, made.key))
-        await self._browse.wait_until_loaded()
+        await self._current.wait_until_loaded()
 
     # the message edited
 
     def _begin_draft(self, asked: _Asked) -> None:
         assert asked.recording is not None
-        self._draft, self._status.forking = asked, True
-        self._bench.composer.set_text(text_of(asked.recording.messages[0]))
-        self._bench.composer.focus()
+        self.draft_begun.emit(text_of(asked.recording.messages[0]))
         name = asked.session.address.key.session_id
-        self._bench.fork_hint.suggest(
-            visible(f"Edit the message and send it: it begins a fork of {name}."), "Cancel", "code-branch", "accent"
-        )
-        self._status.show_run()
+        self._hint.suggest(visible(f"Edit the message and send it: it begins a fork of {name}."), "Cancel", "code-branch", "accent")
+        self._set_draft(asked)
 
     def _on_draft_cancelled(self) -> None:
-        self._draft, self._status.forking = None, False
-        self._bench.fork_hint.hide()
-        self._bench.composer.clear()
-        self._status.show_run()
+        self._hint.hide()
+        self.draft_cancelled.emit()
+        self._set_draft(None)
 
     async def _fork_and_send(self, session: SessionDocument, recording: Recording, text: str, paused: bool) -> None:
         first = recording.messages[0]
         await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
         self._run.send(text, paused=paused)
 
-    # the run made again
+    # re-running
 
     def _ask_for_another(self, asked: _Asked) -> None:
-        """Let the answer or result at the event be written anew."""
+        """Ask for another answer or result at the event."""
         recording, event = asked.recording, asked.event
         assert recording is not None
         self._overriding = asked
@@ -220,7 +278,7 @@ class ForkController(QObject):
                 raise ValueError(str(error)) from None
 
         what = f"{event.author}'s answer" if overridable_part(event) == "answer" else f"the result of {_tools(event)}"
-        self._bench.override_card.ask(
+        self._override_card.ask(
             f"What if {what} at event {asked.index + 1:,} had been another one?",
             "Write it here. A fork is made in which the run is made again: answered from the recording up to here, with this in its place,"
             " and live from then on.",
@@ -245,8 +303,8 @@ class ForkController(QObject):
         self._run.start(begin)
 
     def _on_run_ended(self, _end: RunEnd) -> None:
-        if self._asked is not None and self._bench.fork_card.title:
-            self.ask(self._asked.index)  # what could not be done while it ran can be now
+        if self._asked is not None and self._card.title:
+            self.ask(self._asked.index)  # more choices are possible now
         rerun, self._rerun = self._rerun, None
         if rerun is None:
             return
@@ -260,20 +318,20 @@ class ForkController(QObject):
 
     def _on_session_changed(self, _address: SessionAddress | None) -> None:
         recording = self._draft.recording if self._draft is not None else None
-        if recording is not None and self._bench.composer.text == text_of(recording.messages[0]).strip():
-            self._bench.composer.clear()  # nobody edited it
-        self._asked = self._draft = self._overriding = None
-        self._status.forking = False
-        self._bench.fork_card.hide()
-        self._bench.override_card.hide()
-        self._bench.fork_hint.hide()
+        if recording is not None:
+            self.draft_dropped.emit(text_of(recording.messages[0]))
+        self._asked = self._overriding = None
+        self._card.hide()
+        self._override_card.hide()
+        self._hint.hide()
+        self._set_draft(None)
 
     def _on_listed(self, source: Source, _sessions: object) -> None:
         self._tasks.spawn(self._show_forks(source), "Reading where forks come from")
 
     async def _show_forks(self, source: Source) -> None:
         lineages = await source.lineages()
-        self._sessions.set_forks(source.target, {key: fork_info(lineage) for key, lineage in lineages.items()})
+        self._catalog.set_forks(source.target, {key: fork_info(lineage) for key, lineage in lineages.items()})
 
 
 def _tools(event: Event) -> str:
@@ -281,7 +339,7 @@ def _tools(event: Event) -> str:
 
 
 def _forks_file(source: Source) -> Path:
-    """Return where forks of a database that is only read are made: beside it, or in our own folder where nothing can be written there."""
+    """Return where forks of a read-only database are made: beside it, or in our data folder where that folder is read only."""
     file = Path(source.target) if source.can_copy else data_folder() / f"{source.title}.db"
     folder = file.parent if os.access(file.parent, os.W_OK) else data_folder()
     folder.mkdir(parents=True, exist_ok=True)

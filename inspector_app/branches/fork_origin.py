@@ -1,4 +1,4 @@
-"""The line above a fork that names its parent and its change, with buttons to compare and to open the parent."""
+"""The origin of a displayed fork: which session it comes from, and what was changed."""
 
 from __future__ import annotations
 
@@ -9,33 +9,50 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.presentation.values import plain_tooltip
-from inspector_app.shell.parts import Parts
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 
 
 class ForkOriginController(QObject):
-    """Controls the line above a fork's events.
+    """Fills the line above a fork's events.
 
     Args:
-        parts: the window's parts.
-        compare: compares the fork with its parent.
+        cursor: the selected session.
+        databases: open the parent's database.
+        catalog: knows the forks.
+        compare: puts the fork beside its parent.
+        tasks: opens databases.
+        hint: the line to fill.
     """
 
-    def __init__(self, parts: Parts, compare: CompareController, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        compare: CompareController,
+        tasks: Tasks,
+        hint: HintBar,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._hint = parts.window.workbench.origin_hint
-        self._sessions = parts.sessions
+        self._cursor = cursor
+        self._databases = databases
+        self._catalog = catalog
         self._compare = compare
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
+        self._tasks = tasks
+        self._hint = hint
         self._hint.accepted.connect(self._on_compare)
         self._hint.other_accepted.connect(self._on_parent)
         self._cursor.session_changed.connect(self._show)
-        self._sessions.forks_changed.connect(self._show)
+        self._catalog.forks_changed.connect(self._show)
 
     def _show(self) -> None:
         address = self._cursor.session
-        info = self._sessions.fork_info(address.database, address.key) if address is not None else None
+        info = self._catalog.fork_info(address) if address is not None else None
         if info is None:
             self._hint.hide()
             return
@@ -54,7 +71,7 @@ class ForkOriginController(QObject):
 
     def _found(self) -> tuple[SessionAddress, ForkInfo] | None:
         address = self._cursor.session
-        info = self._sessions.fork_info(address.database, address.key) if address is not None else None
+        info = self._catalog.fork_info(address) if address is not None else None
         return (address, info) if address is not None and info is not None else None
 
     async def _compare_with(self, fork: SessionAddress, info: ForkInfo) -> None:
@@ -68,8 +85,8 @@ class ForkOriginController(QObject):
             self._cursor.select_session(parent)
 
     async def _opened(self, fork: SessionAddress, info: ForkInfo) -> SessionAddress | None:
-        """Return the parent's address after opening its database if necessary; None if that failed and was reported."""
+        """Return the parent's address, after opening its database if necessary; None if it cannot be opened, which is reported."""
         database = info.database or fork.database
-        if self._browse.source(database) is None and await self._browse.open_database(database) is None:
+        if self._databases.source(database) is None and await self._databases.open_database(database) is None:
             return None
         return SessionAddress(database, info.parent)

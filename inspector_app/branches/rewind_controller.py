@@ -1,19 +1,23 @@
-"""Rewind with open eyes: says what it takes back and what it cannot, offers a fork first, and rewinds when told to."""
+"""Rewind: shows what it takes back and what it cannot, and offers a fork instead."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.branches.fork_controller import ForkController
 from inspector_app.branches.rewind_text import rewind_facts, rewind_title
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.decisions import Choice
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.shell.parts import Parts
-from inspector_app.shell.window_status import WindowStatus
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.decision_card import DecisionCard
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.manual_events import ManualEvents
+from inspector_app.workspace.messages import MessageBus
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut
 from runtime.running.rewind_plan import RewindPlan, rewind_plan
@@ -23,45 +27,63 @@ FORK, REWIND = "fork", "rewind"
 
 
 class RewindController(QObject):
-    """Asks before an invocation, and all after it, is taken back.
+    """Asks before an invocation and all after it are taken back.
 
     Attributes:
-        plan: what was shown last.
+        plan: the plan shown; None once it no longer holds.
+
+    Signals:
+        asked: the card asks what to do; other offers are out of place.
+        cancelled: the card was closed without a choice.
 
     Args:
-        parts: of the window.
-        forks: makes the fork that is offered in its place.
-        commits: knows whether and how something may be committed by hand now.
-        status: knows what is selected, and shows it.
+        cursor: the selected event.
+        current: the displayed session.
+        forks: makes the fork that is offered instead.
+        commits: commits the rewind, and knows whether that is possible now.
+        tasks: runs planning and rewinding.
+        messages: receives the outcome.
+        commands: the menu's commands.
+        card: asks what to do.
     """
 
+    asked = Signal()
+    cancelled = Signal()
+
     def __init__(
-        self, parts: Parts, forks: ForkController, commits: ManualEvents, status: WindowStatus, parent: QObject | None = None
+        self,
+        cursor: Cursor,
+        current: CurrentSession,
+        forks: ForkController,
+        commits: ManualEvents,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        card: DecisionCard,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._bench = parts.window.workbench
+        self._cursor = cursor
+        self._current = current
         self._forks = forks
         self._commits = commits
-        self._status = status
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
+        self._tasks = tasks
+        self._messages = messages
+        self._card = card
         self.plan: RewindPlan | None = None
-        parts.window.commands.rewind.triggered.connect(self._on_rewind)
-        self._bench.stream.rewind_asked.connect(self.ask)
-        self._bench.rewind_card.chosen.connect(self._on_chosen)
-        self._bench.rewind_card.cancelled.connect(self._on_cancelled)
-        for signal in (self._cursor.session_changed, self._browse.session_loaded, self._browse.events_added):
-            signal.connect(self._on_something_changed)
+        commands.rewind.triggered.connect(self._on_rewind)
+        card.chosen.connect(self._on_chosen)
+        card.cancelled.connect(self.cancelled)
+        for signal in (cursor.session_changed, current.session_loaded, current.events_added):
+            signal.connect(self._on_outdated)
 
     def ask(self, index: int) -> None:
-        """Show what rewinding to before an event's invocation will do; nothing happens before a choice.
+        """Show what rewinding to before an event's invocation will do, and ask what to do.
 
         Args:
-            index: of the event in the session on show.
+            index: the event's place in the displayed session.
         """
-        session = self._browse.session
+        session = self._current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and event is not None:
             self._tasks.spawn(self._ask(session, event.invocation_id), "Looking at what rewinding will do")
@@ -78,12 +100,12 @@ class RewindController(QObject):
         except KnownError as error:
             self._messages.info(str(error))
             return
-        if self._browse.session is not session:
+        if self._current.session is not session:
             return
         self.plan = plan
         blocked = self._commits.blocked_between_runs()
-        self._bench.resume_hint.hide()  # one offer at a time
-        self._bench.rewind_card.show_decision(
+        self.asked.emit()
+        self._card.show_decision(
             rewind_title(plan),
             rewind_facts(plan),
             [
@@ -94,12 +116,8 @@ class RewindController(QObject):
             urgent=bool(plan.tools or plan.stays or plan.unknown),
         )
 
-    def _on_cancelled(self) -> None:
-        self._status.show_session_hints()
-        self._bench.stream.table.setFocus()
-
     def _on_chosen(self, choice: str) -> None:
-        plan, session = self.plan, self._browse.session
+        plan, session = self.plan, self._current.session
         if plan is None or session is None:
             return
         if choice == FORK:
@@ -112,10 +130,9 @@ class RewindController(QObject):
     async def _rewind(self, session: SessionDocument, plan: RewindPlan) -> None:
         engine = await self._commits.engine(session)
         await engine.rewind(session.address.key, plan.invocation_id)
-        await self._browse.refresh_session(session.address)
-        self._browse.invocations_found.emit(session)
+        await self._current.refresh_invocations(session.address)
         self._messages.info(f"Rewound to before {short_id(plan.invocation_id)}.")
 
-    def _on_something_changed(self, *_: Any) -> None:
+    def _on_outdated(self, *_: Any) -> None:
         self.plan = None
-        self._bench.rewind_card.hide()
+        self._card.hide()

@@ -1,42 +1,68 @@
-"""What a database holds beside its sessions: user and app state on their own, and its tables as plain rows."""
+"""The contents of a database beside its sessions: user and app state, and its tables as plain rows."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector_app.databases.database_page import DatabasePage
 from inspector_app.databases.raw_tables_controller import RawTablesController
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.documents.tail_thread import TailUpdate
 from inspector_app.presentation.values import since
-from inspector_app.shell.main_window import MainWindow
-from inspector_app.shell.parts import Parts
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.live_tail import LiveTail
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 
-SETTLING_MS = 300
-"""From a commit of another process until the state on show is read again."""
+SETTLING_MS = 300  # from another process's commit to reading the displayed state again; commits come in bursts
 
 
 class DatabasePageController(QObject):
-    """Shows the page for a row of the list of sessions, and puts it away again.
+    """Fills the page of the database or app that was chosen in the session list.
+
+    Signals:
+        opened: the page is to be shown.
+        closed: the events are to be shown again.
+        left: the same, as the user closed the page.
 
     Args:
-        parts: of the window.
-        tail: tells what changed.
+        cursor: the selected session, whose database is inspected.
+        databases: the open databases.
+        tail: reports what other processes changed.
+        tasks: runs the reading.
+        messages: receives problems.
+        commands: the menu's commands.
+        page: the page to fill.
     """
 
-    def __init__(self, parts: Parts, tail: LiveTail, parent: QObject | None = None) -> None:
+    opened = Signal()
+    closed = Signal()
+    left = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        tail: LiveTail,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        page: DatabasePage,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._bench = parts.window.workbench
-        self._page = self._bench.database
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
+        self._cursor = cursor
+        self._databases = databases
+        self._tasks = tasks
+        self._messages = messages
+        self._page = page
         self._source: Source | None = None
         self._scope: SharedScope | None = None
         self._tables = RawTablesController(self._page.tables, self._messages, self._tasks, self)
@@ -44,40 +70,39 @@ class DatabasePageController(QObject):
         self._settling.setSingleShot(True)
         self._settling.setInterval(SETTLING_MS)
         self._settling.timeout.connect(self._on_settled)
-        self._connect_signals(parts.window, tail)
+        self._connect_signals(commands, tail)
 
-    def _connect_signals(self, window: MainWindow, tail: LiveTail) -> None:
-        bench, commands = self._bench, window.commands
-        bench.sessions.row_chosen.connect(self._on_row_chosen)
-        commands.inspect_database.triggered.connect(self._on_look_inside)
+    def _connect_signals(self, commands: Actions, tail: LiveTail) -> None:
+        commands.inspect_database.triggered.connect(self._on_inspect)
         commands.reload.triggered.connect(self._on_settled)
-        self._page.left.connect(self._on_left)
+        self._page.left.connect(self.left)
         self._page.tables_wanted.connect(self._on_tables_wanted)
         self._page.state.scope_chosen.connect(self._on_scope_chosen)
-        self._browse.database_closed.connect(self._on_database_closed)
+        self._databases.database_closed.connect(self._on_database_closed)
         tail.told.connect(self._on_told)
-        # Who goes to an event wants to see it.
-        for gone_to in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered):
-            gone_to.connect(bench.leave_database_page)
-        for gone_to in (bench.timeline.event_chosen, bench.pending.session_asked, bench.detail.state.tree.writer_asked):
-            gone_to.connect(bench.leave_database_page)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Release the database."""
         self._settling.stop()
         self._source = None
         self._tables.close()
 
-    def _on_row_chosen(self, target: str, path: tuple[str, ...]) -> None:
-        source = self._browse.source(target)
+    def show_row(self, target: str, path: tuple[str, ...]) -> None:
+        """Show what belongs to a row of the session list: a database, app or user. A session's row closes the page.
+
+        Args:
+            target: the database.
+            path: the names of app, user and session, as far as the row has them.
+        """
+        source = self._databases.source(target)
         if len(path) > 2 or source is None:
-            self._bench.leave_database_page()
+            self.closed.emit()
         else:
             self._show(source, SharedScope(*path) if path else None)
 
-    def _on_look_inside(self) -> None:
+    def _on_inspect(self) -> None:
         selected = self._cursor.session
-        source = self._browse.source(selected.database) if selected is not None else next(iter(self._browse.sources), None)
+        source = self._databases.source(selected.database) if selected is not None else next(iter(self._databases.sources), None)
         if source is None:
             self._messages.info("Open a database first: what it holds can be looked at then.")
             return
@@ -97,7 +122,7 @@ class DatabasePageController(QObject):
             page.show_tab(page.state)
         elif other:
             self._scope = None
-        self._bench.show_database_page()
+        self.opened.emit()
         if page.tabs.currentWidget() is page.tables:
             self._on_tables_wanted()
         self._tasks.spawn(self._read_scopes(source), "Reading user and app state")
@@ -152,13 +177,9 @@ class DatabasePageController(QObject):
         elif self._page.tables.isVisible():
             self._tables.read_again()
 
-    def _on_left(self) -> None:
-        self._bench.leave_database_page()
-        self._bench.stream.table.setFocus()
-
     def _on_database_closed(self, target: str) -> None:
         if self._source is not None and target == self._source.target:
-            self._bench.leave_database_page()
+            self.closed.emit()
             self._source = None
             self._tables.set_file(None)
 

@@ -1,4 +1,4 @@
-"""A look at the files that an event saved, where something keeps them."""
+"""The files (artifacts) that an event saved."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 
 
 class ArtifactController(QObject):
-    """Opens a saved file in a window of its own, or says where it is.
+    """Opens a saved file in a dialog, or reports where it should be.
 
     Args:
-        browse, tasks, messages: of the window.
+        current: the displayed session.
+        tasks: runs the loading.
+        messages: receives why a file cannot be shown.
         detail: has the buttons.
     """
 
-    def __init__(self, browse: CurrentSession, tasks: Tasks, messages: MessageBus, detail: EventDetail) -> None:
+    def __init__(self, current: CurrentSession, tasks: Tasks, messages: MessageBus, detail: EventDetail) -> None:
         super().__init__(detail)
-        self._browse = browse
+        self._current = current
         self._tasks = tasks
         self._messages = messages
         self._detail = detail
         detail.content.artifact_asked.connect(self._on_asked)
 
     def _on_asked(self, name: str, version: int) -> None:
-        session = self._browse.session
+        session = self._current.session
         if session is not None:
             self._tasks.spawn(self._open(session, name, version), f"Opening {name}")
 

@@ -1,4 +1,4 @@
-"""Shows what the model was asked, for the selected event."""
+"""The request that the model answered with the selected event."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from runtime.events.event import Event
 
 
 class RequestController(QObject):
-    """Fills the Request tab when it comes to the front.
+    """Fills the Request tab when it is raised.
 
     Args:
-        recorder: knows the requests of the runs in this window.
-        browse, tasks: of the window.
+        recorder: the requests of this window's runs.
+        current: the displayed session.
+        tasks: runs what reads a long session.
         detail: has the tab.
     """
 
-    def __init__(self, recorder: RequestRecorder, browse: CurrentSession, tasks: Tasks, detail: EventDetail) -> None:
+    def __init__(self, recorder: RequestRecorder, current: CurrentSession, tasks: Tasks, detail: EventDetail) -> None:
         super().__init__(detail)
         self._recorder = recorder
-        self._browse = browse
+        self._current = current
         self._tasks = tasks
         self._wanted: Event | None = None
         self._detail = detail
@@ -41,7 +42,7 @@ class RequestController(QObject):
             self._detail.request.set_request(None)
             return
         request = self._recorder.request_of(event.id)
-        session = self._browse.session
+        session = self._current.session
         if request is not None:
             self._detail.request.set_request(request_values(request, event))
             return
@@ -59,11 +60,11 @@ class RequestController(QObject):
         index = await long.index_of(event.id) if at_hand is None else at_hand
         near = index is not None and index <= MOST_LOOKED_THROUGH
         stored = await long.first_events(min(index + 1, first)) if near and index is not None else []
-        if self._wanted is event and self._browse.session is session:
+        if self._wanted is event and self._current.session is session:
             self._show(event, [*stored, *since], index)
 
     def _show(self, event: Event, events: Sequence[Event], index: int | None) -> None:
-        """Show what is known of a request that nobody recorded: the answer, and what was said before, unless that would take long."""
+        """Show what is known of an unrecorded request: the answer, and the conversation before it, unless reading that would take long."""
         if index is not None and index > MOST_LOOKED_THROUGH:
             self._detail.request.set_request(request_values(None, event), NOT_RECORDED + TOO_FAR)
             return

@@ -1,4 +1,4 @@
-"""Watches the loaded agent's files and offers to reload it when they change."""
+"""Watch a loaded agent's files and offer to reload it when they change."""
 
 from __future__ import annotations
 
@@ -7,25 +7,31 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
 from inspector_app.engines.agent_loader import files_of_agent
-from inspector_app.shell.parts import Parts
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.workspace.current_agent import CurrentAgent
 
-CALM_MS = 200  # milliseconds; an editor writes several times per save, and the files are checked once afterwards
+CALM_MS = 200  # from a change to examining the files; an editor writes several times when it saves
 
 Stamps = dict[Path, tuple[int, int] | None]
 
 
 class AgentChanges(QObject):
-    """Watches the files that ran when the agent was loaded, or the agent's own files if loading failed.
+    """Watches the files that loading the agent executed; of an agent that failed to load, its entry files.
 
     Args:
-        parts: the window's parts.
+        agents: loads agents.
+        tasks: runs the loading.
+        commands: the menu's commands.
+        hint: offers to load the agent again.
     """
 
-    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
+    def __init__(self, agents: CurrentAgent, tasks: Tasks, commands: Actions, hint: HintBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._agents = parts.agents
-        self._tasks = parts.tasks
-        self._hint = parts.window.workbench.agent_hint
+        self._agents = agents
+        self._tasks = tasks
+        self._hint = hint
         self._path = ""
         self._loaded: Stamps = {}
         self._watcher = QFileSystemWatcher(self)
@@ -36,16 +42,16 @@ class AgentChanges(QObject):
         self._watcher.fileChanged.connect(self._on_changed)
         self._watcher.directoryChanged.connect(self._on_changed)
         self._hint.accepted.connect(self._load_again)
-        parts.agents.loading.connect(self._on_loading)
-        parts.agents.agent_loaded.connect(self._note)
-        parts.agents.agent_failed.connect(self._note)
-        parts.window.commands.reload.triggered.connect(self._on_reload)
+        agents.loading.connect(self._on_loading)
+        agents.agent_loaded.connect(self._on_load_ended)
+        agents.agent_failed.connect(self._on_load_ended)
+        commands.reload.triggered.connect(self._on_reload)
 
     def _on_loading(self, path: str) -> None:
         self._path = path
         self._hint.hide()
 
-    def _note(self, *_: object) -> None:
+    def _on_load_ended(self, *_: object) -> None:
         if self._path:
             files = files_of_agent(self._path)
             self._loaded = {file: _stamp(file) for file in files}
@@ -63,7 +69,7 @@ class AgentChanges(QObject):
             self._hint.suggest(f"The code of {name} has changed since it was loaded.", "Reload", "rotate", "accent")
 
     def _watch(self) -> None:
-        """Watch the files and their folders; a file that an editor replaced must be added again."""
+        """Watch these files and their folders; a file that an editor replaced has to be added again."""
         wanted = {str(path) for file in self._loaded for path in (file, file.parent) if path.exists()}
         watched = {*self._watcher.files(), *self._watcher.directories()}
         if gone := watched - wanted:
@@ -82,6 +88,6 @@ class AgentChanges(QObject):
 def _stamp(file: Path) -> tuple[int, int] | None:
     try:
         stat = file.stat()
-    except OSError:  # the file does not exist
+    except OSError:  # deleted
         return None
     return stat.st_mtime_ns, stat.st_size

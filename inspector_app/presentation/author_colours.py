@@ -14,6 +14,10 @@ class AuthorColours:
     def __init__(self) -> None:
         self._roles: dict[str, str] = {}
 
+    def clear(self) -> None:
+        """Forget all authors, for another session."""
+        self._roles.clear()
+
     @property
     def authors(self) -> list[str]:
         """The agents so far, in order of first appearance."""

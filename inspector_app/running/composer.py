@@ -58,6 +58,11 @@ class Composer(QWidget):
         self._edit.setPlainText(text)
         self._edit.moveCursor(QTextCursor.MoveOperation.End)
 
+    def clear_unedited(self, text: str) -> None:
+        """Empty the box if it still holds this text."""
+        if self.text == text.strip():
+            self.clear()
+
     def clear(self) -> None:
         """Empty the box."""
         self._edit.clear()

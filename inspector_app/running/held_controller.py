@@ -49,6 +49,11 @@ class HeldController(QObject):
             return
         go_on()
 
+    @property
+    def place(self) -> str:
+        """Where the agent is held, in words; empty while it is not."""
+        return self._words(self._run.hold).place if self._run.hold is not None else ""
+
     def _on_go_on_asked(self) -> None:
         self.release(self._run.go_on)
 

@@ -1,51 +1,140 @@
-"""What waits for a person: which form its answer has, and how far long-running calls are."""
+"""Pending items: the list, the forms of their answers, and the progress of long-running calls."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.running.pending_pane import PendingPane, PendingRow
 from inspector_app.running.resume_controller import ResumeController
-from inspector_app.shell.parts import Parts
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun, RunEnd
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.manual_events import ManualEvents
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.agents.llm_agent import LlmAgent
 from runtime.history.invocations import PendingItem
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.response_schema import response_schema
 
+MOST_LISTED = 2_000  # rows of the pane; more are found by the session list's marks
+_FEW = 100  # rows up to which the list is refreshed at once
+_REFRESH_MS = 250  # between refreshes of a longer list
+
 
 class PendingController(QObject):
-    """Behind the pane that lists what waits.
+    """Fills the pane of pending items and answers them.
+
+    Signals:
+        listed(int, int): how many items are pending, and how many of them the pane lists.
+        answer_wanted: an item that the user must answer is pending after a run, or the user asked for the pane.
 
     Args:
-        parts: of the window.
+        cursor: the selected session, whose items come first.
+        agents: the loaded agent, which has the schemas of answers.
+        databases: the titles of databases.
+        catalog: the pending items.
+        current: reads an item's session before it is answered.
+        run: answers.
         resume: asks before an invocation is resumed.
         commits: commits progress.
+        tasks: runs what waits for a session.
+        commands: the menu's commands.
+        pane: the pane to fill.
     """
 
-    def __init__(self, parts: Parts, resume: ResumeController, commits: ManualEvents, parent: QObject | None = None) -> None:
+    listed = Signal(int, int)
+    answer_wanted = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: CurrentAgent,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        current: CurrentSession,
+        run: CurrentRun,
+        resume: ResumeController,
+        commits: ManualEvents,
+        tasks: Tasks,
+        commands: Actions,
+        pane: PendingPane,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._workbench = parts.window.workbench
-        self._agents = parts.agents
-        self._cursor = parts.cursor
-        self._browse = parts.browse
-        self._run = parts.run
+        self._cursor = cursor
+        self._agents = agents
+        self._databases = databases
+        self._catalog = catalog
+        self._current = current
+        self._run = run
         self._resume = resume
-        self._tasks = parts.tasks
         self._commits = commits
-        pane = self._workbench.pending
+        self._tasks = tasks
+        self._pane = pane
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._show)
         pane.set_schemas(self.schema_of)
-        pane.answered.connect(self._on_answered)
-        pane.resume_asked.connect(self._on_resume_asked)
-        pane.progress_given.connect(self._on_progress_given)
-        self._agents.agent_loaded.connect(pane.refresh_form)
-        parts.window.commands.answer_pending.triggered.connect(self._on_answer_pending)
+        self._connect_signals(commands)
+
+    def _connect_signals(self, commands: Actions) -> None:
+        self._pane.answered.connect(self._on_answered)
+        self._pane.resume_asked.connect(self._on_resume_asked)
+        self._pane.progress_given.connect(self._on_progress_given)
+        self._pane.session_asked.connect(self._cursor.select_session)
+        self._agents.agent_loaded.connect(self._pane.refresh_form)
+        self._catalog.pending_changed.connect(self._show_soon)
+        self._catalog.forks_changed.connect(self._show_soon)
+        self._current.session_loading.connect(self._show)
+        self._run.run_started.connect(self._show)
+        self._run.run_ended.connect(self._on_run_ended)
+        commands.answer_pending.triggered.connect(self._on_answer_pending)
+
+    def _show_soon(self) -> None:
+        """List the items; a long list, which changes often during a scan, a few times a second."""
+        if len(self._pane.rows) < _FEW:
+            self._show()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def _show(self) -> None:
+        """List the items, the selected session's first."""
+        self._timer.stop()
+        pending, selected = self._catalog.pending, self._cursor.session
+        waiting = (address for address, items in pending.items() if items)
+        places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
+        running = self._run.address if self._run.phase != "idle" else None
+        rows = [
+            self._row(address, item)
+            for address in places
+            for item in pending[address]
+            if not (address == running and item.kind == "interrupted")  # it is being resumed
+        ]
+        resumed = [item for item in pending.get(running, ()) if item.kind == "interrupted"] if running is not None else []
+        self._pane.set_rows(rows[:MOST_LISTED], selected)
+        self.listed.emit(sum(map(len, pending.values())) - len(resumed), min(len(rows), MOST_LISTED))
+
+    def _row(self, address: SessionAddress, item: PendingItem) -> PendingRow:
+        source, fork = self._databases.source(address.database), self._catalog.fork_info(address)
+        return PendingRow(address, item, source.title if source is not None else "", fork.text if fork is not None else "")
+
+    def _on_run_ended(self, end: RunEnd) -> None:
+        if any(item.kind != "interrupted" for item in self._catalog.pending.get(end.address, [])):
+            self.answer_wanted.emit()
+        self._show()
 
     def schema_of(self, address: SessionAddress, item: PendingItem) -> Mapping[str, Any] | None:
-        """Return what the answer to a long-running call looks like, as JSON schema; None where nobody says."""
+        """Return the JSON schema of the answer to a long-running call; None if it is unknown."""
         asked = item.args.get("response_schema")
         if item.kind != "long_running" or isinstance(asked, dict):
             return asked if isinstance(asked, dict) else None
@@ -72,8 +161,8 @@ class PendingController(QObject):
         self._there(lambda: self._resume.ask(item.invocation_id))
 
     def _there(self, then: Callable[[], None]) -> None:
-        """Do something in the session of the selected item: another one may be on show."""
-        address = self._workbench.pending.selected_session
+        """Do something in the selected item's session, after displaying it."""
+        address = self._pane.selected_session
         if address is None or address == self._cursor.session:
             then()
         else:
@@ -81,9 +170,9 @@ class PendingController(QObject):
 
     async def _go_there(self, address: SessionAddress, then: Callable[[], None]) -> None:
         self._cursor.select_session(address)
-        await self._browse.wait_until_loaded()
+        await self._current.wait_until_loaded()
         then()
 
     def _on_answer_pending(self) -> None:
-        self._workbench.raise_pane("pending")
-        self._workbench.pending.focus()
+        self.answer_wanted.emit()
+        self._pane.focus()

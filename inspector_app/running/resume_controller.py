@@ -1,4 +1,4 @@
-"""Resume with open eyes: works out what it will do, shows it, and resumes when told to."""
+"""Resume: offers it, shows what it will do, and resumes after a confirmation."""
 
 from __future__ import annotations
 
@@ -9,79 +9,168 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.sources import Source
+from inspector_app.presentation.values import plain_tooltip
 from inspector_app.running.preflight import preflight_of
+from inspector_app.running.preflight_card import PreflightCard
 from inspector_app.running.view_data import Place, Preflight
-from inspector_app.shell.parts import Parts
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
+from runtime.history.invocations import Invocation
 from runtime.running.resume_plan import ResumePlan, plan_resume
 from runtime.support.worker_threads import run_in_thread
 
 
 class ResumeController(QObject):
-    """Asks before an invocation is resumed.
+    """Offers to resume and to allow writing, and asks before an invocation is resumed.
 
     Attributes:
-        plan: what was shown last.
+        plan: the plan shown; None once it no longer holds.
 
     Signals:
-        planned(Preflight, bool): this is what resuming will do, and whether it is to be held at the first event.
-        outdated: what was planned does not hold any more.
+        cancelled: the card was closed without resuming.
+
+    Args:
+        cursor: the selected session.
+        agents: the loaded agent.
+        databases: report that writing was allowed.
+        current: the displayed session.
+        run: resumes.
+        write_access: allows writing into the session's database.
+        working_copy: copies it instead.
+        tasks: runs planning and resuming.
+        resume_hint: offers to resume.
+        writing_hint: says that the database is read only, and offers to write into it or a copy.
+        card: shows what resuming will do.
     """
 
-    planned = Signal(object, bool)
-    outdated = Signal()
+    cancelled = Signal()
 
-    def __init__(self, parts: Parts, taking_over: WriteAccess, copying: WorkingCopy, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: CurrentAgent,
+        databases: OpenDatabases,
+        current: CurrentSession,
+        run: CurrentRun,
+        write_access: WriteAccess,
+        working_copy: WorkingCopy,
+        tasks: Tasks,
+        resume_hint: HintBar,
+        writing_hint: HintBar,
+        card: PreflightCard,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._agents = parts.agents
-        self._browse = parts.browse
-        self._run = parts.run
-        self._taking_over = taking_over
-        self._copying = copying
-        self._tasks = parts.tasks
+        self._agents = agents
+        self._current = current
+        self._run = run
+        self._write_access = write_access
+        self._working_copy = working_copy
+        self._tasks = tasks
+        self._resume_hint = resume_hint
+        self._writing_hint = writing_hint
+        self._card = card
         self.plan: ResumePlan | None = None
+        self._connect_signals(cursor, databases)
+
+    def _connect_signals(self, cursor: Cursor, databases: OpenDatabases) -> None:
+        current, run, agents = self._current, self._run, self._agents
+        for signal in (cursor.session_changed, current.session_loaded, current.events_added, run.run_started, agents.agent_loaded):
+            signal.connect(self._on_outdated)
+        current.session_loading.connect(self._on_session_loading)
         for signal in (
-            parts.cursor.session_changed,
-            self._browse.session_loaded,
-            self._browse.events_added,
-            self._run.run_started,
-            self._agents.agent_loaded,
+            current.session_loaded,
+            current.invocations_found,
+            run.run_ended,
+            agents.agent_loaded,
+            databases.writing_allowed,
         ):
-            signal.connect(self._on_something_changed)
+            signal.connect(self.show_hints)
+        run.run_started.connect(self.hide_offer)
+        self._write_access.others_found.connect(self._on_others_found)
+        self._resume_hint.accepted.connect(self._on_accepted)
+        self._writing_hint.accepted.connect(self._write_access.request)
+        self._writing_hint.other_accepted.connect(self._working_copy.request)
+        self._card.accepted.connect(self.accept)
+        self._card.cancelled.connect(self._on_cancelled)
+
+    def show_hints(self) -> None:
+        """Offer to resume and to allow writing, where that is the next step."""
+        self._writing_hint.hide()
+        self._resume_hint.hide()
+        session = self._current.session
+        if session is None:
+            return
+        if not session.source.writing_allowed:
+            self._offer_writing(session.source)
+        invocation = self._run.resumable()
+        if invocation is not None and self._run.phase == "idle":
+            self._offer_resume(session, invocation)
+
+    def hide_offer(self) -> None:
+        """Hide the offer to resume."""
+        self._resume_hint.hide()
+
+    def _offer_writing(self, source: Source) -> None:
+        self._writing_hint.suggest(
+            f"{source.title} was written by google-adk and is open read only."
+            if source.can_write
+            else f"{source.title} has the format of an old google-adk (v0): it can be read, or worked on in a copy.",
+            "Allow writing… (backup)" if source.can_write else "",
+            "lock",
+            "accent",
+            other="Work on a copy" if source.can_copy else "",
+        )
+
+    def _offer_resume(self, session: SessionDocument, invocation: Invocation) -> None:
+        blocked = self._run.blocked("resume")
+        place = session.index_of(invocation.last_event_id)
+        where = f" after event {place + 1}" if place is not None else ""
+        next_step = blocked or f"Resume goes on from {'its last checkpoint' if invocation.checkpoint else 'there'}."
+        self._resume_hint.suggest(f"Interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
+        self._resume_hint.setToolTip(plain_tooltip(f"Invocation {invocation.invocation_id}: {invocation.reason}"))
+        self._resume_hint.button.setEnabled(blocked is None)
+        self._resume_hint.button.setToolTip(plain_tooltip(blocked or "Go on from the last checkpoint (Ctrl+Shift+R)"))
 
     def ask(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
-        """Work out what Resume will do, and show it; nothing runs before `accept`.
+        """Plan a resume and show the plan; nothing runs before `accept`.
 
         Args:
-            invocation_id: which invocation; that of `CurrentRun.resumable` if None.
+            invocation_id: the invocation; None: that of `CurrentRun.resumable`.
             paused: hold at the first event.
         """
         if self._run.blocked("resume", invocation_id) is None:
             self._tasks.spawn(self._plan(invocation_id, paused), "Looking at what resuming will do")
 
     def accept(self, invocation_id: str, paused: bool, place: Place) -> None:
-        """Resume what was shown.
+        """Resume as planned.
 
         Args:
-            invocation_id: which invocation.
+            invocation_id: the invocation.
             paused: hold at the first event.
-            place: where to write what happens.
+            place: where to write.
         """
         self._tasks.spawn(self._resume(invocation_id, paused, place), "Resuming")
 
     async def _resume(self, invocation_id: str, paused: bool, place: Place) -> None:
-        session = self._browse.session
+        session = self._current.session
         if session is None:
             return
         if place == "copy":
-            await self._copying.open_copy(session.source, session.address.key)
+            await self._working_copy.open_copy(session.source, session.address.key)
         elif not session.source.writing_allowed:
-            await self._taking_over.allow(session.source)
+            await self._write_access.allow(session.source)
         self._run.resume(invocation_id, paused=paused)
 
     async def _plan(self, invocation_id: str | None, paused: bool) -> None:
-        session, invocation, loaded = self._browse.session, self._run.resumable(invocation_id), self._agents.loaded
+        session, invocation, loaded = self._current.session, self._run.resumable(invocation_id), self._agents.loaded
         if session is None or invocation is None or loaded is None:
             return
         config = loaded.app.resumability_config
@@ -97,27 +186,42 @@ class ResumeController(QObject):
                 temp_keys=temp,
             )
         )
-        if plan is None or self._browse.session is not session or self._run.blocked("resume", invocation_id) is not None:
+        if plan is None or self._current.session is not session or self._run.blocked("resume", invocation_id) is not None:
             return
         self.plan = plan
         shown = self._words(plan)
         shown.places = _places(session.source)
-        self.planned.emit(shown, paused)
+        self._resume_hint.hide()
+        self._card.ask(shown, paused=paused)
 
     def _words(self, plan: ResumePlan) -> Preflight:
         def number_of(event_id: str) -> int | None:
-            place = self._browse.position_of(event_id)
+            place = self._current.position_of(event_id)
             return None if place is None else place + 1
 
         return preflight_of(plan, number_of)
 
-    def _on_something_changed(self) -> None:
+    def _on_outdated(self) -> None:
         self.plan = None
-        self.outdated.emit()
+        self._card.hide()
+
+    def _on_session_loading(self) -> None:
+        self._resume_hint.hide()
+        self._writing_hint.hide()
+
+    def _on_others_found(self, warning: str) -> None:
+        self._writing_hint.suggest(warning, "Allow writing all the same", "triangle-exclamation")
+
+    def _on_accepted(self) -> None:
+        self.ask()
+
+    def _on_cancelled(self) -> None:
+        self.show_hints()
+        self.cancelled.emit()
 
 
 async def _temp_at(session: SessionDocument, index: int) -> Mapping[str, Any]:
-    """Return the `temp:` keys after an event, as far as they were recorded and are known by now."""
+    """Return the `temp:` keys after an event, as far as they were recorded and read."""
     if not 0 <= index < len(session.events):
         return {}
     if session.history is not None:

@@ -1,4 +1,4 @@
-"""Deleting sessions: asked for by name, copied first, put back on request. Never implicit."""
+"""Deleting sessions: confirmed in a dialog, copied first, restored on request."""
 
 from __future__ import annotations
 
@@ -11,35 +11,57 @@ from PySide6.QtCore import QObject
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.sessions.deletion_dialog import DeletionDialog
-from inspector_app.shell.parts import Parts
+from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.sessions.session import SessionKey
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from runtime.support.worker_threads import run_in_thread
 
-EVERY = 20
-"""Deleted sessions between two reports of how far it is."""
+EVERY = 20  # deleted sessions between two progress reports
 
 
 class DeletionController(QObject):
-    """Asks, copies, deletes, and puts back.
+    """Asks, copies, deletes and restores.
 
     Args:
-        parts: of the window.
+        cursor: the selection, which must not stay on a deleted session.
+        databases: the open databases.
+        run: its session is not deleted.
+        tasks: runs the deletion.
+        messages: receives why nothing can be deleted.
+        pane: the session list, where deletion is asked for.
+        hint: shows progress and offers Undo.
     """
 
-    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        run: CurrentRun,
+        tasks: Tasks,
+        messages: MessageBus,
+        pane: SessionsPane,
+        hint: HintBar,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._window = parts.window
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
-        self._run = parts.run
+        self._cursor = cursor
+        self._databases = databases
+        self._run = run
+        self._tasks = tasks
+        self._messages = messages
+        self._pane = pane
+        self._hint = hint
         self._last: tuple[str, Path] | None = None
-        self._window.workbench.sessions.delete_asked.connect(self._on_delete_asked)
-        self._window.workbench.sessions.prune_asked.connect(self._on_prune_asked)
-        self._window.workbench.deletion_hint.accepted.connect(self._on_undo)
-        self._browse.database_closed.connect(self._on_database_closed)
+        pane.delete_asked.connect(self._on_delete_asked)
+        pane.prune_asked.connect(self._on_prune_asked)
+        hint.accepted.connect(self._on_undo)
+        databases.database_closed.connect(self._on_database_closed)
 
     def _on_delete_asked(self, target: str, keys: list[SessionKey]) -> None:
         self._tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")
@@ -48,7 +70,7 @@ class DeletionController(QObject):
         self._tasks.spawn(self._ask(target, None, by_age=True), "Asking what to delete")
 
     async def _ask(self, target: str, keys: Sequence[SessionKey] | None, *, by_age: bool) -> None:
-        source = self._browse.source(target)
+        source = self._databases.source(target)
         if source is None:
             return
         if blocked := self.blocked(source):
@@ -68,7 +90,7 @@ class DeletionController(QObject):
             if _is_file(source)
             else "This database is on a server: what is deleted cannot be put back."
         )
-        dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._window)
+        dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._pane.window())
 
         def on_confirmed(chosen: list[SessionKey]) -> None:
             self._tasks.spawn(self._delete(source, chosen), f"Deleting sessions of {source.title}")
@@ -78,7 +100,7 @@ class DeletionController(QObject):
 
     @staticmethod
     def blocked(source: Source) -> str:
-        """Return why nothing can be deleted in a database, or an empty text."""
+        """Return why nothing can be deleted from a database; empty if deletion is possible."""
         if not source.can_write:
             return f"{source.title} has the older layout with pickled actions, which is only read."
         if not source.writing_allowed:
@@ -89,7 +111,7 @@ class DeletionController(QObject):
         copy = await run_in_thread(keep_copy, Path(source.target), keys) if _is_file(source) else None
         if self._cursor.session is not None and self._cursor.session.database == source.target and self._cursor.session.key in keys:
             self._cursor.select_session(None)
-        hint, total, gone = self._window.workbench.deletion_hint, len(keys), 0
+        hint, total, gone = self._hint, len(keys), 0
 
         def on_progress(done: int) -> None:
             nonlocal gone
@@ -100,9 +122,9 @@ class DeletionController(QObject):
         try:
             await delete_sessions(await source.service(), keys, on_progress)
         finally:
-            await self._show_list(source)
+            await self._databases.relist(source)
             if gone:
-                of_all = "" if gone == total else f"{gone:,} of "  # what was in its way is said beside it
+                of_all = "" if gone == total else f"{gone:,} of "  # the obstacle is reported beside it
                 what = f"{of_all}{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
                 kept = f" A copy is in {copy.name}." if copy else ""
                 hint.suggest(f"{what} deleted from {source.title}.{kept}", "Undo" if copy else "", "trash-can", "accent")
@@ -110,26 +132,23 @@ class DeletionController(QObject):
 
     def _on_undo(self) -> None:
         last, self._last = self._last, None
-        self._window.workbench.deletion_hint.hide()
+        self._hint.hide()
         if last is not None:
             self._tasks.spawn(self._put_back(*last), "Putting sessions back")
 
     async def _put_back(self, target: str, copy: Path) -> None:
         count = await run_in_thread(put_back, Path(target), copy)
-        source = self._browse.source(target)
+        source = self._databases.source(target)
         if source is not None:
-            await self._show_list(source)
+            await self._databases.relist(source)
             self._messages.info(
                 f"{count:,} sessions are back in {source.title}." if count != 1 else f"The session is back in {source.title}."
             )
 
-    async def _show_list(self, source: Source) -> None:
-        self._browse.database_listed.emit(source, await source.sessions())
-
     def _on_database_closed(self, target: str) -> None:
         if self._last is not None and self._last[0] == target:
             self._last = None
-            self._window.workbench.deletion_hint.hide()
+            self._hint.hide()
 
 
 def _is_file(source: Source) -> bool:

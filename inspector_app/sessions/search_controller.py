@@ -1,18 +1,22 @@
-"""Full-text search over all sessions of a database: reads what is new into the index, then asks it."""
+"""Full-text search over all sessions of a database: indexes new events, then queries the index."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.presentation.values import clock, day
 from inspector_app.sessions.search_dialog import FoundEvent, SearchDialog
-from inspector_app.shell.parts import Parts
-from inspector_app.stream.stream_controller import StreamController
+from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.support.tasks import Tasks
 from inspector_app.support.worker import Worker
+from inspector_app.widgets.actions import Actions
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.search_index import Hit, SearchIndex, remove_stale
 
@@ -20,40 +24,56 @@ MOST_HITS = 500
 
 
 class SearchController(QObject):
-    """One search window at a time, on the database of the session on show.
+    """Opens one search dialog at a time, for the database of the selected session.
+
+    Attributes:
+        folder: where indexes are stored; the user's cache folder if None.
 
     Signals:
-        read(int, int): how much of the database is in the index, from its thread.
+        read(int, int): how many of how many events are indexed; emitted from the worker thread.
+        hit_opened: the user chose an event that was found.
 
     Args:
-        parts: of the window.
-        stream: goes to an event that was found.
-        folder: for indexes; the user's cache if None.
+        cursor: the selection; receives the chosen event.
+        databases: the open databases.
+        tasks: runs the search.
+        messages: receives why nothing can be searched.
+        commands: the menu's commands.
+        pane: the session list, whose window owns the dialog.
     """
 
     read = Signal(int, int)
+    hit_opened = Signal()
 
-    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        pane: SessionsPane,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._window = parts.window
-        self._stream = stream
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
-        self.folder = folder
+        self._cursor = cursor
+        self._databases = databases
+        self._tasks = tasks
+        self._messages = messages
+        self._pane = pane
+        self.folder: Path | None = None
         self._dialog: SearchDialog | None = None
         self._worker: Worker | None = None
         self._index: SearchIndex | None = None
         self._target = ""
         self._cancelled = False
         self._hits: list[Hit] = []
-        self._window.commands.search_all.triggered.connect(self._on_search_all)
-        self._browse.database_closed.connect(self._on_database_closed)
+        commands.search_all.triggered.connect(self._on_search_all)
+        self._databases.database_closed.connect(self._on_database_closed)
         self.read.connect(self._on_read)
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self._cancelled = True
         if self._worker is not None:
             self._worker.close(self._index.close if self._index is not None else None)
@@ -68,7 +88,7 @@ class SearchController(QObject):
             self._dialog.raise_()
             self._dialog.words.setFocus()
             return
-        sources = [source for source in self._browse.sources if isinstance(source, DatabaseSource)]
+        sources = [source for source in self._databases.sources if isinstance(source, DatabaseSource)]
         selected = self._cursor.session
         source = next((source for source in sources if selected is not None and source.target == selected.database), None)
         source = source or next(iter(sources), None)
@@ -76,7 +96,7 @@ class SearchController(QObject):
             self._messages.info("Open a database first: its sessions can be searched then.")
             return
         self._target, self._cancelled, self._hits = source.target, False, []
-        dialog = self._dialog = SearchDialog(source.title, self._window)
+        dialog = self._dialog = SearchDialog(source.title, self._pane.window())
         dialog.asked.connect(self._on_asked)
         dialog.cancelled.connect(self._on_cancelled)
         dialog.chosen.connect(self._on_chosen)
@@ -123,7 +143,7 @@ class SearchController(QObject):
         return (f"{found} Click one to go to it, or press Down and Enter." if count else "No event contains all of these words.") + part
 
     def _work(self, words: str) -> list[Hit]:
-        """On the index's thread."""
+        """Update and query the index. Runs on the worker thread."""
         folder = self.folder or Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.CacheLocation)) / "search"
         if self._index is None:
             remove_stale(folder)
@@ -143,9 +163,8 @@ class SearchController(QObject):
     def _on_chosen(self, row: int) -> None:
         if 0 <= row < len(self._hits):
             hit = self._hits[row]
-            self._window.work_asked.emit()
-            self._stream.show_event(SessionAddress(self._target, hit.key), hit.event_id)
-            self._window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # as soon as the dialog gives it back
+            self._cursor.request(SessionAddress(self._target, hit.key), hit.event_id)
+            self.hit_opened.emit()
 
 
 def _found(hit: Hit) -> FoundEvent:

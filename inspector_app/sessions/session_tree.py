@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 
@@ -35,7 +34,6 @@ class SessionTreeModel(MovingSessionRows):
     Signals:
         sizes_wanted: sizes of sessions are looked at that are not known; see `take_wanted`.
         moving(bool): rows are about to be moved or removed one by one (True), or it is done: no view shall take that for a selection.
-        forks_changed: it is known where other sessions come from.
 
     Args:
         now: returns epoch seconds; last updates are shown relative to it.
@@ -43,7 +41,6 @@ class SessionTreeModel(MovingSessionRows):
 
     sizes_wanted = Signal()
     moving = Signal(bool)
-    forks_changed = Signal()
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
         super().__init__(parent, now=now)
@@ -161,7 +158,6 @@ class SessionTreeModel(MovingSessionRows):
         if database is not None and database.forks != forks:
             database.forks = dict(forks)
             self._lay_out()
-            self.forks_changed.emit()
 
     # the order and the filter
 
@@ -306,16 +302,6 @@ class SessionTreeModel(MovingSessionRows):
                 self._changed(node)
 
     # what is asked about them
-
-    def newest(self, most: int) -> list[tuple[str, SessionKey]]:
-        """Return sessions of all databases, filtered out or not, the latest updated first.
-
-        Args:
-            most: at most this many.
-        """
-        listed = ((key, summary) for key, database in self._databases.items() for summary in database.sessions.values())
-        found = heapq.nlargest(most, listed, key=lambda each: each[1].last_update_time)
-        return [(key, summary.key) for key, summary in found]
 
     def sessions_below(self, node: TreeNode) -> list[SessionKey]:
         """Return the sessions of an app or user, or of all in a database, that pass the filter: forks of others, too."""

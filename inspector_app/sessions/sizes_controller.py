@@ -1,4 +1,4 @@
-"""How large databases and sessions are: measured off the GUI thread, and of sessions only those that are looked at."""
+"""Sizes of databases and of the visible sessions, measured on worker threads."""
 
 from __future__ import annotations
 
@@ -11,48 +11,46 @@ from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.presentation.values import size
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
-AT_ONCE = 10
-"""Sessions measured in one read: a click waits no longer than for these."""
-
-SETTLING_MS = 300
-"""From the first look at a session to measuring it: who scrolls through thousands wants none of them measured."""
+AT_ONCE = 10  # sessions measured in one read; a click waits for no more than these
+SETTLING_MS = 300  # from a session's first display to measuring it, so that scrolling measures nothing
 
 _COMPANIONS = ("", "-wal")
 
 
 class SizesController(QObject):
-    """Answers what the list of sessions asks for.
+    """Measures what the session list displays.
 
     Args:
+        databases: the open databases.
+        tasks: runs the measuring.
         sessions: the model behind the list.
-        tasks, browse: of the window.
     """
 
-    def __init__(self, sessions: SessionTreeModel, tasks: Tasks, browse: CurrentSession, parent: QObject | None = None) -> None:
+    def __init__(self, databases: OpenDatabases, tasks: Tasks, sessions: SessionTreeModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._sessions = sessions
         self._tasks = tasks
-        self._browse = browse
+        self._databases = databases
         self._measuring = False
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(SETTLING_MS)
         self._settling.timeout.connect(self._on_settled)
         sessions.sizes_wanted.connect(self._on_wanted)
-        browse.database_listed.connect(self._on_database_listed)
+        databases.database_listed.connect(self._on_database_listed)
 
     def _on_wanted(self) -> None:
         if not (self._measuring or self._settling.isActive()):
             self._settling.start()
 
     def _on_settled(self) -> None:
-        if self._browse.sources:  # the window may have been closed meanwhile
+        if self._databases.sources:  # the window may be closing
             self._tasks.spawn(self._measure(), "Measuring sessions")
 
     async def _measure(self) -> None:
@@ -64,9 +62,9 @@ class SizesController(QObject):
             self._measuring = False
 
     async def _measure_some(self, target: str, counts: list[tuple[SessionKey, int]]) -> None:
-        source = self._browse.source(target)
+        source = self._databases.source(target)
         found = {}
-        with contextlib.suppress(KnownError):  # said where the session is looked at
+        with contextlib.suppress(KnownError):  # reported when the session is selected
             if isinstance(source, DatabaseSource):
                 found = await source.sizes(counts)
         words = {key: ("" if known.is_exact else "≈ ") + size(known.bytes) for key, known in found.items()}
@@ -83,7 +81,7 @@ class SizesController(QObject):
 
 
 def _size_of(file: Path) -> int:
-    """Return the bytes of a database file and its write-ahead log, 0 if it is gone."""
+    """Return the size of a database file and its write-ahead log in bytes; 0 if it was deleted."""
     total = 0
     for companion in _COMPANIONS:
         try:

@@ -237,7 +237,6 @@ class MainWindow(QMainWindow):
         actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
         self.message_bar.reload_asked.connect(actions.reload.trigger)
-        actions.write_message.triggered.connect(self.workbench.composer.focus)
 
     def _on_browse(self) -> None:
         self.workbench.show_perspective("browse")

@@ -1,9 +1,9 @@
-"""What the window shows: takes what the other controllers know to the views, and what is asked for in the views to them."""
+"""Builds the controllers of one window and connects the features, which do not know each other."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector_app.branches.compare_controller import CompareController
 from inspector_app.branches.fork_controller import ForkController
@@ -12,184 +12,353 @@ from inspector_app.branches.rewind_controller import RewindController
 from inspector_app.databases.database_page_controller import DatabasePageController
 from inspector_app.databases.foreign_database_controller import ForeignDatabaseController
 from inspector_app.detail.artifact_controller import ArtifactController
+from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.live_event_eviction import LiveEventEvictor
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import SessionDocument, StateAtEvent
-from inspector_app.documents.sources import Source, database_info
+from inspector_app.documents.session_document import SessionDocument
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.opening_controller import OpeningController
+from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
-from inspector_app.presentation.values import error_text, visible
+from inspector_app.presentation.values import error_text
+from inspector_app.running.breakpoint_controller import BreakpointController
+from inspector_app.running.held_controller import HeldController
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.running.run_commands import RunCommands
 from inspector_app.sessions.deletion_controller import DeletionController
 from inspector_app.sessions.search_controller import SearchController
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sizes_controller import SizesController
-from inspector_app.shell.parts import Parts
+from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.state.files_controller import FilesController
 from inspector_app.state.pin_controller import PinController
 from inspector_app.state.state_edits import StateEditController
 from inspector_app.state.writers_controller import WritersController
+from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.saved_filters_controller import SavedFilterController
 from inspector_app.stream.scroll_marks import ScrollMarks
-from inspector_app.stream.stream_controller import MANY_AT_ONCE, StreamController
+from inspector_app.stream.stream_controller import StreamController
 from inspector_app.stream.tool_agent_events import ToolAgentEvents
+from inspector_app.support.settings import Settings
+from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme
-from inspector_app.workspace.current_run import RunEnd
+from inspector_app.workspace.breakpoint_store import BreakpointStore
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.live_tail import LiveTail
 from inspector_app.workspace.manual_events import ManualEvents
-from inspector_app.workspace.messages import format_traceback
-from inspector_app.workspace.session_catalog import mark_of
+from inspector_app.workspace.messages import MessageBus, format_traceback
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
 from runtime.errors.known_error import KnownError
-from runtime.events.event import Event
-from runtime.history.invocations import PendingItem
-from runtime.sessions.session import SessionKey
-from runtime.storage.reading.reader import SessionSummary
 
 
 class WindowController(QObject):
-    """Fills the window and answers it.
+    """Connects the features of one window.
+
+    Controllers connect themselves to the owners and to their own widgets; `_connect_signals` holds every connection between features.
 
     Attributes:
         window: the window.
-        events, sessions: the Qt models behind the stream and the list of sessions.
-        tail: watches the open databases; search: looks through all of one.
+        events: the Qt model behind the stream.
+        sessions: the Qt model behind the session list.
+        stream: displays and filters the events.
+        tail: watches the open databases.
+        search: searches all sessions of a database.
+        database_page: shows what a database holds beside its sessions.
+        foreign_database: shows a database without sessions.
 
     Signals:
-        close_asked: the window wants to be closed.
+        close_asked: the user wants the window closed.
+
+    Args:
+        app: the QApplication, for the theme.
+        settings, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run: the owners.
+        colours: the authors' colours in this window.
+        events, sessions, window: what the user sees.
     """
 
     close_asked = Signal()
 
-    def __init__(self, app: QApplication, parts: Parts) -> None:
+    def __init__(
+        self,
+        app: QApplication,
+        settings: Settings,
+        tasks: Tasks,
+        messages: MessageBus,
+        cursor: Cursor,
+        agents: CurrentAgent,
+        catalog: SessionCatalog,
+        databases: OpenDatabases,
+        current: CurrentSession,
+        breakpoints: BreakpointStore,
+        run: CurrentRun,
+        colours: AuthorColours,
+        events: EventListModel,
+        sessions: SessionTreeModel,
+        window: MainWindow,
+    ) -> None:
         super().__init__()
         self._app = app
-        self._settings = parts.settings
-        self._messages = parts.messages
-        self._tasks = tasks = parts.tasks
-        self._cursor = cursor = parts.cursor
-        self._browse = browse = parts.browse
-        self._run = run = parts.run
-        self.window = parts.window
-        self.events = parts.events
-        self.sessions = parts.sessions
-        bench = self.window.workbench
-        commits = ManualEvents(parts.agents, browse, run, tasks, parts.messages)
-        self._state_edits = StateEditController(cursor, browse, commits, self)
-        self._stream = StreamController(browse, cursor, tasks, parts.messages, parts.settings, self.events, bench.stream, bench.filter_bar)
-        LiveEventEvictor(browse, tasks, self.events, self)
-        ScrollMarks(browse, run, self._stream, tasks, self.events, bench.stream.table.bar)
-        SavedFilterController(cursor, parts.settings, bench.filter_bar.saved)
-        bench.detail.filter_asked.connect(bench.filter_bar.set_text)
-        TimelineController(cursor, browse, self.events, bench.timeline)
-        ArtifactController(browse, tasks, parts.messages, bench.detail)
-        RequestController(run.requests, browse, tasks, bench.detail)
-        FilesController(parts, self)
-        PinController(cursor, parts.settings, bench.detail.state)
-        self._status = WindowStatus(parts)
-        self._opening = OpeningController(parts, self._status, self)
-        AgentChanges(parts, self)
-        self.foreign_database = ForeignDatabaseController(self.window, self._opening, parts.messages, tasks, self)
-        taking_over = WriteAccess(parts, self._status, self)
-        resume = ResumeController(parts, taking_over, WorkingCopy(parts, self), self)
-        PendingController(parts, resume, commits, self)
-        forks = ForkController(parts, self._status, self)
-        ForkOriginController(parts, CompareController(parts, self._stream, self), self)
-        WritersController(parts, self._stream, self)
-        RewindController(parts, forks, commits, self._status, self)
-        self._commands = RunCommands(parts, self._status, resume, forks, self)
-        self._deletion = DeletionController(parts, self)
-        self.search = SearchController(parts, self._stream, self)
-        self.tail = LiveTail(self.window, self.events, self.sessions, parts.messages, tasks, cursor, browse, run, self)
-        self.database_page = DatabasePageController(parts, self.tail, self)
-        SizesController(self.sessions, tasks, browse, self)
+        self._settings = settings
+        self._tasks = tasks
+        self._messages = messages
+        self._cursor = cursor
+        self._databases = databases
+        self._current = current
+        self.window = window
+        self.events = events
+        self.sessions = sessions
+        bench, commands = window.workbench, window.commands
+
+        # Controllers of one owner's signal run in the order in which they are made: the stream shows a session before others add to it.
+        commits = ManualEvents(agents, current, run, tasks, messages)
+        write_access = WriteAccess(databases, current, tasks, messages, self)
+        working_copy = WorkingCopy(cursor, databases, current, tasks, messages, self)
+        SessionsController(cursor, catalog, current, sessions, bench.sessions)
+        held = HeldController(run, breakpoints, bench.held, self)
+        self.stream = StreamController(
+            cursor,
+            current,
+            run,
+            breakpoints,
+            tasks,
+            messages,
+            settings,
+            commands,
+            events,
+            bench.stream,
+            bench.filter_bar,
+            held_place=lambda: held.place,
+        )
+        LiveEventEvictor(current, tasks, events, self)
+        ScrollMarks(current, run, self.stream, tasks, events, bench.stream.table.bar)
+        SavedFilterController(cursor, settings, bench.filter_bar.saved)
+        self._tool_agent_events = ToolAgentEvents(run, current, cursor, events, bench.stream)
+
+        TimelineController(cursor, current, colours, bench.timeline)
+        ArtifactController(current, tasks, messages, bench.detail)
+        RequestController(run.requests, current, tasks, bench.detail)
+        DetailController(cursor, current, run, StateEditController(cursor, current, commits, self), bench.detail)
+        FilesController(cursor, current, run, tasks, bench.detail.state.model, self)
+        PinController(cursor, settings, bench.detail.state)
+        self._writers = WritersController(cursor, agents, current, tasks, messages, commands, bench.detail.state.tree, bench.writers, self)
+
+        self._opening = OpeningController(
+            cursor,
+            agents,
+            databases,
+            current,
+            settings,
+            tasks,
+            messages,
+            commands,
+            window.welcome,
+            window.trust,
+            window.problem,
+            bench.database_hint,
+            self,
+        )
+        AgentChanges(agents, tasks, commands, bench.agent_hint, self)
+        self.foreign_database = ForeignDatabaseController(
+            tasks, messages, commands, window.foreign_database, self._opening.open_paths, self
+        )
+
+        self._resume = ResumeController(
+            cursor,
+            agents,
+            databases,
+            current,
+            run,
+            write_access,
+            working_copy,
+            tasks,
+            bench.resume_hint,
+            bench.writing_hint,
+            bench.preflight,
+            self,
+        )
+        self._pending = PendingController(
+            cursor, agents, databases, catalog, current, run, self._resume, commits, tasks, commands, bench.pending, self
+        )
+        self._breakpoints = BreakpointController(breakpoints, agents, run, bench.breakpoints, messages, self)
+        self._run_commands = RunCommands(
+            run,
+            held,
+            self._breakpoints,
+            self._resume,
+            messages,
+            commands,
+            bench.composer,
+            lambda: self.stream.selected_event,
+            self,
+        )
+
+        self._forks = ForkController(
+            cursor,
+            agents,
+            databases,
+            catalog,
+            current,
+            run,
+            tasks,
+            messages,
+            commands,
+            bench.fork_card,
+            bench.override_card,
+            bench.fork_hint,
+            self,
+        )
+        self._compare = CompareController(cursor, databases, catalog, tasks, messages, commands, window.compare, self)
+        ForkOriginController(cursor, databases, catalog, self._compare, tasks, bench.origin_hint, self)
+        self._rewind = RewindController(cursor, current, self._forks, commits, tasks, messages, commands, bench.rewind_card, self)
+
+        DeletionController(cursor, databases, run, tasks, messages, bench.sessions, bench.deletion_hint, self)
+        self.search = SearchController(cursor, databases, tasks, messages, commands, bench.sessions, self)
+        SizesController(databases, tasks, sessions, self)
+        self.tail = LiveTail(
+            cursor,
+            databases,
+            catalog,
+            current,
+            run,
+            tasks,
+            messages,
+            follows_newest=commands.follow_newest.isChecked,
+            has_draft=lambda: bool(bench.composer.text),
+            parent=self,
+        )
+        self.database_page = DatabasePageController(cursor, databases, self.tail, tasks, messages, commands, bench.database, self)
+        self._status = WindowStatus(
+            cursor,
+            agents,
+            databases,
+            current,
+            breakpoints,
+            run,
+            events,
+            window,
+            selected_event=lambda: self.stream.selected_event,
+            is_drafting_fork=lambda: self._forks.is_drafting,
+            parent=self,
+        )
+        self._run_commands.message_handlers.append(self._forks.take_message)
+        commands.allow_writing.triggered.connect(write_access.request)
+        commands.work_on_copy.triggered.connect(working_copy.request)
         self._connect_signals()
-        self._inner = ToolAgentEvents(
-            run, browse, cursor, self.events, bench.stream, bench.detail
-        )  # it adds to what the stream shows by then
-        self._status.show_run()
 
     @property
     def filtering(self) -> bool:
-        """Whether the stream's filter is still looking for hits."""
-        return self._stream.filtering
+        """Whether the stream's filter is still searching."""
+        return self.stream.filtering
 
     async def open_paths(self, paths: list[str]) -> None:
-        """See `OpeningController.open_paths`."""
+        """Open agents and databases; see `OpeningController.open_paths`."""
         await self._opening.open_paths(paths)
 
-    # wiring
-
     def _connect_signals(self) -> None:
-        window, bench, commands = self.window, self.window.workbench, self.window.commands
+        self._connect_window()
+        self._connect_pages()
+        self._connect_stream()
+        self._connect_panes()
+        self._connect_branches()
+
+    def _connect_window(self) -> None:
+        window, commands = self.window, self.window.commands
         window.close_asked.connect(self.close_asked)
         commands.reload.triggered.connect(self._on_reload)
-        window.page_changed.connect(self._status.show_run)
         commands.close_database.triggered.connect(self._on_close_database)
         for choice, command in commands.themes.items():
             command.setChecked(choice == theme.current().choice)
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
-        bench.composer.draft_changed.connect(self._status.show_run)
-        bench.detail.state_edit.edit_asked.connect(self._state_edits.edit)
-        bench.detail.state_edit.undo_asked.connect(self._state_edits.undo)
+        self._messages.posted.connect(self._on_message)
+        self._messages.withdrawn.connect(window.message_bar.withdraw)
+        self.tail.watching_changed.connect(window.status.show_tail)
+
+    def _connect_pages(self) -> None:
+        window, bench, opening = self.window, self.window.workbench, self._opening
+        window.paths_dropped.connect(opening.open_dropped)
+        window.agent_chosen.connect(opening.open_path)
+        window.database_chosen.connect(opening.open_path)
+        window.work_asked.connect(self._on_work_asked)
+        opening.page_requested.connect(self._on_page_requested)
+        opening.workbench_requested.connect(self._on_workbench_requested)
+        opening.engine_changed.connect(window.status.show_engine)
+        opening.agent_ready.connect(self._on_agent_ready)
+        opening.foreign_database_found.connect(self.foreign_database.show)
+        self.foreign_database.opened.connect(self._on_foreign_database_opened)
+        self.foreign_database.left.connect(opening.show_home)
+        self._compare.opened.connect(self._on_comparison_opened)
+        self._compare.closed.connect(self._on_workbench_requested)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
-        bench.stream.event_selected.connect(self._cursor.select_event)
-        bench.stream.follow_changed.connect(self._status.show_live)
-        bench.sessions.session_selected.connect(self._on_session_chosen)
-        bench.pending.session_asked.connect(self._cursor.select_session)
-        bench.pending.session_asked.connect(self._status.show_run)
-        self._messages.posted.connect(self._on_message)
-        self._browse.database_listed.connect(self._on_database_listed)
-        self._browse.database_closed.connect(self._on_database_closed)
-        self._browse.session_changed_in_list.connect(self._on_session_changed_in_list)
-        self._browse.pending_found.connect(self._on_pending_found)
-        self._browse.much_pending_found.connect(self._on_much_pending_found)
-        self._browse.session_loading.connect(self._on_session_loading)
-        self._browse.session_loaded.connect(self._on_session_loaded)
-        self._browse.session_failed.connect(self._on_session_failed)
-        self._browse.events_added.connect(self._on_events_added)
-        self._browse.state_computed.connect(self._on_state_computed)
-        self.events.shown_changed.connect(self._status.show_position)
-        self._browse.past_progress.connect(self._on_past_progress)
-        self._browse.invocations_found.connect(self._on_invocations_found)
-        bench.detail.state.tree.writer_asked.connect(self._stream.go_to)
-        commands.next_hit.triggered.connect(self._stream.next_hit)
-        commands.previous_hit.triggered.connect(self._stream.previous_hit)
-        commands.compare_states.triggered.connect(self._stream.compare_states)
-        bench.timeline.event_chosen.connect(self._stream.go_to)
-        bench.detail.delta.comparing_ended.connect(self._stream.end_comparing)
-        commands.matching_call.triggered.connect(self._stream.go_to_other_half)
-        self._run.changed.connect(self._status.show_run)
-        self._run.changed.connect(self._show_state_editing)
-        self._run.hold_changed.connect(self._stream.settle)
-        self._run.beside_changed.connect(self._status.show_run)
-        self._run.run_started.connect(self._on_run_started)
-        self._run.run_ended.connect(self._on_run_ended)
-        self._run.partial_arrived.connect(self._on_partial)
+        self._current.session_loading.connect(bench.show_stream)
+        self._current.session_failed.connect(self._on_session_failed)
+        self._current.session_loaded.connect(self._on_session_loaded)
+        bench.sessions.row_chosen.connect(self.database_page.show_row)
+        self.database_page.opened.connect(bench.show_database_page)
+        self.database_page.closed.connect(bench.leave_database_page)
+        self.database_page.left.connect(self._on_database_page_left)
 
-    # what is asked for
+    def _connect_stream(self) -> None:
+        bench, commands = self.window.workbench, self.window.commands
+        bench.detail.filter_asked.connect(bench.filter_bar.set_text)
+        bench.detail.state.tree.writer_asked.connect(self.stream.go_to)
+        bench.detail.delta.comparing_ended.connect(self.stream.end_comparing)
+        bench.timeline.event_chosen.connect(self.stream.go_to)
+        self._cursor.event_requested.connect(self._on_work_asked)
+        self.search.hit_opened.connect(self._on_hit_opened)
+        self._tool_agent_events.tool_agent_event_selected.connect(bench.detail.show_tool_agent_event)
+        for going in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered):
+            going.connect(bench.leave_database_page)
+        for going in (bench.timeline.event_chosen, bench.pending.session_asked, bench.detail.state.tree.writer_asked):
+            going.connect(bench.leave_database_page)
+
+    def _connect_panes(self) -> None:
+        bench = self.window.workbench
+        bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
+        self._breakpoints.count_changed.connect(bench.show_breakpoints)
+        self._breakpoints.condition_proposed.connect(self._on_condition_proposed)
+        self._pending.listed.connect(bench.show_pending)
+        self._pending.answer_wanted.connect(self._on_answer_wanted)
+        self._writers.answered.connect(self._on_writers_answered)
+
+    def _connect_branches(self) -> None:
+        bench, forks, rewind, resume = self.window.workbench, self._forks, self._rewind, self._resume
+        bench.sessions.compare_asked.connect(self._compare.compare_session)
+        bench.stream.fork_asked.connect(forks.ask)
+        bench.stream.rewind_asked.connect(rewind.ask)
+        forks.draft_begun.connect(self._run_commands.begin_draft)
+        forks.draft_cancelled.connect(bench.composer.clear)
+        forks.draft_dropped.connect(bench.composer.clear_unedited)
+        forks.drafting_changed.connect(self._status.on_drafting_changed)
+        for offer in (forks, rewind):  # one offer at a time
+            offer.asked.connect(resume.hide_offer)
+            offer.cancelled.connect(resume.show_hints)
+        for cancelled in (forks.cancelled, rewind.cancelled, resume.cancelled):
+            cancelled.connect(bench.stream.table.setFocus)
 
     def _on_reload(self) -> None:
-        self._tasks.spawn(self._browse.reload(), "Reading again")
+        self._tasks.spawn(self._reload(), "Reading again")
+
+    async def _reload(self) -> None:
+        await self._databases.reload()
+        await self._current.reload()
 
     def _on_close_database(self) -> None:
         selected = self._cursor.session
         if selected is not None:
-            self._tasks.spawn(self._browse.close_database(selected.database), "Closing the database")
-
-    def _on_session_given_up(self) -> None:
-        self._cursor.select_session(None)
-
-    def _on_session_chosen(self, database: str, key: SessionKey) -> None:
-        self._cursor.select_session(SessionAddress(database, key))
+            self._tasks.spawn(self._databases.close_database(selected.database), "Closing the database")
 
     def _on_theme_chosen(self) -> None:
         choice = self.window.commands.themes
@@ -197,151 +366,66 @@ class WindowController(QObject):
         self._settings.theme = chosen
         theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its three words
 
-    # what happened
-
     def _on_message(self, message: Message) -> None:
         self.window.message_bar.show_message(message)
         self.window.workbench.log.add(message)
 
-    def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
-        self.sessions.set_database(source.target, database_info(source), sessions)
-        self._status.show_marks(source)
-        self._status.show_open()
-        if not sessions:
-            self.window.workbench.sessions.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
+    # pages
 
-    def _on_database_closed(self, target: str) -> None:
-        self.sessions.remove_database(target)
-        self._status.show_open()
-        self._status.pending = {address: items for address, items in self._status.pending.items() if address.database != target}
-        self._status.show_pending()
+    def _on_page_requested(self, page: QWidget) -> None:
+        self.window.show_page(page)
 
-    def _on_session_changed_in_list(self, source: Source, summary: SessionSummary) -> None:
-        self.sessions.update_session(source.target, summary)
+    def _on_workbench_requested(self) -> None:
+        self.window.show_page(self.window.workbench)
 
-    def _on_pending_found(self, address: SessionAddress, items: list[PendingItem]) -> None:
-        self._take_pending(address, items)
-        self._status.show_pending_soon()
+    def _on_work_asked(self) -> None:
+        if self.window.page is not self.window.workbench:
+            self._opening.show_home()
 
-    def _on_much_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
-        for key, items in found.items():
-            self._take_pending(SessionAddress(source.target, key), items)
-        self._status.show_pending()
+    def _on_foreign_database_opened(self) -> None:
+        self.window.show_page(self.window.foreign_database)
 
-    def _take_pending(self, address: SessionAddress, items: list[PendingItem]) -> None:
-        self._status.pending[address] = items
-        running = address == self._run.address and self._run.phase != "idle"
-        if not running:
-            self.sessions.set_mark(address.database, address.key, mark_of(items))
+    def _on_comparison_opened(self) -> None:
+        self.window.show_page(self.window.compare)
 
-    def _on_session_loading(self, address: SessionAddress | None) -> None:
+    def _on_agent_ready(self, title: str, hint: str) -> None:
         bench = self.window.workbench
-        bench.show_stream()
-        bench.resume_hint.hide()
-        bench.writing_hint.hide()
-        self._stream.clear()
-        self._status.show_pending()
-        if address is None:
-            bench.sessions.select_none()
-            bench.stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
-            self.window.status.show_database("", "")
-            self.window.status.show_session("")
-        else:
-            bench.stream.set_empty_text("Reading the session…", address.key.session_id)
-            bench.sessions.select_session(address.database, address.key)
-            source = self._browse.source(address.database)
-            if source is not None:
-                self._status.show_source(source)
-            self.window.status.show_session(address.key.session_id)
-        title = f"{address.key.session_id} · {address.key.app_name} · " if address else ""
-        self.window.setWindowTitle(f"{visible(title)}Agent Inspector")
-        self._status.show_position()
+        bench.stream.set_empty_text(title, hint)
+        bench.sessions.set_empty_text("No sessions yet", "The first message begins one.")
+        bench.composer.focus()
 
-    def _on_session_loaded(self, session: SessionDocument) -> None:
-        bench = self.window.workbench
-        bench.stream.set_empty_text("This session has no events yet", "Write a message below.")
-        self._stream.show(session)
-        if session.address == self._run.address and self._run.phase != "idle" and session.events:
-            last = session.events.cached(len(session.events) - 1)
-            if last is not None:
-                self.events.set_statuses({last.invocation_id: "running"})
-        if self._nothing_has_focus():
-            bench.stream.table.setFocus()
-        self._status.show_session_hints()
-        self._status.show_run()
+    def _on_session_given_up(self) -> None:
+        self._cursor.select_session(None)
 
     def _on_session_failed(self, address: SessionAddress, error: Exception) -> None:
         text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = None if isinstance(error, KnownError) else format_traceback(error)
         self.window.workbench.show_problem(f"Session {address.key.session_id} could not be read", text, details)
 
-    def _on_events_added(self, added: list[Event]) -> None:
-        stream = self.window.workbench.stream
-        following = stream.following
-        if following and len(added) >= MANY_AT_ONCE:
-            stream.table.paint_later()
-        self.events.append_events(added)
-        self.events.set_statuses({event.invocation_id: "running" for event in added})
-        if following:
-            self._stream.follow(len(added))
-        self._status.show_position()
-
-    def _on_partial(self, address: SessionAddress, event: Event) -> None:
-        if address == self._cursor.session:
-            self.events.show_partial(event)
-
-    def _on_state_computed(self, computed: StateAtEvent | None) -> None:
-        detail, session = self.window.workbench.detail, self._browse.session
-        if computed is None:
-            detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
-        else:
-            detail.show_event(computed.index, computed.event)
-            past = computed.past
-            if past is not None:
-                detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)
-            elif session is not None and session.long is not None and session.long.history is None:
-                detail.set_state(None, [])
-        self._show_state_editing()
-        self._status.show_position()
-
-    def _show_state_editing(self) -> None:
-        """Say whether state can be edited, and what the held agent has written without an event."""
-        detail, session, index = self.window.workbench.detail, self._browse.session, self._cursor.event_index
-        detail.state_edit.set_blocked(self._state_edits.blocked())
-        detail.state_edit.set_undo(self._state_edits.selected_edit() is not None)
-        at_end = session is not None and session.address == self._run.address and index == len(session.events) - 1
-        detail.state.model.set_uncommitted(self._run.uncommitted if at_end else {})
-
-    def _on_past_progress(self, read: int, count: int) -> None:
-        self.window.workbench.detail.state.set_empty_text(
-            f"Reading the past: {read / max(count, 1):.0%}", "The state after any event is known once every change has been read."
-        )
-
-    def _on_invocations_found(self, _session: SessionDocument) -> None:
-        self._status.show_session_hints()
-        self._status.show_run()
-
-    def _on_run_started(self, address: SessionAddress) -> None:
-        bench = self.window.workbench
-        bench.composer.clear()
-        bench.resume_hint.hide()
-        bench.stream.set_following(True)
-        self._status.show_pending()
-
-    def _on_run_ended(self, end: RunEnd) -> None:
-        if end.address == self._cursor.session and self._browse.session is not None:
-            self.events.clear_partials()
-            self.events.set_waiting(None)
-            self.events.set_held(None)
-            self.events.set_statuses({entry.invocation_id: entry.status for entry in self._browse.session.invocations})
-        self.sessions.set_mark(end.address.database, end.address.key, mark_of(self._status.pending.get(end.address, [])))
-        if any(item.kind != "interrupted" for item in self._status.pending.get(end.address, [])):
-            self.window.workbench.raise_pane("pending")
-        self._status.show_session_hints()
-        self._status.show_pending()
+    def _on_session_loaded(self, _session: SessionDocument) -> None:
+        if self._nothing_has_focus():
+            self.window.workbench.stream.table.setFocus()
 
     def _nothing_has_focus(self) -> bool:
-        """Return whether the keyboard belongs to no pane, as after a start; a pane that has it keeps it."""
+        """Return whether no pane has the keyboard, as after a start; a pane that has it keeps it."""
         focus = self.window.focusWidget()
         bar = self.window.run_bar
         return focus is None or not focus.isVisible() or focus is bar or bar.isAncestorOf(focus)
+
+    def _on_database_page_left(self) -> None:
+        self.window.workbench.leave_database_page()
+        self.window.workbench.stream.table.setFocus()
+
+    # panes
+
+    def _on_hit_opened(self) -> None:
+        self.window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # gets it when the dialog gives it back
+
+    def _on_condition_proposed(self) -> None:
+        self.window.workbench.raise_pane("breakpoints")
+
+    def _on_answer_wanted(self) -> None:
+        self.window.workbench.raise_pane("pending")
+
+    def _on_writers_answered(self) -> None:
+        self.window.workbench.raise_pane("writers")

@@ -201,13 +201,13 @@ class Workbench(QMainWindow):
         self.leave_database_page()
         self.filter_bar.focus()
 
-    def show_pending(self, *, count: int, listed: int | None = None) -> None:
+    def show_pending(self, count: int, listed: int | None = None) -> None:
         """Say in the pane's title how much waits, and how much of it is listed if that is not all."""
         part = f" ({listed:,} listed)" if listed is not None and listed < count else ""
         self._docks["pending"].setWindowTitle(f"Pending  {count:,}{part}" if count else "Pending")
         self._fit_bottom()
 
-    def show_breakpoints(self, *, count: int) -> None:
+    def show_breakpoints(self, count: int) -> None:
         """Say in the pane's title how many breakpoints there are."""
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
 

@@ -1,4 +1,4 @@
-"""The files (artifacts) of the session on show: their versions at the selected event, and those that no event names."""
+"""The files (artifacts) of the displayed session: their versions at the selected event, and those that no event names."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from PySide6.QtCore import QObject
 
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.session_document import SessionDocument
-from inspector_app.shell.parts import Parts
-from inspector_app.state.state_tree import FileVersion
+from inspector_app.state.state_tree import FileVersion, StateTreeModel
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.input_validation_error import InputValidationError
@@ -22,28 +25,39 @@ from runtime.storage.reading.event_pages import SavedFiles
 
 
 class FilesController(QObject):
-    """Behind the lane `files` of the state.
+    """Fills the lane `files` of the state.
 
-    A version is saved at once and named by the event that comes next; one that no committed event names is shown as unconfirmed
-    (seed-readings: "`save_artifact` saves at once"). Which stored events of a long session name files is looked for once, when its past
-    has been read.
+    `save_artifact` saves a version at once, and the next event names it; a version that no committed event names is shown as unconfirmed.
+    The stored events of a long session are searched for file names once, after its past was read.
 
     Args:
-        parts: of the window.
+        cursor: the selected event.
+        current: the displayed session.
+        run: while it runs in the displayed session, files are read only when it is held.
+        tasks: runs the reading.
+        model: the state's model.
     """
 
-    def __init__(self, parts: Parts, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        current: CurrentSession,
+        run: CurrentRun,
+        tasks: Tasks,
+        model: StateTreeModel,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._model = parts.window.workbench.detail.state.model
-        self._tasks = parts.tasks
-        self._cursor = parts.cursor
-        self._browse = parts.browse
-        self._run = parts.run
+        self._cursor = cursor
+        self._current = current
+        self._run = run
+        self._tasks = tasks
+        self._model = model
         self._known = _Known()
         self._is_asking = False
-        self._browse.session_loaded.connect(self._on_session_loaded)
-        self._browse.events_added.connect(self._on_events_added)
-        self._browse.state_computed.connect(self._show)
+        self._current.session_loaded.connect(self._on_session_loaded)
+        self._current.events_added.connect(self._on_events_added)
+        self._current.state_computed.connect(self._show)
         self._run.hold_changed.connect(self._show)
         self._run.run_ended.connect(self._show)
 
@@ -52,14 +66,14 @@ class FilesController(QObject):
         self._known = _Known(first, newer=saved_by(session.events.in_memory, first))
 
     def _on_events_added(self, added: Sequence[Event]) -> None:
-        session = self._browse.session
+        session = self._current.session
         if session is not None:
             self._known.newer += saved_by(added, len(session.events) - len(added))
 
     def _show(self, _what: object = None) -> None:
-        session, index, known = self._browse.session, self._cursor.event_index, self._known
+        session, index, known = self._current.session, self._cursor.event_index, self._known
         if session is not None and session.address == self._run.address and self._run.phase in ("running", "stopping"):
-            return  # it is looked at when it holds
+            return  # shown when the agent is held
         if session is None or session.past is None or index is None or index >= len(session.events):
             self._model.set_files([])
             return
@@ -95,20 +109,21 @@ class FilesController(QObject):
         finally:
             self._is_asking = False
         if self._known is not known or index != len(session.events) - 1:
-            self._show()  # it went on meanwhile
+            self._show()  # more was committed meanwhile
         elif found and self._cursor.event_index == index:
             self._model.set_files(files_at(known.saved, index) + found)
 
 
 @dataclass(slots=True)
 class _Known:
-    """Which events of the session on show name files.
+    """Which events of the displayed session name files.
 
     Attributes:
-        first: how many were stored and not at hand when it was loaded.
-        looked_through: how many of those have been looked at.
-        is_at_it: more of them are being looked at.
-        older: of those; newer: of the others.
+        first: number of events that were not in memory when the session was loaded.
+        looked_through: how many of those were searched.
+        is_at_it: a search is in progress.
+        older: files named by those events.
+        newer: files named by later events.
     """
 
     first: int = 0
@@ -119,7 +134,7 @@ class _Known:
 
     @property
     def saved(self) -> list[SavedFiles]:
-        """All that are known, in commit order."""
+        """All known ones, in commit order."""
         return [*self.older, *self.newer]
 
 

@@ -1,4 +1,4 @@
-"""The keys of the state that somebody wants to see first, remembered for each app."""
+"""Pinned state keys, remembered per app."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from inspector_app.workspace.cursor import Cursor
 
 
 class PinController(QObject):
-    """Pins and unpins keys of the state on show.
+    """Pins and unpins keys of the displayed state.
 
     Args:
-        cursor, settings: of the window.
+        cursor: the selected session.
+        settings: stores the pinned keys.
         view: shows the state.
     """
 

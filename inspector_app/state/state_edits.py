@@ -14,12 +14,18 @@ from runtime.events.marks import is_state_edit
 
 
 class StateEditController(QObject):
-    """Sets state keys in the selected session and undoes such edits."""
+    """Sets state keys in the displayed session, and undoes such edits.
 
-    def __init__(self, cursor: Cursor, browse: CurrentSession, commits: ManualEvents, parent: QObject | None = None) -> None:
+    Args:
+        cursor: the selected event.
+        current: the displayed session.
+        commits: commits the edits.
+    """
+
+    def __init__(self, cursor: Cursor, current: CurrentSession, commits: ManualEvents, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cursor = cursor
-        self._browse = browse
+        self._current = current
         self._commits = commits
 
     def blocked(self) -> str | None:
@@ -43,7 +49,7 @@ class StateEditController(QObject):
 
     def selected_edit(self) -> Event | None:
         """Return the selected event if it is an edit, else None."""
-        session, index = self._browse.session, self._cursor.event_index
+        session, index = self._current.session, self._cursor.event_index
         if session is None or index is None or index >= len(session.events):
             return None
         event = session.events.cached(index, request=False)

@@ -1,77 +1,103 @@
-"""Who wrote this key: from a state value to every event that wrote it, and the prompts that read it."""
+"""Who wrote a state key: every event that wrote it, and the prompts that read it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview
-from inspector_app.shell.parts import Parts
-from inspector_app.state.writers_pane import WriterRow
-from inspector_app.stream.stream_controller import StreamController
+from inspector_app.state.writers_pane import WriterRow, WritersPane
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.value_tree_view import ValueTreeView
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
 from runtime.agents.base_agent import BaseAgent
 from runtime.history.key_writers import Reading, Write, readings_of
 from runtime.history.state_at import History
 from runtime.support.worker_threads import run_in_thread
 
 _NO_KEY = "Select a key of the state first."
-_BOTH_FIT = 60
-"""Characters."""
+_BOTH_FIT = 60  # characters of both values on one line
 
 
 class WritersController(QObject):
-    """Answers the state pane's question in a pane of its own.
+    """Fills the pane of a key's writers.
+
+    Signals:
+        answered: the pane shows the answer to a new question.
 
     Args:
-        parts: of the window.
-        stream: goes to an event.
+        cursor: the selection; receives the chosen event.
+        agents: the loaded agent, whose prompts are searched.
+        current: the displayed session.
+        tasks: runs the search.
+        messages: asks for a key if none is selected.
+        commands: the menu's commands.
+        tree: the state, where a key is selected.
+        pane: the pane to fill.
     """
 
-    def __init__(self, parts: Parts, stream: StreamController, parent: QObject | None = None) -> None:
+    answered = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: CurrentAgent,
+        current: CurrentSession,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        tree: ValueTreeView,
+        pane: WritersPane,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._bench = parts.window.workbench
-        self._bar = parts.window.message_bar
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._agents = parts.agents
-        self._cursor = parts.cursor
-        self._browse = parts.browse
+        self._cursor = cursor
+        self._agents = agents
+        self._current = current
+        self._tasks = tasks
+        self._messages = messages
+        self._tree = tree
+        self._pane = pane
         self._name = ""
-        self._bench.detail.state.tree.writers_asked.connect(self.ask)
-        parts.window.commands.who_wrote.triggered.connect(self._on_who_wrote)
-        self._bench.writers.event_asked.connect(stream.show_event)
-        self._browse.session_loading.connect(self._on_session_loading)
-        self._browse.session_loaded.connect(self._on_session_loaded)
+        tree.writers_asked.connect(self.ask)
+        commands.who_wrote.triggered.connect(self._on_who_wrote)
+        pane.event_asked.connect(cursor.request)
+        current.session_loading.connect(self._on_session_loading)
+        current.session_loaded.connect(self._on_session_loaded)
 
     def ask(self, name: str) -> None:
-        """Show who wrote a key of the session on show.
+        """Show who wrote a key of the displayed session.
 
         Args:
-            name: with its scope prefix.
+            name: the key with its scope prefix.
         """
-        session = self._browse.session
+        session = self._current.session
         if session is not None:
             self._name = name
-            self._bar.withdraw(_NO_KEY)
+            self._messages.withdraw(_NO_KEY)
             self._tasks.spawn(self._ask(session, name), f"Finding who wrote {name}")
 
     def _on_session_loading(self) -> None:
-        """Take away what is about another session."""
-        pane = self._bench.writers
+        """Clear the answer about another session."""
+        pane = self._pane
         self._name = self._name if not pane.visibleRegion().isEmpty() else ""
         pane.clear()
 
     def _on_session_loaded(self, session: SessionDocument) -> None:
-        """Answer the same question for the session that is on show now."""
+        """Answer the same question for the newly displayed session."""
         if self._name:
             self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
 
     def _on_who_wrote(self) -> None:
-        name = self._bench.detail.state.tree.selected_key()
+        name = self._tree.selected_key()
         if name is None:
             self._messages.info(_NO_KEY)
         else:
@@ -86,13 +112,13 @@ class WritersController(QObject):
         at = self._cursor.event_index
         rows = await run_in_thread(_rows, session.address, history, root, name, writes)
         if session.address != self._cursor.session or name != self._name:
-            return  # another session is on show by now, or something else was asked
+            return  # another session is selected by now, or another key was asked for
         count = f"{len(writes):,} write{'' if len(writes) == 1 else 's'}"
         prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
-        self._bench.writers.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
+        self._pane.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
         if not again:
-            self._bench.raise_pane("writers")
-            self._bench.writers.tree.setFocus()
+            self.answered.emit()
+            self._pane.tree.setFocus()
 
 
 def _rows(address: SessionAddress, history: History, root: BaseAgent | None, name: str, writes: Sequence[Write]) -> list[WriterRow]:

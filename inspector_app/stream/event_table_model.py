@@ -41,6 +41,9 @@ _SELECTABLE = _ENABLED | Qt.ItemFlag.ItemIsSelectable
 class EventTable(QAbstractTableModel):
     """A session's events, and what is marked on them. What fills it is in `EventListModel`.
 
+    Args:
+        colours: the authors' colours, shared with other views; its own if None.
+
     Attributes:
         total_tokens: counted by the model for all events; of a long session only for those that came since it was opened.
         most_tokens: of one event that has been seen.
@@ -51,8 +54,9 @@ class EventTable(QAbstractTableModel):
 
     refreshed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, colours: AuthorColours | None = None) -> None:
         super().__init__(parent)
+        self._colours = colours or AuthorColours()
         self._breakpoint_mark: Callable[[Event], str] | None = None
         self._temp_keys_of: Callable[[str], Collection[str]] | None = None
         # Not while a row is painted.
@@ -63,7 +67,7 @@ class EventTable(QAbstractTableModel):
 
     def _clear(self) -> None:
         self._places = RowLayout()
-        self._colours = AuthorColours()
+        self._colours.clear()
         self._growing: dict[tuple[str, str, str | None], StreamingText] = {}
         self._waiting: StreamRow | None = None
         self._held: str | None = None

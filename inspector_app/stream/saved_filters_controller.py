@@ -1,4 +1,4 @@
-"""The filters with a name, remembered for each app."""
+"""Named filters, remembered per app."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from inspector_app.workspace.cursor import Cursor
 
 
 class SavedFilterController(QObject):
-    """Keeps the filters of the app whose session is on show.
+    """Stores the filters of the selected session's app.
 
     Args:
-        cursor, settings: of the window.
-        view: offers them.
+        cursor: the selected session.
+        settings: stores the filters.
+        view: offers the filters.
     """
 
     def __init__(self, cursor: Cursor, settings: Settings, view: SavedFilters) -> None:

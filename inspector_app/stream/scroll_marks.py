@@ -29,14 +29,17 @@ class ScrollMarks(QObject):
     """Finds the places; of a long session the failures are looked for when all else has been read.
 
     Args:
-        browse, run, stream, tasks: of the window.
+        current: the displayed session.
+        run: reports holds.
+        stream: knows the filter's hits.
+        tasks: runs searches.
         events: the model behind the stream.
         bar: its scroll bar.
     """
 
     def __init__(
         self,
-        browse: CurrentSession,
+        current: CurrentSession,
         run: CurrentRun,
         stream: StreamController,
         tasks: Tasks,
@@ -44,7 +47,7 @@ class ScrollMarks(QObject):
         bar: MarkedScrollBar,
     ) -> None:
         super().__init__(bar)
-        self._browse = browse
+        self._current = current
         self._run = run
         self._stream = stream
         self._tasks = tasks
@@ -54,8 +57,8 @@ class ScrollMarks(QObject):
         self._looked_at = 0
         self._stop_at: dict[str, int] = {}
         self._stops: defaultdict[SessionAddress, set[str]] = defaultdict(set)
-        browse.session_loaded.connect(self._on_session_loaded)
-        browse.past_read.connect(self._on_past_read)
+        current.session_loaded.connect(self._on_session_loaded)
+        current.past_read.connect(self._on_past_read)
         run.hold_changed.connect(self._on_hold_changed)
         events.events_appended.connect(self._look_at_new)
         bar.mark_with(self._find)
@@ -73,7 +76,7 @@ class ScrollMarks(QObject):
     async def _find_failures(self, session: SessionDocument, long: LongSession) -> None:
         try:
             async for found in long.find_failures():
-                if self._browse.session is not session:
+                if self._current.session is not session:
                     return
                 self._failures.add(found)
                 self._bar.refresh()
@@ -88,7 +91,7 @@ class ScrollMarks(QObject):
         self._bar.refresh()
 
     def _find(self) -> Sequence[Marks]:
-        session = self._browse.session
+        session = self._current.session
         if session is None:
             return []
         self._look_at_new()

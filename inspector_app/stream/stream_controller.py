@@ -1,9 +1,9 @@
-"""The stream of the session on show: brings what a long session's rows need, filters, and finds the other half of a call."""
+"""The event stream: displays the session, filters it, and goes to events."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
@@ -18,6 +18,9 @@ from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.stream.hits import Hits
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.workspace.breakpoint_store import BreakpointStore
+from inspector_app.workspace.current_run import CurrentRun, RunEnd
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
@@ -25,42 +28,53 @@ from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE
 from runtime.support.worker_threads import run_in_thread
 
-MANY_AT_ONCE = 20
-"""Events in one frame, from which on not each frame's last one is selected."""
-
-SETTLING_MS = 500
-"""From these events until the last one is selected."""
-
-NEAR = 20_000
-"""Events before and after one, among which the other half of a call is looked for in a long session."""
+MANY_AT_ONCE = 20  # events in one frame above which the last one is not selected each time
+SETTLING_MS = 500  # from so many events to selecting the last one
+NEAR = 20_000  # events of a long session searched before and after one for the matching call
 
 
 class StreamController(QObject):
-    """Fills the stream and answers its filter bar.
+    """Fills the stream, shows the run in it, and answers its filter bar.
 
     Attributes:
-        hits: events that meet the filter, while all events are on show with these marked; None while only hits are, or without a filter.
+        hits: events that meet the filter while all events are displayed with these marked; None while only hits are displayed, or without
+            a filter.
 
     Args:
-        browse, cursor, tasks, messages, settings: of the window.
+        cursor: the selection.
+        current: the displayed session.
+        run: the run, whose partial events and held event are displayed.
+        breakpoints: mark events in the gutter.
+        tasks: runs searches.
+        messages: receives what was not found.
+        settings: remembers filters.
+        commands: the menu's commands.
         events: the model behind the stream.
-        stream, bar: its views.
+        stream: the view.
+        bar: the filter bar.
+        held_place: returns where the agent is held, in words.
     """
 
     def __init__(
         self,
-        browse: CurrentSession,
         cursor: Cursor,
+        current: CurrentSession,
+        run: CurrentRun,
+        breakpoints: BreakpointStore,
         tasks: Tasks,
         messages: MessageBus,
         settings: Settings,
+        commands: Actions,
         events: EventListModel,
         stream: EventStreamView,
         bar: FilterBar,
+        held_place: Callable[[], str],
     ) -> None:
         super().__init__(stream)
-        self._browse = browse
+        self._current = current
         self._cursor = cursor
+        self._run = run
+        self._held_place = held_place
         self._tasks = tasks
         self._messages = messages
         self._settings = settings
@@ -76,10 +90,34 @@ class StreamController(QObject):
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._on_settled)
         events.set_temp_keys(self._temp_keys_of)
-        browse.events_read.connect(events.refresh)
-        browse.past_read.connect(events.refresh_rows)
-        browse.groups_found.connect(self._on_groups_found)
-        browse.invocations_found.connect(self._on_invocations_found)
+        events.set_breakpoint_marks(breakpoints.mark_of)
+        breakpoints.changed.connect(events.refresh_rows)
+        self._connect_owners()
+        self._connect_views(commands)
+
+    def _connect_owners(self) -> None:
+        current, run, events = self._current, self._run, self._events
+        current.session_loading.connect(self._on_session_loading)
+        current.session_loaded.connect(self._on_session_loaded)
+        current.events_added.connect(self._on_events_added)
+        current.events_read.connect(events.refresh)
+        current.past_read.connect(events.refresh_rows)
+        current.groups_found.connect(self._on_groups_found)
+        current.invocations_found.connect(self._on_invocations_found)
+        run.changed.connect(self._show_run)
+        run.hold_changed.connect(self.settle)
+        run.run_started.connect(self._on_run_started)
+        run.run_ended.connect(self._on_run_ended)
+        run.partial_arrived.connect(self._on_partial)
+        self._cursor.event_requested.connect(self.show_event)
+
+    def _connect_views(self, commands: Actions) -> None:
+        events, stream, bar = self._events, self._stream, self._bar
+        commands.next_hit.triggered.connect(self.next_hit)
+        commands.previous_hit.triggered.connect(self.previous_hit)
+        commands.compare_states.triggered.connect(self.compare_states)
+        commands.matching_call.triggered.connect(self.go_to_other_half)
+        stream.event_selected.connect(self._cursor.select_event)
         events.shown_changed.connect(self._show_hits)
         events.events_appended.connect(self._on_events_appended)
         bar.filter_changed.connect(self._on_filter_changed)
@@ -93,7 +131,7 @@ class StreamController(QObject):
         stream.compare_asked.connect(self.compare_states)
 
     def show(self, session: SessionDocument) -> None:
-        """Show another session, its last event selected, as the filter lets it through."""
+        """Display another session through the filter, with its last event selected."""
         self._stop_search()
         if session.long is not None:
             self._events.set_long(session.events.twin(), session.groups)
@@ -105,19 +143,88 @@ class StreamController(QObject):
         if self._filter is not None:
             self._begin(self._filter)
 
+    @property
+    def selected_event(self) -> Event | None:
+        """The selected event; None if it is not in memory, or its row is filtered out or folded away."""
+        index = self._cursor.event_index
+        if index is None:
+            return self._stream.selected_tool_agent_event
+        if self._current.session is None or index >= self._events.event_count:
+            return None
+        row = self._events.row_of_index(index)
+        return self._events.event_at(row) if row is not None else None
+
+    # the session and the run
+
+    def _on_session_loading(self, address: SessionAddress | None) -> None:
+        self.clear()
+        if address is None:
+            self._stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
+        else:
+            self._stream.set_empty_text("Reading the session…", address.key.session_id)
+
+    def _on_session_loaded(self, session: SessionDocument) -> None:
+        self._stream.set_empty_text("This session has no events yet", "Write a message below.")
+        self.show(session)
+        if session.address == self._run.address and self._run.phase != "idle" and session.events:
+            last = session.events.cached(len(session.events) - 1)
+            if last is not None:
+                self._events.set_statuses({last.invocation_id: "running"})
+        self._show_run()
+
+    def _on_events_added(self, added: list[Event]) -> None:
+        following = self._stream.following
+        if following and len(added) >= MANY_AT_ONCE:
+            self._stream.table.paint_later()
+        self._events.append_events(added)
+        self._events.set_statuses({event.invocation_id: "running" for event in added})
+        if following:
+            self.follow(len(added))
+
+    def _on_partial(self, address: SessionAddress, event: Event) -> None:
+        if address == self._cursor.session:
+            self._events.show_partial(event)
+
+    def _on_run_started(self) -> None:
+        self._stream.set_following(True)
+
+    def _on_run_ended(self, end: RunEnd) -> None:
+        if end.address == self._cursor.session and self._current.session is not None:
+            self._events.clear_partials()
+            self._events.set_waiting(None)
+            self._events.set_held(None)
+            self._on_invocations_found(self._current.session)
+
+    def _show_run(self) -> None:
+        """Mark the held event, and say below the last one what is waited for."""
+        run = self._run
+        if run.address != self._cursor.session:
+            return
+        held, hold = run.held, run.hold
+        at = hold.event if hold is not None and hold.inner else held
+        self._events.set_held(at.id if at is not None else None)
+        running = "running; it is held at its next event" if run.pausing else "running…"
+        held_text = f"held: {self._held_place()}" if hold is not None else ""
+        waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
+        author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
+        self._events.set_waiting(waiting, author)
+        if held is not None and run.phase in ("running", "paused"):
+            self._events.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})
+
+    # following the newest event
+
     def follow(self, count: int) -> None:
-        """Bring the last event into view and select it: after its row is painted, and while many come at once not each time, as the panes
-        beside cost more than the rows.
+        """Scroll to the last event and select it, while many arrive only once they settle: filling the other panes costs more than rows.
 
         Args:
-            count: how many events were added just now.
+            count: how many events were just added.
         """
         self._stream.set_following(True)
         if not self._settling.isActive():
             self._settling.start(0 if count < MANY_AT_ONCE else SETTLING_MS)
 
     def settle(self) -> None:
-        """Select the last event now, if that is still to be done."""
+        """Select the last event now, if that is due."""
         if self._settling.isActive():
             self._settling.stop()
             self._on_settled()
@@ -128,7 +235,7 @@ class StreamController(QObject):
 
     @property
     def filtering(self) -> bool:
-        """Whether a search is going on."""
+        """Whether a search is in progress."""
         return self._search is not None
 
     def clear(self) -> None:
@@ -139,7 +246,7 @@ class StreamController(QObject):
         self._show_hits()
 
     def _temp_keys_of(self, event_id: str) -> list[str]:
-        session = self._browse.session
+        session = self._current.session
         past = session.past if session is not None else None
         return [key for key in past.temp_of(event_id) if key != TEMP_GONE] if past is not None else []
 
@@ -148,16 +255,17 @@ class StreamController(QObject):
 
     def _on_invocations_found(self, session: SessionDocument) -> None:
         self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
+        self._show_run()
 
     # comparing the states after two events
 
     def compare_states(self) -> None:
-        """Compare the state after whatever is selected from now on with that after the event selected now; stop, if it is that one."""
+        """Compare the selected event's state with those after events selected from now on; end that if it is the compared event."""
         selected = self._cursor.event_index
         self._cursor.compare_with(None if selected == self._cursor.compared_index else selected)
 
     def end_comparing(self) -> None:
-        """Show again what each event changed."""
+        """End comparing states: show what each event changed."""
         self._cursor.compare_with(None)
 
     # filtering
@@ -186,13 +294,13 @@ class StreamController(QObject):
             self._begin(self._filter)
 
     def _show_all(self, hits: Hits | None) -> None:
-        """Show all events, and mark these, as far as they are found."""
+        """Display all events with the hits found so far marked."""
         self.hits = hits
         self._events.set_filter(None)
         self._stream.table.show_hits(hits)
 
     def _begin(self, wanted: EventFilter) -> None:
-        session = self._browse.session
+        session = self._current.session
         if self._bar.marking.isChecked():
             self._show_all(Hits())
         else:
@@ -215,7 +323,7 @@ class StreamController(QObject):
             first = len(session.events) - len(session.events.in_memory)
         else:
             first = 0
-        # Those that come from now on the model asks itself.
+        # The model itself filters events that are added later.
         found = await run_in_thread(_hits, wanted, list(session.events.in_memory), first)
         self._add_hits(found)
         self._progress = None
@@ -257,26 +365,26 @@ class StreamController(QObject):
         if filtered or self._filter is None:
             self._bar.show_hits(self._found_count if filtered else None, self._events.event_count, progress=self._progress)
 
-    # going somewhere
+    # going to an event
 
     @property
     def _hits_on_show(self) -> Hits | EventListModel:
         return self._events if self.hits is None else self.hits
 
     def next_hit(self) -> None:
-        """Select the next event that is shown, from the end the first one."""
+        """Select the next hit; after the last one, the first."""
         hits, index = self._hits_on_show, self._cursor.event_index
         found = hits.shown_after(-1 if index is None else index)
         self.go_to(hits.shown_after(-1) if found is None else found)
 
     def previous_hit(self) -> None:
-        """Select the last event before that is shown, from the beginning the last one."""
+        """Select the previous hit; before the first one, the last."""
         hits, index = self._hits_on_show, self._cursor.event_index
         found = hits.shown_before(0 if index is None else index)
         self.go_to(hits.shown_before(self._events.event_count) if found is None else found)
 
     def go_to(self, index: int | None) -> None:
-        """Select an event and look at it; a filter that leaves it out is taken away."""
+        """Select an event and scroll to it; clear a filter that hides it."""
         if index is None or not 0 <= index < self._events.event_count:
             return
         if self._events.row_of_index(index) is None and self._events.is_filtered and self._events.header_row_of_index(index) is None:
@@ -285,13 +393,13 @@ class StreamController(QObject):
         self._stream.select_event(index)
 
     def show_event(self, address: SessionAddress, event_id: str) -> None:
-        """Go to an event of any session of an open database."""
+        """Go to an event of any session in the open databases."""
         self._tasks.spawn(self._show_event(address, event_id), "Going to an event")
 
     async def _show_event(self, address: SessionAddress, event_id: str) -> None:
         self._cursor.select_session(address)
-        await self._browse.wait_until_loaded()
-        session = self._browse.session
+        await self._current.wait_until_loaded()
+        session = self._current.session
         if session is None or session.address != address:
             return
         place = session.index_of(event_id)
@@ -301,7 +409,7 @@ class StreamController(QObject):
 
     def go_to_other_half(self) -> None:
         """From a call go to its response, and from a response to its call."""
-        session, index = self._browse.session, self._cursor.event_index
+        session, index = self._current.session, self._cursor.event_index
         event = session.events.cached(index) if session is not None and index is not None else None
         if session is None or index is None or event is None:
             return

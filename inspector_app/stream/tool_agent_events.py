@@ -1,12 +1,11 @@
-"""What agents do that run as tools: shown while they run, and as long as the window is open; it is stored nowhere."""
+"""Events of agents that run as tools: displayed while the window is open, not stored."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
-from inspector_app.detail.event_detail import EventDetail
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
@@ -17,38 +16,41 @@ from inspector_app.workspace.incoming_events import ToolAgentEvent
 from runtime.debugger.hold import Hold
 from runtime.events.event import Event
 
-MOST_KEPT = 10_000
-"""Events that are kept, of all sessions."""
+MOST_KEPT = 10_000  # of all sessions; older ones are dropped
 
 
 class ToolAgentEvents(QObject):
-    """Keeps them, and puts them into the stream of their session.
+    """Keeps these events and adds them to their session's stream.
+
+    Signals:
+        tool_agent_event_selected(Event): such an event was selected in the stream, and no event of the session.
 
     Args:
-        run: where they come from.
-        browse, cursor: of the window.
+        run: yields the events.
+        current: the displayed session.
+        cursor: the selection.
         events: the model behind the stream.
-        stream, detail: where they are seen.
+        stream: the view.
     """
+
+    tool_agent_event_selected = Signal(object)
 
     def __init__(
         self,
         run: CurrentRun,
-        browse: CurrentSession,
+        current: CurrentSession,
         cursor: Cursor,
         events: EventListModel,
         stream: EventStreamView,
-        detail: EventDetail,
     ) -> None:
         super().__init__(stream)
         self._cursor = cursor
         self._events = events
         self._stream = stream
-        self._detail = detail
         self._kept: deque[ToolAgentEvent] = deque(maxlen=MOST_KEPT)
         run.tool_agent_event_arrived.connect(self._on_tool_agent_event)
         run.hold_changed.connect(self._on_hold_changed)
-        browse.session_loaded.connect(self._on_session_loaded)
+        current.session_loaded.connect(self._on_session_loaded)
         stream.tool_agent_event_selected.connect(self._on_tool_agent_event_selected)
 
     def _on_tool_agent_event(self, arrived: ToolAgentEvent) -> None:
@@ -68,4 +70,4 @@ class ToolAgentEvents(QObject):
 
     def _on_tool_agent_event_selected(self, event: Event) -> None:
         self._cursor.select_event(None)  # it has no place in the session
-        self._detail.show_tool_agent_event(event)
+        self.tool_agent_event_selected.emit(event)

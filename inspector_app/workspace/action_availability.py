@@ -1,4 +1,4 @@
-"""Why something cannot be done with the run or the session now, in sentences for tooltips."""
+"""Why an action on the run or the session is impossible now, in sentences for tooltips."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from inspector_app.documents.sources import Source
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.history.invocations import Invocation
 
 Phase = Literal["idle", "running", "paused", "stopping"]
@@ -16,24 +17,28 @@ Action = Literal["send", "fork", "new_session", "resume", "respond", "continue",
 
 
 class ActionAvailability:
-    """Knows what stands in the way of each action.
+    """Which actions are possible now, and why the others are not.
 
     Args:
-        cursor, agents, browse: of the window.
+        cursor: the selection.
+        agents: the loaded agent.
+        databases: where a new session may be written.
+        current: the displayed session.
     """
 
-    def __init__(self, cursor: Cursor, agents: CurrentAgent, browse: CurrentSession) -> None:
+    def __init__(self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, current: CurrentSession) -> None:
         self._cursor = cursor
         self._agents = agents
-        self._browse = browse
+        self._databases = databases
+        self._current = current
 
-    def to(self, action: Action, phase: Phase, invocation_id: str | None = None) -> str | None:
-        """Return why an action cannot be done now; None if it can.
+    def reason_blocked(self, action: Action, phase: Phase, invocation_id: str | None = None) -> str | None:
+        """Return why an action is impossible now, as a sentence; None if it is possible.
 
         Args:
-            action: which.
+            action: the action.
             phase: what the run is doing.
-            invocation_id: which invocation to resume; that of `resumable` if None.
+            invocation_id: the invocation to resume; None: that of `resumable`.
         """
         if action in ("pause", "stop", "continue", "step_on"):
             return _blocked_control(action, phase)
@@ -46,7 +51,7 @@ class ActionAvailability:
             return f"To go on here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
         if action == "new_session":
             return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
-        session = self._browse.session
+        session = self._current.session
         if self._cursor.session is not None and session is None:
             return "The session is still being read."
         if session is None:
@@ -54,12 +59,12 @@ class ActionAvailability:
         return self._blocked_session(session, action, invocation_id)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
-        """Return the invocation that Resume would go on with: the selected event's if it was interrupted, else the newest one.
+        """Return the invocation that Resume would continue: the selected event's if it was interrupted, else the newest interrupted one.
 
         Args:
-            invocation_id: this one, if it is not finished.
+            invocation_id: return this invocation, if it is unfinished.
         """
-        session = self._browse.session
+        session = self._current.session
         if session is None:
             return None
         if invocation_id is not None:
@@ -75,10 +80,10 @@ class ActionAvailability:
         return interrupted[-1] if interrupted else None
 
     def new_session_source(self) -> Source | None:
-        """Return the database that a new session goes to: the selected session's, else the only one that is ours."""
+        """Return the database of a new session: the selected session's, else the only writable one; None if there is no such one."""
         if self._cursor.session is not None:
-            return self._browse.source(self._cursor.session.database)
-        writable = [source for source in self._browse.sources if source.writing_allowed]
+            return self._databases.source(self._cursor.session.database)
+        writable = [source for source in self._databases.sources if source.writing_allowed]
         return writable[0] if len(writable) == 1 else None
 
     def _new_session_source_allows(self) -> bool:
@@ -91,7 +96,7 @@ class ActionAvailability:
         app_name = session.address.key.app_name
         if app_name != loaded.name:
             return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
-        if not session.source.writing_allowed and action not in ("resume", "step", "fork"):  # those ask where to write
+        if not session.source.writing_allowed and action not in ("resume", "step", "fork"):  # these ask where to write
             return f"{session.source.title} is open read only: allow writing, or work on a copy."
         if action in ("send", "respond", "fork"):
             return None
@@ -103,7 +108,7 @@ class ActionAvailability:
         loaded = self._agents.loaded
         assert loaded is not None
         if self.resumable(invocation_id) is None:
-            waiting = self._browse.session is not None and any(entry.status == "paused" for entry in self._browse.session.invocations)
+            waiting = self._current.session is not None and any(entry.status == "paused" for entry in self._current.session.invocations)
             return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
         config = loaded.app.resumability_config
         if config is None or not config.is_resumable:

@@ -1,9 +1,9 @@
-"""Running: turns the tool bar's intents into debugger calls."""
+"""The owner of the run: starts it under the debugger, holds it, steps it, stops it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEvent
 from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, RunningAgent
@@ -94,7 +96,9 @@ class CurrentRun(QObject):
         self,
         cursor: Cursor,
         agents: CurrentAgent,
-        browse: CurrentSession,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        current: CurrentSession,
         breakpoints: BreakpointStore,
         tasks: Tasks,
         messages: MessageBus,
@@ -103,11 +107,13 @@ class CurrentRun(QObject):
         super().__init__(parent)
         self._cursor = cursor
         self._agents = agents
-        self._browse = browse
+        self._databases = databases
+        self._catalog = catalog
+        self._current = current
         self._breakpoints = breakpoints
         self._tasks = tasks
         self._messages = messages
-        self._obstacles = ActionAvailability(cursor, agents, browse)
+        self._availability = ActionAvailability(cursor, agents, databases, current)
         self._debugger: Debugger | None = None
         self._engine: EmbeddedEngine | None = None
         self._told_hold: Hold | None = None
@@ -119,14 +125,15 @@ class CurrentRun(QObject):
         self._stopped = False
         self._is_over = False
         self._end: RunEnd | None = None
-        self._arrivals = IncomingEvents(browse, self)
+        self._arrivals = IncomingEvents(current, self)
         self._arrivals.partial_arrived.connect(self.partial_arrived)
         self._arrivals.tool_agent_event_arrived.connect(self.tool_agent_event_arrived)
         self._arrivals.shown.connect(self._on_arrivals_shown)
         self.address: SessionAddress | None = None
         self.pausing = False
-        for signal in (agents.agent_loaded, browse.session_loaded, browse.session_loading, browse.pending_found, cursor.event_changed):
+        for signal in (agents.agent_loaded, current.session_loaded, current.session_loading, cursor.event_changed):
             signal.connect(self._on_context_changed)
+        catalog.pending_changed.connect(self._on_pending_changed)
 
     @property
     def phase(self) -> Phase:
@@ -169,12 +176,13 @@ class CurrentRun(QObject):
         return self._engine if self.phase != "idle" else None
 
     def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
-        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See `ActionAvailability.to`."""
-        return self._obstacles.to(action, self.phase, invocation_id)
+        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See
+        `ActionAvailability.reason_blocked`."""
+        return self._availability.reason_blocked(action, self.phase, invocation_id)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
         """Return the invocation that Resume would go on with; see `ActionAvailability.resumable`."""
-        return self._obstacles.resumable(invocation_id)
+        return self._availability.resumable(invocation_id)
 
     def send(self, text: str, *, paused: bool = False) -> None:
         """Send a message of the user, into a new session if none is selected.
@@ -194,7 +202,7 @@ class CurrentRun(QObject):
             invocation_id: which; that of `resumable` if None.
             paused: hold the agent at the first event.
         """
-        invocation, session = self.resumable(invocation_id), self._browse.session
+        invocation, session = self.resumable(invocation_id), self._current.session
         allowed = session is not None and session.source.writing_allowed
         if allowed and self.blocked("resume", invocation_id) is None and invocation is not None:
             found = invocation.invocation_id
@@ -229,7 +237,7 @@ class CurrentRun(QObject):
         if self._debugger is not None:
             self.pausing = True
             self._debugger.pause()
-            self.changed.emit()
+            self._emit_changed()
 
     def step(self) -> None:
         """Let a held agent go on to its next event."""
@@ -266,16 +274,16 @@ class CurrentRun(QObject):
         loaded = self._agents.loaded
         assert loaded is not None  # blocked() said so
         self._stopped = self.pausing = self._is_over = False
-        session = self._browse.session
+        session = self._current.session
         self.address = session.address if session is not None else None
         self._task = self._tasks.spawn(self._run(begin, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
-        self.changed.emit()
+        self._emit_changed()
 
     async def _run(self, begin: Begin, paused: bool) -> None:
-        session = self._browse.session
+        session = self._current.session
         address = session.address if session is not None else await self._create_session()
-        source = self._browse.source(address.database)
+        source = self._databases.source(address.database)
         assert source is not None and self._agents.loaded is not None
         self.address = self._arrivals.address = address
         self._invocation_id = ""
@@ -294,7 +302,7 @@ class CurrentRun(QObject):
                 async for event in events:
                     if event.partial:
                         self._arrivals.add(event)
-                        await self._arrivals.room()
+                        await self._arrivals.wait_for_capacity()
             if self._stopped:
                 await self._cancel_open_calls(engine, address, interception.unmarked_edits)
         except Exception as failure:
@@ -307,7 +315,7 @@ class CurrentRun(QObject):
             self._tell_hold()
         if error is not None:
             self._messages.error(f"Running {self._agents.loaded.name}", error)
-        await self._browse.refresh_session(address)
+        await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 
     def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
@@ -337,16 +345,16 @@ class CurrentRun(QObject):
     async def _create_session(self) -> SessionAddress:
         loaded = self._agents.loaded
         assert loaded is not None
-        source = self._obstacles.new_session_source()
+        source = self._availability.new_session_source()
         if source is None or not source.writing_allowed:  # one that is only read may have been selected since it was asked for
-            source = await self._browse.memory(loaded.name)
+            source = await self._databases.memory(loaded.name)
         engine = EmbeddedEngine(loaded.app, await source.service(), source.files, self._on_committed)
         selected = self._cursor.session
         user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
         address = SessionAddress(source.target, await engine.new_session(user_id))
-        await self._browse.refresh_session(address)
+        await self._current.refresh_session(address)
         self._cursor.select_session(address)
-        await self._browse.wait_until_loaded()
+        await self._current.wait_until_loaded()
         return address
 
     def _on_block(self, block: Block) -> None:
@@ -361,7 +369,7 @@ class CurrentRun(QObject):
     def _on_arrivals_shown(self) -> None:
         self._tell_beside()
         if self.phase == "paused":  # another branch went on meanwhile
-            self.changed.emit()
+            self._emit_changed()
 
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:
@@ -369,7 +377,7 @@ class CurrentRun(QObject):
             self._arrivals.flush()  # the event is on show before the window says that the agent is held at it
             QTimer.singleShot(CALM_MS, self, self._tell_beside)  # who runs beside it may only be about to begin
         self._tell_hold()
-        self.changed.emit()
+        self._emit_changed()
 
     def _tell_beside(self) -> None:
         beside = (self.runs_on, self.waiting)
@@ -387,9 +395,20 @@ class CurrentRun(QObject):
             self._task = None
             self._debugger = None
             end, self._end = self._end, None
-            self.changed.emit()
+            self._emit_changed()
             if end is not None:
                 self.run_ended.emit(end)
 
     def _on_context_changed(self) -> None:
+        self._emit_changed()
+
+    def _on_pending_changed(self, target: str, keys: Collection[SessionKey]) -> None:
+        selected = self._cursor.session
+        if selected is not None and selected.database == target and selected.key in keys:
+            self._emit_changed()
+
+    def _emit_changed(self) -> None:
+        """Report a change, the mark of the run's session first."""
+        phase = self.phase
+        self._catalog.set_running(self.address if phase != "idle" else None, "paused" if phase == "paused" else "running")
         self.changed.emit()

@@ -1,4 +1,4 @@
-"""What comes from a run, on its way into the window: a frame's worth at a time, in order."""
+"""Events from a run on their way into the window: a frame's worth at a time, in order."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from inspector_app.support.frame_batcher import FrameBatcher
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.events.event import Event
 
-MOST_WAITING = 10_000
-"""Things, from which on whoever streams is kept waiting."""
+MAX_QUEUED = 10_000  # producers of streamed text wait above this, so that memory stays bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,8 @@ class ToolAgentEvent:
 
     Attributes:
         address: the session of the run.
-        event: in no session that is kept.
-        call_ids: of the function calls that lead to it, the outermost first.
+        event: the event; it is not stored.
+        call_ids: ids of the function calls that lead to it, the outermost first.
     """
 
     address: SessionAddress
@@ -34,43 +33,43 @@ class ToolAgentEvent:
 
 
 class IncomingEvents(QObject):
-    """Hands on what a run commits and streams. Committed events go to the session on show, what else there is to the signals.
+    """Passes on what a run commits and streams: committed events to the displayed session, the others to signals.
 
     Attributes:
         address: the session of the run.
 
     Signals:
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
-        tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
-        shown: a frame's worth has been handed on.
+        tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, also a partial one.
+        shown: a frame's worth was passed on.
 
     Args:
-        browse: has the session on show.
+        current: receives committed events.
     """
 
     partial_arrived = Signal(object, object)
     tool_agent_event_arrived = Signal(object)
     shown = Signal()
 
-    def __init__(self, browse: CurrentSession, parent: QObject | None = None) -> None:
+    def __init__(self, current: CurrentSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._browse = browse
+        self._current = current
         self._frames = FrameBatcher(self._show, self)
         self._frame_shown = asyncio.Event()
         self.address: SessionAddress | None = None
 
     def add(self, arrival: Committed | ToolAgentEvent | Event) -> None:
-        """Take in an event that was committed, one of an agent that runs as a tool, or a partial one."""
+        """Queue a committed event, one of an agent that runs as a tool, or a partial one."""
         self._frames.add(arrival)
 
-    async def room(self) -> None:
-        """Wait while more than enough waits to be shown: what an agent streams faster than that would only fill the memory."""
-        while self._frames.waiting > MOST_WAITING:
+    async def wait_for_capacity(self) -> None:
+        """Wait until the queue is short enough to stream more into it."""
+        while self._frames.waiting > MAX_QUEUED:
             self._frame_shown.clear()
             await self._frame_shown.wait()
 
     def flush(self) -> None:
-        """Hand on now what has arrived."""
+        """Pass on now what has arrived."""
         self._frames.flush()
 
     def _show(self, arrived: Sequence[Committed | ToolAgentEvent | Event]) -> None:
@@ -83,12 +82,12 @@ class IncomingEvents(QObject):
                 batch.append(arrival)
                 continue
             if batch:
-                self._browse.add_committed(self.address, batch)
+                self._current.add_committed(self.address, batch)
                 batch = []
             if isinstance(arrival, ToolAgentEvent):
                 self.tool_agent_event_arrived.emit(arrival)
             else:
                 self.partial_arrived.emit(self.address, arrival)
         if batch:
-            self._browse.add_committed(self.address, batch)
+            self._current.add_committed(self.address, batch)
         self.shown.emit()

@@ -1,4 +1,4 @@
-"""Live tail: what other processes commit to the open databases comes into the list of sessions and the session on show."""
+"""Live tail: reads what other processes commit to the open databases."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed, SessionDocument
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.documents.tail_thread import Subscription, TailThread, TailUpdate
-from inspector_app.sessions.session_tree import SessionTreeModel
-from inspector_app.shell.main_window import MainWindow
-from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.support.frame_batcher import FrameBatcher
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_run import CurrentRun, RunEnd
@@ -23,86 +20,93 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.file_hints import FileHints
 from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.storage.tail.tail import Changes
 
-CALM_SECONDS = 1.5
-"""Without a commit to a session, until what was left open in it counts as waiting or interrupted."""
-
-LIVE_SECONDS = 4.0
-"""Since the last commit, in which a database is called live."""
-
-MOST_LOOKED_THROUGH = 20
-"""Sessions that changed elsewhere and are looked through for what waits, each time it is calm."""
-
-LAST_IDS = 1_000
-"""Of a long session, the last events by whose ids it is known again."""
+CALM_SECONDS = 1.5  # without a commit to a session before its open calls count as pending or interrupted
+LIVE_SECONDS = 4.0  # since the last commit during which a database is called live
+MOST_LOOKED_THROUGH = 20  # changed sessions examined for pending items after each calm; a busy database has more than can be read
+LAST_IDS = 1_000  # newest events of a long session whose ids tell its thread which events are known
 
 
 class LiveTail(QObject):
-    """Has every open database watched, and the session on show followed.
+    """Watches every open database and follows the displayed session: events go to the session, summaries to the catalog.
 
     Signals:
-        told(TailUpdate): from a watching thread.
+        told(TailUpdate): a watching thread read something; emitted from that thread.
+        watching_changed(str, str): how the selected session's database is watched (`watching`, `live`, `lost`; empty: not at all), and
+            why.
 
     Args:
-        window: whose status bar says whether somebody writes.
-        events, sessions: the models that grow.
-        messages, tasks, cursor, browse, run: of the window.
+        cursor: the selection.
+        databases: what is watched.
+        catalog: receives summaries and pending items.
+        current: receives the displayed session's events.
+        run: events of its session are not taken from the database.
+        tasks: runs what reads the database.
+        messages: receives what the user should know.
+        follows_newest: returns whether a new session is to be selected.
+        has_draft: returns whether the user is writing a message; no other session is selected then.
     """
 
     told = Signal(object)
+    watching_changed = Signal(str, str)
 
     def __init__(
         self,
-        window: MainWindow,
-        events: EventListModel,
-        sessions: SessionTreeModel,
-        messages: MessageBus,
-        tasks: Tasks,
         cursor: Cursor,
-        browse: CurrentSession,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        current: CurrentSession,
         run: CurrentRun,
+        tasks: Tasks,
+        messages: MessageBus,
+        *,
+        follows_newest: Callable[[], bool],
+        has_draft: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._window = window
-        self._events = events
-        self._sessions = sessions
-        self._messages = messages
-        self._tasks = tasks
         self._cursor = cursor
-        self._browse = browse
+        self._databases = databases
+        self._catalog = catalog
+        self._current = current
         self._run = run
+        self._tasks = tasks
+        self._messages = messages
+        self._follows_newest = follows_newest
+        self._has_draft = has_draft
         self._threads: dict[str, TailThread] = {}
         self._hints: dict[str, FileHints] = {}
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
-        self._unread: dict[SessionAddress, float] = {}  # those that others wrote to, and when; the longest calm first
+        self._unread: dict[SessionAddress, float] = {}  # sessions that others wrote to and when, the longest calm first
         self._deleted: set[SessionAddress] = set()
         self._following: Subscription | None = None
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
         self._frames = FrameBatcher(self._on_frame, self)
         self.told.connect(self._on_told)
-        browse.database_listed.connect(self._on_database_listed)
-        browse.database_counted.connect(self._on_database_counted)
-        browse.database_closed.connect(self._on_database_closed)
-        browse.session_loading.connect(self._on_session_loading)
-        browse.session_loaded.connect(self._on_session_loaded)
+        databases.database_listed.connect(self._on_database_listed)
+        databases.database_counted.connect(self._on_database_counted)
+        databases.database_closed.connect(self._on_database_closed)
+        current.session_loading.connect(self._on_session_loading)
+        current.session_loaded.connect(self._on_session_loaded)
         run.run_ended.connect(self._on_run_ended)
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         self._calm.stop()
         self._fading.stop()
         for target in list(self._threads):
             self._on_database_closed(target)
 
     def _on_database_listed(self, source: Source, sessions: list[SessionSummary]) -> None:
-        # A thread that begins counts all events: of a long database once somebody has done so already.
+        # A new thread counts all events; in a large database it starts only once the counts are known.
         counted = all(summary.event_count is not None for summary in sessions)
         if counted and isinstance(source, DatabaseSource) and source.target not in self._threads:
             is_file = "://" not in source.target
@@ -112,9 +116,8 @@ class LiveTail(QObject):
         self._show_mark()
 
     def _on_database_counted(self, source: Source, sessions: list[SessionSummary]) -> None:
-        self._sessions.update_sessions(source.target, sessions)
         self._on_database_listed(source, sessions)
-        self._follow(self._browse.session)
+        self._follow(self._current.session)
 
     def _on_database_closed(self, target: str) -> None:
         thread = self._threads.pop(target, None)
@@ -136,12 +139,12 @@ class LiveTail(QObject):
         self._show_mark()
 
     def _on_run_ended(self, end: RunEnd) -> None:
-        if end.address in self._deleted:  # while it ran: its events are only here, and what it was told of at its end is no more
-            self._sessions.update_sessions(end.address.database, (), [end.address.key])
-            self._browse.pending_found.emit(end.address, [])
+        if end.address in self._deleted:  # during the run, whose end listed it again
+            self._catalog.update_sessions(end.address.database, (), [end.address.key])
+            self._catalog.set_pending(end.address, [])
             return
-        # What others committed meanwhile was not taken: the run tells its own events itself.
-        session = self._browse.session
+        # During the run nothing was taken from the database, other processes' events included.
+        session = self._current.session
         if session is not None and session.address == end.address:
             self._follow(session)
 
@@ -157,10 +160,10 @@ class LiveTail(QObject):
         self._following = Subscription(session.address.key, ids, count)
         thread_of.follow(self._following)
 
-    # what is told
+    # updates from the threads
 
     def _on_told(self, told: TailUpdate) -> None:
-        source = self._browse.source(told.target)
+        source = self._databases.source(told.target)
         if source is None or told.target not in self._threads:
             return
         self._say_problem(source, told.problem)
@@ -191,7 +194,7 @@ class LiveTail(QObject):
         following, selected = self._following, self._cursor.session
         arrived = [Committed(event, {}) for wish, event in frame if wish is following]
         if arrived and following is not None and selected is not None and selected.key == following.key and not self._is_running(selected):
-            self._browse.add_committed(selected, arrived)
+            self._current.add_committed(selected, arrived)
         if not self._frames.waiting:
             for thread in self._threads.values():
                 thread.acknowledge()
@@ -199,11 +202,11 @@ class LiveTail(QObject):
     def _read_again(self, address: SessionAddress) -> None:
         if not self._is_running(address):
             self._messages.info(f"Another process changed what session {address.key.session_id} had before; it was read again.", quiet=True)
-            self._tasks.spawn(self._browse.load_session(address), f"Reading session {address.key.session_id}")
+            self._tasks.spawn(self._current.load_session(address), f"Reading session {address.key.session_id}")
 
     def _take_sessions(self, source: Source, changes: Changes) -> None:
         changed, removed = changes.changed, changes.removed
-        self._sessions.update_sessions(source.target, changed, removed)
+        self._catalog.update_sessions(source.target, changed, removed)
         self._deleted.difference_update(SessionAddress(source.target, summary.key) for summary in changed)
         self._deleted.update(SessionAddress(source.target, key) for key in removed)
         for summary in changed:
@@ -213,22 +216,22 @@ class LiveTail(QObject):
         for key in removed:
             address = SessionAddress(source.target, key)
             self._unread.pop(address, None)
-            self._browse.pending_found.emit(address, [])
+            self._catalog.set_pending(address, [])
             if address == self._cursor.session:
                 self._messages.warning(f"Session {key.session_id} was deleted by another process. What was read of it is still shown.")
-        if changes.new and self._window.commands.follow_newest.isChecked():
+        if changes.new and self._follows_newest():
             self._go_to(source, max(changes.new, key=lambda summary: (summary.last_update_time, summary.key)).key)
 
     def _go_to(self, source: Source, key: SessionKey) -> None:
         selected = self._cursor.session
         here = selected is None or selected.database == source.target
-        if here and self._run.phase == "idle" and not self._window.workbench.composer.text:
+        if here and self._run.phase == "idle" and not self._has_draft():
             self._cursor.select_session(SessionAddress(source.target, key))
 
     def _is_running(self, address: SessionAddress) -> bool:
         return address == self._run.address and self._run.phase != "idle"
 
-    # when it is calm; in each session by itself, as in a busy database there is always somebody who writes
+    # calm, judged per session: in a busy database some process always writes
 
     def _await_calm(self) -> None:
         if self._unread:
@@ -243,17 +246,15 @@ class LiveTail(QObject):
         self._tasks.spawn(self._look_through(calm[-MOST_LOOKED_THROUGH:]), "Looking through what others committed")
 
     async def _look_through(self, addresses: Sequence[SessionAddress]) -> None:
-        """Find out what waits in sessions that others wrote to."""
+        """Find the pending items of sessions that others wrote to."""
         for address in addresses:
-            source, session = self._browse.source(address.database), self._browse.session
+            source, session = self._databases.source(address.database), self._current.session
             if source is None or self._is_running(address):
                 continue
             if session is not None and session.address == address:
-                await self._browse.refresh_session(address)
-                self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
-                self._browse.invocations_found.emit(session)
+                await self._current.refresh_invocations(address)
             else:
-                self._browse.pending_found.emit(address, await source.pending(address.key))
+                self._catalog.set_pending(address, await source.pending(address.key))
 
     # the mark in the status bar
 
@@ -264,7 +265,7 @@ class LiveTail(QObject):
         if problem == before:
             return
         if before is not None:
-            self._window.message_bar.withdraw(_lost(before))
+            self._messages.withdraw(_lost(before))
         if problem is not None:
             self._messages.warning(_lost(problem))
         else:
@@ -274,13 +275,13 @@ class LiveTail(QObject):
     def _show_mark(self) -> None:
         address = self._cursor.session
         if address is None or address.database not in self._threads:
-            self._window.status.show_tail(None)
+            self.watching_changed.emit("", "")
         elif problem := self._problems.get(address.database):
-            self._window.status.show_tail("lost", problem)
+            self.watching_changed.emit("lost", problem)
         elif time.monotonic() - self._last_commit.get(address.database, -LIVE_SECONDS) < LIVE_SECONDS * 0.95:
-            self._window.status.show_tail("live", "Another process is committing to this database.")
+            self.watching_changed.emit("live", "Another process is committing to this database.")
         else:
-            self._window.status.show_tail("watching", "What other processes commit to this database appears by itself.")
+            self.watching_changed.emit("watching", "What other processes commit to this database appears by itself.")
 
 
 def _lost(problem: str) -> str:

@@ -1,4 +1,4 @@
-"""Events that a person commits to a session by hand, while its agent is held or between runs."""
+"""Events that the user commits to a session, while its agent is held or between runs."""
 
 from __future__ import annotations
 
@@ -16,22 +16,26 @@ from runtime.events.event import Event
 
 
 class ManualEvents:
-    """Commits to the session on show, through the engine that runs it if one does.
+    """Commits to the displayed session, through the engine of its run if there is one.
 
     Args:
-        agents, browse, run, tasks, messages: of the window.
+        agents: the loaded agent.
+        current: the session to commit to.
+        run: the run, whose engine commits while an agent is held.
+        tasks: runs the commits.
+        messages: receives failures.
     """
 
-    def __init__(self, agents: CurrentAgent, browse: CurrentSession, run: CurrentRun, tasks: Tasks, messages: MessageBus) -> None:
+    def __init__(self, agents: CurrentAgent, current: CurrentSession, run: CurrentRun, tasks: Tasks, messages: MessageBus) -> None:
         self._agents = agents
-        self._browse = browse
+        self._current = current
         self._run = run
         self._tasks = tasks
         self._messages = messages
 
     def blocked(self) -> str | None:
         """Return why nothing can be committed now, as a sentence; None if it can."""
-        session = self._browse.session
+        session = self._current.session
         if session is None:
             return "No session is selected."
         if not session.source.writing_allowed:
@@ -42,7 +46,7 @@ class ManualEvents:
 
     def blocked_between_runs(self) -> str | None:
         """As `blocked`, for what a run cannot go on behind: nor while its agent is held."""
-        session = self._browse.session
+        session = self._current.session
         if session is not None and self._run.phase != "idle" and self._run.address == session.address:
             return "A run is going on: stop it first (Shift+F5)."
         return self.blocked()
@@ -54,7 +58,7 @@ class ManualEvents:
             title: what is done, for messages.
             work: makes the event and commits it.
         """
-        session = self._browse.session
+        session = self._current.session
         if session is not None and self.blocked() is None:
             self._tasks.spawn(self._commit(title, session, work), title)
 
@@ -68,13 +72,13 @@ class ManualEvents:
             self._messages.error(title, error)
             return
         if running is None:
-            await self._browse.refresh_session(session.address)
+            await self._current.refresh_session(session.address)
 
     async def engine(self, session: SessionDocument) -> EmbeddedEngine:
         """Return what commits into a session in which nothing runs."""
 
         def on_commit(event: Event, temp: dict[str, Any]) -> None:
-            self._browse.add_committed(session.address, [Committed(event, temp)])
+            self._current.add_committed(session.address, [Committed(event, temp)])
 
         service, files = await session.source.service(), session.source.files
         loaded, name = self._agents.loaded, session.address.key.app_name

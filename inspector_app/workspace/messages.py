@@ -18,9 +18,19 @@ class MessageBus(QObject):
 
     Signals:
         posted(Message): a message was posted.
+        withdrawn(str): messages with this text no longer hold.
     """
 
     posted = Signal(object)
+    withdrawn = Signal(str)
+
+    def post(self, message: Message) -> None:
+        """Post a message."""
+        self.posted.emit(message)
+
+    def withdraw(self, text: str) -> None:
+        """Take the messages with this text back from the message bar."""
+        self.withdrawn.emit(text)
 
     def info(self, text: str, *, quiet: bool = False) -> None:
         """Post a message that needs no attention."""

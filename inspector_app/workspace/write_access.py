@@ -1,45 +1,53 @@
-"""Taking a database over: an explicit switch, after a look at who else may write to it."""
+"""Write access to a database that another program made: an explicit switch, after a check for other processes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.sources import Source, database_info
-from inspector_app.shell.parts import Parts
-from inspector_app.shell.window_status import WindowStatus
+from inspector_app.documents.sources import Source
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.storage.connections.other_processes import OtherProcess, others_with_open
 from runtime.support.worker_threads import run_in_thread
 
 
 class WriteAccess(QObject):
-    """Allows writing into what others wrote; if another process has the file open, only when it is asked a second time.
+    """Allows writing in place; if another process has the file open, only when asked a second time.
+
+    Signals:
+        others_found(str): other processes have the database open; a warning that names them.
 
     Args:
-        parts: of the window.
-        status: shows that a database may be written to now.
+        databases: keeps which databases may be written.
+        current: the displayed session, whose database is meant.
+        tasks: runs the check.
+        messages: receives the outcome.
     """
 
-    def __init__(self, parts: Parts, status: WindowStatus, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._window = parts.window
-        self._sessions = parts.sessions
-        self._status = status
-        self._messages = parts.messages
-        self._tasks = parts.tasks
-        self._browse = parts.browse
-        self._warned: set[str] = set()
-        self._window.commands.allow_writing.triggered.connect(self._on_asked)
-        self._window.workbench.writing_hint.accepted.connect(self._on_asked)
+    others_found = Signal(str)
 
-    def _on_asked(self) -> None:
-        session = self._browse.session
+    def __init__(
+        self, databases: OpenDatabases, current: CurrentSession, tasks: Tasks, messages: MessageBus, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._databases = databases
+        self._current = current
+        self._tasks = tasks
+        self._messages = messages
+        self._warned: set[str] = set()
+
+    def request(self) -> None:
+        """Allow writing into the displayed session's database; see `allow`."""
+        session = self._current.session
         if session is not None and not session.source.writing_allowed:
             self._tasks.spawn(self.allow(session.source), f"Opening {session.source.title} for writing")
 
     async def allow(self, source: Source) -> None:
-        """Let a database be written in place; or warn of others who have it open, the first time.
+        """Allow writing into a database, or warn of other processes that have it open, the first time.
 
         Raises:
             StorageError: it can only be read.
@@ -47,18 +55,10 @@ class WriteAccess(QObject):
         others = await run_in_thread(others_with_open, Path(source.target)) if "://" not in source.target else []
         if others and source.target not in self._warned:
             self._warned.add(source.target)
-            self._window.workbench.writing_hint.suggest(
-                _warning(source.title, others), "Allow writing all the same", "triangle-exclamation"
-            )
+            self.others_found.emit(_warning(source.title, others))
             return
-        await source.service()  # what stands in the way is said now, not in the middle of a run
-        source.writing_allowed = True
+        await self._databases.allow_writing(source)
         self._messages.info(f"{source.title} may be written now; the first write makes a backup beside it.")
-        self._sessions.set_database(source.target, database_info(source), await source.sessions())
-        self._status.show_marks(source)
-        self._status.show_source(source)
-        self._status.show_session_hints()
-        self._status.show_run()
 
 
 def _warning(title: str, others: list[OtherProcess]) -> str:

@@ -25,7 +25,7 @@ class Closer:
     def __init__(self, inspector: Inspector) -> None:
         self.inspector = inspector
         inspector.run.changed.connect(self.look)
-        inspector.browse.events_added.connect(self.look)
+        inspector.current.events_added.connect(self.look)
         inspector.run.partial_arrived.connect(self.look)
         self.done = False
         inspector.closed.connect(self.report)

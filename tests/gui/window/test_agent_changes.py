@@ -36,7 +36,7 @@ def loaded(inspector: Inspector, folder: Path, opened: Callable[..., None]) -> I
 
 
 def said(inspector: Inspector) -> list[str]:
-    events = inspector.browse.session.events if inspector.browse.session else []
+    events = inspector.current.session.events if inspector.current.session else []
     return [part.text or "" for event in events for part in (event.content.parts if event.content else None) or []]
 
 

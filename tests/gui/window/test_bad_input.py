@@ -37,7 +37,7 @@ def test_a_file_that_is_not_a_database_is_reported_and_retried(
     notes.write_bytes(story_db.read_bytes())
     press_retry("open_problem", inspector, qtbot)
     assert window.page is window.workbench
-    assert inspector.browse.session is not None
+    assert inspector.current.session is not None
 
 
 def test_a_path_that_does_not_exist_is_reported_and_not_created(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:

@@ -67,7 +67,7 @@ def compared(inspector: Inspector, databases: tuple[Path, Path], opened: Callabl
     opened(*databases)
     left = SessionAddress(str(databases[0]), SessionKey("app", "u", "one"))
     inspector.cursor.select_session(left)
-    qtbot.waitUntil(lambda: inspector.browse.session is not None and inspector.browse.session.address == left)
+    qtbot.waitUntil(lambda: inspector.current.session is not None and inspector.current.session.address == left)
     qtbot.keyClick(inspector.window, *COMPARE_KEY)
     picker = inspector.window.findChild(SessionPicker)
     assert picker is not None

@@ -26,7 +26,7 @@ def select(inspector: Inspector, qtbot: QtBot, index: int) -> None:
 
 
 def states(inspector: Inspector, *indices: int) -> list[dict[str, object]]:
-    session = inspector.browse.session
+    session = inspector.current.session
     assert session is not None and session.history is not None
     found = [session.history.state_at(index) for index in indices]
     return [{**state.merged(), **state.temp} for state in found]

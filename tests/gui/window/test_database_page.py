@@ -189,7 +189,7 @@ def test_closing_another_database_closes_its_page(
     pane.tree.clicked.emit(model.index(row, 0))
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert page.isVisible()
-    inspector.tasks.spawn(inspector.browse.close_database(str(story_db)), "Closing")
+    inspector.tasks.spawn(inspector.databases.close_database(str(story_db)), "Closing")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert not page.isVisible()
-    assert inspector.browse.session is not None, "the session of the other database is still shown"
+    assert inspector.current.session is not None, "the session of the other database is still shown"

@@ -86,7 +86,7 @@ def test_a_session_is_deleted_after_confirmation_and_restored_by_undo(story_open
 def test_a_deletion_that_fails_half_way_reports_the_count_and_can_be_undone(
     story_open: Inspector, story_db: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = story_open.browse.sources[0]
+    source = story_open.databases.sources[0]
     (summary,) = keys(story_db)
 
     async def deletes_once(service: Any, chosen: Any, progress: Any) -> int:
@@ -155,8 +155,8 @@ def test_a_process_that_has_the_file_open_is_named_before_writing_is_allowed(
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert str(other.pid) in hint.text
-    assert not inspector.browse.sources[0].writing_allowed
+    assert not inspector.databases.sources[0].writing_allowed
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert inspector.browse.sources[0].writing_allowed
+    assert inspector.databases.sources[0].writing_allowed
     other.communicate()

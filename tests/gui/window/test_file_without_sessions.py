@@ -51,7 +51,7 @@ def test_its_tables_are_shown_below_a_description_and_the_file_is_not_changed(
     assert listed == [("ants", "0"), ("birds", "1"), ("sessions", "0")]
     assert "as sessions" not in names.item(2, 0).toolTip()
     assert page.tables.model.index(0, 0).data() == "wren"
-    assert inspector.browse.sources == []
+    assert inspector.databases.sources == []
     qtbot.keyClick(names, Qt.Key.Key_Escape)
     assert inspector.window.page is inspector.window.welcome
     assert hashes(file.parent) == before
@@ -71,7 +71,7 @@ def test_reload_reads_the_file_again_and_other_databases_stay_open(
     assert page.tables.place_text == "rows 1–2"
     qtbot.mouseClick(page.findChild(QPushButton, "other_database_close"), Qt.MouseButton.LeftButton)
     assert inspector.window.page is inspector.window.workbench
-    assert inspector.browse.session is not None
+    assert inspector.current.session is not None
     opened(file)
     opened(story_db)
     opened(file)
@@ -112,4 +112,4 @@ def test_sessions_added_to_the_file_are_shown_after_reload(
     inspector.window.commands.reload.trigger()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert inspector.window.page is inspector.window.workbench
-    assert inspector.browse.session is not None
+    assert inspector.current.session is not None

@@ -70,7 +70,7 @@ def shown(inspector: Inspector) -> list[tuple[str, str, str]]:
 
 def content(inspector: Inspector, address: SessionAddress, qtbot: QtBot) -> str | None:
     """Return the content of a session's note."""
-    source = inspector.browse.source(address.database)
+    source = inspector.databases.source(address.database)
     assert source is not None
     key = address.key
     found: list[types.Part | None] = []
@@ -196,7 +196,7 @@ def test_a_long_session_shows_its_files(
     settle(inspector, qtbot)
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     assert at_each_event() == whole
-    assert inspector.browse.session is not None and inspector.browse.session.long is not None
+    assert inspector.current.session is not None and inspector.current.session.long is not None
 
 
 MEMORY_AGENT = """

@@ -51,7 +51,7 @@ def choose(inspector: Inspector, name: str, qtbot: QtBot) -> None:
 
 
 def wait_for_fork(inspector: Inspector, before: SessionAddress, qtbot: QtBot) -> SessionAddress:
-    qtbot.waitUntil(lambda: inspector.cursor.session not in (None, before) and inspector.browse.session is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: inspector.cursor.session not in (None, before) and inspector.current.session is not None, timeout=10_000)
     qtbot.waitUntil(lambda: not inspector.tasks.running or inspector.run.phase != "idle", timeout=10_000)
     assert inspector.cursor.session is not None
     return inspector.cursor.session

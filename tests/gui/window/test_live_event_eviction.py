@@ -91,7 +91,7 @@ def growing(
     if request.param == "opened as a long one":
         monkeypatch.setattr("inspector_app.documents.sources.LONG", 100)
     opened(tmp_path / "grows.db")
-    assert (inspector.browse.session.long is not None) == (request.param == "opened as a long one")
+    assert (inspector.current.session.long is not None) == (request.param == "opened as a long one")
     return inspector
 
 
@@ -108,13 +108,13 @@ def ids(inspector: Inspector, qtbot: QtBot) -> list[str]:
     """Return the ids of all events, reading page by page."""
     found = []
     for index in range(inspector.controller.events.event_count):
-        qtbot.waitUntil(lambda index=index: inspector.browse.session.events.cached(index) is not None)
+        qtbot.waitUntil(lambda index=index: inspector.current.session.events.cached(index) is not None)
         found.append(inspector.controller.events.committed(index).id)
     return found
 
 
 def test_events_in_memory_stay_bounded_without_duplicates_or_gaps(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
-    events, session = growing.controller.events, growing.browse.session
+    events, session = growing.controller.events, growing.current.session
     for _ in range(4):
         grow(growing, writer, qtbot, 300)
         assert len(session.events.in_memory) < KEPT + 2 * STEP
@@ -145,7 +145,7 @@ def test_new_events_are_frozen_for_the_garbage_collector_after_evictions(
 def test_an_evicted_event_is_shown_with_its_detail_and_state(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     grow(growing, writer, qtbot, 900)
     events, stream, old = growing.controller.events, growing.window.workbench.stream, BEFORE + 110
-    assert not growing.browse.session.events.is_cached(old)
+    assert not growing.current.session.events.is_cached(old)
     stream.select_event(old)
     idle(growing, qtbot)
     assert growing.window.workbench.detail._event.id == event_data(old)["id"]
@@ -162,7 +162,7 @@ def test_an_evicted_event_is_shown_with_its_detail_and_state(growing: Inspector,
 def test_an_evicted_event_has_its_files_and_its_conversation(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     writer.write_file("plan.txt", 2)
     grow(growing, writer, qtbot, 900)
-    assert growing.browse.session.long is not None
+    assert growing.current.session.long is not None
     bench, old = growing.window.workbench, BEFORE + 111
     bench.stream.select_event(old)
     idle(growing, qtbot)
@@ -210,11 +210,11 @@ def test_the_filter_and_the_matching_call_find_evicted_events(growing: Inspector
 
 
 def test_events_that_are_not_stored_are_not_evicted(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
-    session, address = growing.browse.session, growing.cursor.session
+    session, address = growing.current.session, growing.cursor.session
     stored = len(session.events) - len(session.events.in_memory)
     for first in range(0, 3 * STEP, 50):
         batch = [Committed(said(f"text {number}", id=f"new-{number}"), {}) for number in range(first, first + 50)]
-        growing.browse.add_committed(address, batch)
+        growing.current.add_committed(address, batch)
         idle(growing, qtbot)
     assert len(session.events) == BEFORE + 3 * STEP
     # If the session was opened whole, its stored events can be evicted.
@@ -224,7 +224,7 @@ def test_events_that_are_not_stored_are_not_evicted(growing: Inspector, writer: 
 
 
 def test_a_pending_item_of_an_evicted_event_stays_pending(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
-    session, events = growing.browse.session, growing.controller.events
+    session, events = growing.current.session, growing.controller.events
     writer.write_question()
     qtbot.waitUntil(lambda: events.event_count == BEFORE + 1)
     for _ in range(14):
@@ -254,19 +254,19 @@ def test_a_very_long_invocation_is_evicted_in_parts(
     monkeypatch.setattr("bench.generated.PER_INVOCATION", 1_000_000)
     opened(tmp_path / "grows.db")
     grow(inspector, writer, qtbot, 1_200)
-    session = inspector.browse.session
+    session = inspector.current.session
     assert len(session.events.in_memory) < 500 + 2 * STEP
     assert ids(inspector, qtbot) == writer.ids
 
 
 def test_a_session_can_be_left_and_shown_again_during_eviction(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
-    before = growing.browse.session
+    before = growing.current.session
     grow(growing, writer, qtbot, KEPT)
     writer.write(200)
     qtbot.waitUntil(lambda: growing.controller.events.event_count == writer.count)
     growing.cursor.select_session(None)
     idle(growing, qtbot)
-    assert growing.browse.session is None
+    assert growing.current.session is None
     growing.cursor.select_session(before.address)
     idle(growing, qtbot)
     grow(growing, writer, qtbot, 600)
@@ -297,10 +297,10 @@ def test_evicted_events_of_the_windows_own_run_keep_their_temp_state(
     opened(tmp_path / "ours.db")
     inspector.controller.tail.close()  # during the window's own run, events do not come from the tail
     for end in range(100, 700, 100):
-        inspector.browse.add_committed(inspector.cursor.session, run(fill(end)))
+        inspector.current.add_committed(inspector.cursor.session, run(fill(end)))
         idle(inspector, qtbot)
     run(service.close())
-    assert len(inspector.browse.session.events.in_memory) < KEPT + 2 * STEP
+    assert len(inspector.current.session.events.in_memory) < KEPT + 2 * STEP
     for index in (105, 600 - 1):
         inspector.window.workbench.stream.select_event(index)
         idle(inspector, qtbot)

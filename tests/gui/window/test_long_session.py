@@ -51,8 +51,8 @@ def test_events_are_read_where_they_are_displayed(shown: Inspector, qtbot: QtBot
     events, stream = shown.controller.events, shown.window.workbench.stream
     assert events.event_count == COUNT
     assert shown.cursor.event_index == COUNT - 1
-    assert shown.browse.session.long is not None
-    assert not shown.browse.session.events.is_cached(1_000)
+    assert shown.current.session.long is not None
+    assert not shown.current.session.events.is_cached(1_000)
     stream.select_event(1_000)
     idle(shown, qtbot)
     assert shown.window.workbench.detail._event.id == event_data(1_000)["id"]
@@ -128,7 +128,7 @@ def test_events_committed_meanwhile_are_appended(shown: Inspector, qtbot: QtBot)
     events = shown.controller.events
     new = said("just now", invocation="e-new")
     new.actions.state_delta["step"] = "new"
-    shown.browse.add_committed(shown.cursor.session, [Committed(new, {"temp:t": 1})])
+    shown.current.add_committed(shown.cursor.session, [Committed(new, {"temp:t": 1})])
     assert events.event_count == COUNT + 1
     assert events.data(events.index(events.rowCount() - 1, Column.EVENT)) == "just now"
     qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT)
@@ -144,7 +144,7 @@ def test_a_short_session_of_a_large_file_is_read_in_pages(
     file = tmp_path / "many.db"
     write_many_sessions(file, 3, 4, 200)
     opened(file)
-    session = inspector.browse.session
+    session = inspector.current.session
     assert session.long is not None and len(session.events) == 4
     assert inspector.controller.events.event_count == 4
     assert session.long.history is not None
@@ -155,7 +155,7 @@ def test_many_events_are_followed_with_one_selection(shown: Inspector, qtbot: Qt
     shown.cursor.event_changed.connect(selected.append)
     for batch in range(20):
         new = [Committed(said(f"{batch} {number}", author="pricing", invocation="e-live"), {}) for number in range(50)]
-        shown.browse.add_committed(shown.cursor.session, new)
+        shown.current.add_committed(shown.cursor.session, new)
     assert selected == []
     qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT + 999, timeout=5_000)
     assert selected == [COUNT + 999]
@@ -203,7 +203,7 @@ def counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def counts_in_list(inspector: Inspector) -> list[int | None]:
-    return [summary.event_count for summary in inspector.browse._listed[str(inspector.cursor.session.database)]]
+    return [summary.event_count for summary in inspector.catalog.sessions(str(inspector.cursor.session.database))]
 
 
 @pytest.mark.usefixtures("counted_later")
@@ -211,13 +211,13 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
     inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     seen: list[tuple[int | None, bool]] = []
-    inspector.browse.session_loaded.connect(
-        lambda session: seen.append((inspector.browse._listed[str(long_db)][0].event_count, session.long.is_confirmed))
+    inspector.current.session_loaded.connect(
+        lambda session: seen.append((inspector.catalog.sessions(str(long_db))[0].event_count, session.long.is_confirmed))
     )
     opened(long_db)
     idle(inspector, qtbot)
     assert seen == [(None, False)]
-    assert inspector.browse.session.long.is_confirmed
+    assert inspector.current.session.long.is_confirmed
     assert counts_in_list(inspector) == [COUNT]
     assert inspector.controller.events.event_count == COUNT
     sessions = inspector.window.workbench.sessions
@@ -261,19 +261,19 @@ def test_sessions_beyond_the_scan_limit_are_found_and_counted(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector_app.workspace.scanning.MAX_SCANNED", 3)
-    monkeypatch.setattr("inspector_app.shell.window_status.MOST_LISTED", 5)
+    monkeypatch.setattr("inspector_app.running.pending_controller.MOST_LISTED", 5)
     file = tmp_path / "many.db"
     write_many_sessions(file, 8, 1, 20)
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE events SET event_data = json_set(event_data, '$.author', 'user')")
     connection.close()
     opened(file)
-    assert len(inspector.controller._status.pending) == 8
+    assert len(inspector.catalog.pending) == 8
     assert len(inspector.window.workbench.pending.rows) == 5
     docks = inspector.window.workbench.findChildren(QDockWidget)
     assert "Pending  8 (5 listed)" in [dock.windowTitle() for dock in docks]
     tree = inspector.controller.sessions
-    address = next(iter(inspector.controller._status.pending))
+    address = next(iter(inspector.catalog.pending))
     assert tree.node(tree.index_of(address.database, address.key)).icon == "triangle-exclamation"
 
 
@@ -292,7 +292,7 @@ def test_a_database_can_be_closed_while_it_is_scanned(
     inspector.tasks.spawn(inspector.open([str(long_db)]), "Opening")
     qtbot.waitUntil(reached.is_set, timeout=20_000)
     inspector.window.commands.close_database.trigger()
-    qtbot.waitUntil(lambda: inspector.browse.sources == [], timeout=10_000)
+    qtbot.waitUntil(lambda: inspector.databases.sources == [], timeout=10_000)
     go.set()
     idle(inspector, qtbot)
     assert inspector.window.message_bar.messages == [], "a scan of a closed database reports no error"

@@ -127,6 +127,6 @@ def test_a_database_that_never_closes_does_not_keep_the_window_open(
     inspector = Inspector(qapp, settings, MessageBus())
     inspector.show((1280, 800))
     monkeypatch.setattr(app, "SHUTDOWN_SECONDS", 0.05)
-    monkeypatch.setattr(inspector.browse, "close", answer_never)
+    monkeypatch.setattr(inspector.databases, "close", answer_never)
     with qtbot.waitSignal(inspector.closed, timeout=5_000):
         inspector.window.close()

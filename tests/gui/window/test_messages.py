@@ -158,14 +158,14 @@ def test_a_message_that_was_not_stored_returns_to_the_composer(story: Inspector,
 
 
 def test_stopping_after_the_end_of_a_run_still_reports_its_end(story: Inspector, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
-    refresh = story.browse.refresh_session
+    refresh = story.current.refresh_session
 
     async def stopped_meanwhile(address: SessionAddress) -> None:
         story.window.commands.stop.trigger()
         story.run.stop()
         await refresh(address)
 
-    monkeypatch.setattr(story.browse, "refresh_session", stopped_meanwhile)
+    monkeypatch.setattr(story.current, "refresh_session", stopped_meanwhile)
     with qtbot.waitSignal(story.run.run_ended, timeout=20_000):
         story.run.resume()
     assert story.run.phase == "idle"

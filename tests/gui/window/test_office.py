@@ -186,7 +186,7 @@ def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, q
     assert tool_agent_rows(office) == INSIDE[:1]
     qtbot.keyClick(table, Qt.Key.Key_Return)
     assert tool_agent_rows(office) == INSIDE
-    with qtbot.waitSignal(office.browse.session_loaded, timeout=10_000):
+    with qtbot.waitSignal(office.current.session_loaded, timeout=10_000):
         office.window.commands.reload.trigger()
     assert tool_agent_rows(office) == INSIDE
     office.window.workbench.filter_bar.set_text('author == "checker"')

@@ -39,14 +39,14 @@ def test_databases_of_every_layout_and_version_open(inspector: Inspector, qtbot:
             file = fixtures_dir() / "open" / str(entry["file"])
             drop(inspector, [file], qtbot)
             assert inspector.window.page is inspector.window.workbench, file.name
-            (source,) = inspector.browse.sources
+            (source,) = inspector.databases.sources
             assert source.badge == layout
             assert layout in inspector.window.status.text("database") or inspector.cursor.session is None
             assert inspector.controller.sessions.shown_sessions == len(source._counts), file.name
-            session = inspector.browse.session
+            session = inspector.current.session
             if session is not None:
                 assert inspector.controller.events.event_count == source._counts[session.address.key], file.name
-            inspector.tasks.spawn(inspector.browse.close_database(source.target), "Closing")
+            inspector.tasks.spawn(inspector.databases.close_database(source.target), "Closing")
             qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
@@ -77,14 +77,14 @@ def test_a_file_opened_under_several_paths_is_listed_once(
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.db").symlink_to(story_db)
     opened(story_db, tmp_path / "folder" / ".." / story_db.name, tmp_path / "link.db")
-    assert [source.target for source in inspector.browse.sources] == [str(story_db)]
+    assert [source.target for source in inspector.databases.sources] == [str(story_db)]
 
 
 def test_a_missing_database_given_with_an_agent_is_created(
     inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
 ) -> None:
     opened(STORY, tmp_path / "new.db")
-    (source,) = inspector.browse.sources
+    (source,) = inspector.databases.sources
     assert (source.target, source.writing_allowed) == (str(tmp_path / "new.db"), True)
     (message,) = inspector.window.message_bar.messages
     assert "new.db is a new database: sessions that you begin now are kept in it" in message.text
@@ -141,7 +141,7 @@ def test_the_password_of_a_server_database_is_neither_shown_nor_stored(inspector
     dialog.password.setText("s3cret")
     qtbot.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: inspector.controller.events.event_count == 1 and not inspector.tasks.running, timeout=20_000)
-    (source,) = inspector.browse.sources
+    (source,) = inspector.databases.sources
     shown = [source.target, source.title, source.note, *inspector.settings.recent, inspector.window.status.text("database")]
     shown += [message.text for message in inspector.window.message_bar.messages]
     assert not [text for text in shown if "s3cret" in text]

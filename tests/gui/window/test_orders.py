@@ -59,8 +59,8 @@ def test_a_long_running_call_is_pending_and_continues_after_its_answer(orders: I
     with qtbot.waitSignal(orders.run.run_ended, timeout=30_000) as ended:
         qtbot.mouseClick(respond, Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None
-    assert orders.browse.session is not None
-    assert orders.browse.session.invocations[-1].status == "finished"
+    assert orders.current.session is not None
+    assert orders.current.session.invocations[-1].status == "finished"
     assert pending.rows == []
     assert window.workbench.stream.table.hasFocus()
     assert hint.placeholderText().startswith("Message orders")
@@ -91,7 +91,7 @@ def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Insp
         write(orders, "a desk lamp", qtbot)
     first = orders.cursor.session
     orders.window.commands.new_session.trigger()
-    qtbot.waitUntil(lambda: orders.cursor.session != first and orders.browse.session is not None)
+    qtbot.waitUntil(lambda: orders.cursor.session != first and orders.current.session is not None)
     assert orders.controller.events.event_count == 0
     second = orders.cursor.session
     assert second is not None and second.database == MEMORY

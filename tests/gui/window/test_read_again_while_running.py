@@ -15,7 +15,7 @@ from runtime.sessions.session import SessionKey
 
 
 def shown(inspector: Inspector) -> list[str]:
-    session = inspector.browse.session
+    session = inspector.current.session
     assert session is not None
     return session.events.last_ids(1_000)
 
@@ -23,7 +23,7 @@ def shown(inspector: Inspector) -> list[str]:
 def hold(inspector: Inspector, qtbot: QtBot) -> Source:
     inspector.run.send("a story about a ferry", paused=True)
     qtbot.waitUntil(lambda: inspector.run.phase == "paused", timeout=20_000)
-    session = inspector.browse.session
+    session = inspector.current.session
     assert session is not None
     return session.source
 
@@ -56,7 +56,7 @@ def test_a_session_read_again_during_a_run_misses_no_event(
     if where == "memory":
         story.cursor.select_session(None)
         qtbot.waitUntil(lambda: not story.tasks.running)
-        monkeypatch.setattr(story.run._obstacles, "new_session_source", lambda: None)
+        monkeypatch.setattr(story.run._availability, "new_session_source", lambda: None)
     source = hold(story, qtbot)
     assert (source.title == "in memory") == (where == "memory")
     read, gate, history = asyncio.Event(), asyncio.Event(), source.history
@@ -70,7 +70,7 @@ def test_a_session_read_again_during_a_run_misses_no_event(
     monkeypatch.setattr(source, "history", slow_history)
     address = story.cursor.session
     assert address is not None
-    again = story.tasks.spawn(story.browse.load_session(address), "Reading again")
+    again = story.tasks.spawn(story.current.load_session(address), "Reading again")
     stored = ids_after_steps(story, source, again, read, gate, qtbot)
     assert shown(story) == stored
     story.run.stop()
@@ -91,9 +91,9 @@ def test_a_long_session_read_again_during_a_run_duplicates_no_event(
     monkeypatch.setattr(LongSession, "open", slow_open)
     address = story.cursor.session
     assert address is not None
-    again = story.tasks.spawn(story.browse.load_session(address, assume=False), "Reading again")
+    again = story.tasks.spawn(story.current.load_session(address, assume=False), "Reading again")
     stored = ids_after_steps(story, source, again, begun, gate, qtbot)
-    session = story.browse.session
+    session = story.current.session
     assert session is not None and session.long is not None
     assert len(session.events) == len(stored)
     assert shown(story) == stored

@@ -128,8 +128,8 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     inspector.settings.trust(folder)
     opened(original, folder)
     bench = inspector.window.workbench
-    assert inspector.browse.session is not None and not inspector.browse.session.source.writing_allowed
-    key = inspector.browse.session.address.key
+    assert inspector.current.session is not None and not inspector.current.session.source.writing_allowed
+    key = inspector.current.session.address.key
     stored = _stored(str(original), key)
     (step,) = [step for step in after["steps"] if step["op"] == "run"]
     into_copy = number % 2 == 0
@@ -145,7 +145,7 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
             _press(inspector, bench.preflight, "preflight_resume" if into_copy else "preflight_elsewhere", qtbot)
         else:
             _press(inspector, bench, "writing_hint_other_button" if into_copy else "writing_hint_button", qtbot)
-            qtbot.waitUntil(lambda: inspector.browse.session is not None and inspector.browse.session.source.writing_allowed)
+            qtbot.waitUntil(lambda: inspector.current.session is not None and inspector.current.session.source.writing_allowed)
             _answer(inspector, step["message"]["parts"][0]["function_response"]["response"], qtbot)
     assert ended.args[0].error is None
     assert inspector.cursor.session is not None

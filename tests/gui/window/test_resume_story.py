@@ -95,7 +95,7 @@ def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, s
         seen_lanes.append(state_lanes(story))
 
     events.events_appended.connect(on_appended)
-    story.browse.state_computed.connect(on_state)
+    story.current.state_computed.connect(on_state)
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
         qtbot.mouseClick(window.run_bar.button("action_resume"), Qt.MouseButton.LeftButton)
         accept_preflight(story, qtbot)
@@ -107,8 +107,8 @@ def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, s
     assert story.cursor.event_index == events.event_count - 1, "the newest event is followed"
     assert state_lanes(story) != lanes and "grammar_suggestions" in state_lanes(story)
     assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed during the run"
-    assert story.browse.session is not None
-    assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
+    assert story.current.session is not None
+    assert [entry.status for entry in story.current.session.invocations] == ["finished"]
     assert window.workbench.resume_hint.text == ""
     assert not window.commands.resume.isEnabled()
     assert "Nothing was interrupted" in window.commands.resume.toolTip()
@@ -182,8 +182,8 @@ def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Insp
     assert story.window.workbench.pending.rows == []
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         story.window.commands.run.trigger()
-    assert story.browse.session is not None
-    assert [entry.status for entry in story.browse.session.invocations] == ["finished"]
+    assert story.current.session is not None
+    assert [entry.status for entry in story.current.session.invocations] == ["finished"]
     assert story.controller.events.event_count > count
 
 
@@ -209,7 +209,7 @@ def test_the_preflight_of_a_long_session_lists_lost_temp_keys(
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     story: Inspector = request.getfixturevalue("story")
-    assert story.browse.session is not None and story.browse.session.long is not None
+    assert story.current.session is not None and story.current.session.long is not None
     story.window.commands.resume.trigger()
     assert any("temp:growth" in line.text and "Lost" in line.text for line in read_preflight(story, qtbot).lines)
 

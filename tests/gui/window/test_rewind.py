@@ -48,8 +48,8 @@ def test_a_rewind_undoes_the_invocation_and_deletes_nothing(asked: Inspector, st
     after = ids(story_db, key)
     assert after[: len(before)] == before and len(after) == len(before) + 1, "nothing is deleted"
     assert asked.controller.events.event_count == len(after)
-    assert asked.browse.session is not None
-    assert asked.browse.session.invocations[0].status == "rewound"
+    assert asked.current.session is not None
+    assert asked.current.session.invocations[0].status == "rewound"
     assert asked.window.workbench.pending.rows == [], "its interrupted invocation is no longer pending"
     with StoredDatabase.open(str(story_db)) as stored:
         state = stored.history(key).state_at(len(after) - 1).merged()

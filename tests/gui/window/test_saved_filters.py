@@ -137,11 +137,11 @@ def test_hits_are_marked_among_all_events(shown: Inspector, qtbot: QtBot) -> Non
     assert events.shown_count == everything
     bar = bench.stream.table.bar
     bar.count_now()
-    assert len(shown.controller._stream.hits) == hits
+    assert len(shown.controller.stream.hits) == hits
     assert len(bar.lines["hits"]) >= 1
     qtbot.keyClick(bench.stream.table, Qt.Key.Key_F3)
     assert events.committed(shown.cursor.event_index).author == "user"
     bench.filter_bar.clear()
     bar.count_now()
     assert bar.lines == {}
-    assert shown.controller._stream.hits is None
+    assert shown.controller.stream.hits is None

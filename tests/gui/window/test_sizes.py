@@ -54,7 +54,7 @@ def test_sessions_in_view_are_measured(model: SessionTreeModel, inspector: Inspe
         assert (count, words) == (3, size(in_file(many, key)))
     assert model.node(model.index(0, 0)).detail.startswith(f"{size(many.stat().st_size)} · v1")
     key = next(iter(known(model)))
-    assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(model.newest(1)[0][0], key).data(Qt.ItemDataRole.ToolTipRole)
+    assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(str(many), key).data(Qt.ItemDataRole.ToolTipRole)
     before = len(known(model))
     bar = inspector.window.workbench.sessions.tree.verticalScrollBar()
     bar.setValue(bar.maximum())

@@ -53,7 +53,7 @@ def test_a_recent_item_opens_again(inspector: Inspector, story_db: Path, opened:
     opened(story_db)
     inspector.window.commands.close_database.trigger()
     idle(inspector, qtbot)
-    assert inspector.browse.sources == [] and inspector.controller.events.event_count == 0
+    assert inspector.databases.sources == [] and inspector.controller.events.event_count == 0
     inspector.window.commands.start_page.trigger()
     qtbot.mouseClick(inspector.window.findChild(QPushButton, "recent_item"), Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
@@ -113,7 +113,7 @@ def test_an_agents_adk_web_sessions_are_offered(
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
     assert hint.text == ""
-    assert [source.title for source in inspector.browse.sources] == ["session.db"]
+    assert [source.title for source in inspector.databases.sources] == ["session.db"]
 
 
 @pytest.fixture

@@ -1,0 +1,67 @@
+"""The session list: shows the catalog, and selects sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import QObject
+
+from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.sources import Source, database_info
+from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.reader import SessionSummary
+
+
+class SessionsController(QObject):
+    """Brings the catalog's changes into the list's model.
+
+    Args:
+        cursor: the selected session.
+        catalog: the sessions.
+        current: reports which session is being displayed.
+        model: the model behind the list.
+        pane: the list.
+    """
+
+    def __init__(
+        self, cursor: Cursor, catalog: SessionCatalog, current: CurrentSession, model: SessionTreeModel, pane: SessionsPane
+    ) -> None:
+        super().__init__(pane)
+        self._cursor = cursor
+        self._catalog = catalog
+        self._model = model
+        self._pane = pane
+        catalog.listed.connect(self._on_listed)
+        catalog.removed.connect(model.remove_database)
+        catalog.sessions_changed.connect(model.update_sessions)
+        catalog.forks_changed.connect(self._on_forks_changed)
+        catalog.marks_changed.connect(self._on_marks_changed)
+        current.session_loading.connect(self._on_session_loading)
+        pane.session_selected.connect(self._on_session_selected)
+
+    def _on_listed(self, source: Source, sessions: Sequence[SessionSummary]) -> None:
+        self._model.set_database(source.target, database_info(source), sessions)
+        self._model.set_marks(source.target, self._catalog.marks(source.target))
+        if not sessions:
+            self._pane.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
+
+    def _on_forks_changed(self, target: str) -> None:
+        self._model.set_forks(target, self._catalog.forks(target))
+
+    def _on_marks_changed(self, target: str, keys: Collection[SessionKey]) -> None:
+        for key in keys:
+            self._model.set_mark(target, key, self._catalog.mark(SessionAddress(target, key)))
+
+    def _on_session_loading(self, address: SessionAddress | None) -> None:
+        if address is None:
+            self._pane.select_none()
+        else:
+            self._pane.select_session(address.database, address.key)
+
+    def _on_session_selected(self, database: str, key: SessionKey) -> None:
+        self._cursor.select_session(SessionAddress(database, key))

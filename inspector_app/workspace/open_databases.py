@@ -1,0 +1,192 @@
+"""The owner of the open databases."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence, Set
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.documents.sources import DatabaseSource, MemorySource, Source
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.scanning import Scanner, newest
+from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime.history.invocations import Invocation, PendingItem
+from runtime.sessions.session import SessionKey
+from runtime.storage.reading.reader import SessionSummary
+from runtime.support.worker_threads import run_in_thread
+
+MAX_TRIED = 20  # newest sessions examined for pending items before one is displayed: opening must feel immediate
+MAX_TRIED_EVENTS = 2_000  # a longer session ends the examination, for the same reason
+
+
+class OpenDatabases(QObject):
+    """Every open database and this window's sessions in memory.
+
+    Signals:
+        database_listed(Source, list[SessionSummary]): a database was opened or listed again.
+        database_failed(str, Exception): a database could not be opened.
+        database_counted(Source, list[SessionSummary]): the counts that listing left out are known; the whole list again.
+        database_closed(str): a database was closed.
+        unfinished_found(Source, set[SessionKey]): `Source.unfinished` is known for all sessions; these were reported before.
+        writing_allowed(Source): the user allowed runs to write into a database.
+
+    Args:
+        catalog: receives the sessions and pending items found.
+        tasks: runs the scans.
+    """
+
+    # Declared as `list`, each argument would be copied by Qt for every slot: 10 ms for 100,000 sessions.
+    database_listed = Signal(object, object)
+    database_failed = Signal(str, object)
+    database_counted = Signal(object, object)
+    database_closed = Signal(str)
+    unfinished_found = Signal(object, object)
+    writing_allowed = Signal(object)
+
+    def __init__(self, catalog: SessionCatalog, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._catalog = catalog
+        self._tasks = tasks
+        self._sources: dict[str, Source] = {}
+        self._before_full_scan: Callable[[], Awaitable[None]] = _nothing
+        self._scanner = Scanner(lambda source: source.target in self._sources, self)
+        self._scanner.counted.connect(self._on_counted)
+        self._scanner.pending_found.connect(self._on_pending_found)
+        self._scanner.unfinished_found.connect(self._on_unfinished_found)
+
+    @property
+    def sources(self) -> list[Source]:
+        """All open databases, in the order they were opened."""
+        return list(self._sources.values())
+
+    def source(self, target: str) -> Source | None:
+        """Return the database that was opened as `target`."""
+        return self._sources.get(target)
+
+    async def open_database(self, target: str, *, scan: bool = True) -> Source | None:
+        """Open a database, or list it again if it is open.
+
+        Args:
+            target: a path or URL.
+            scan: see `scan`; with False the caller scans later, once a session is displayed.
+
+        Returns:
+            The database; None if it could not be opened, which is reported.
+        """
+        source = self._sources.get(target)
+        try:
+            if source is None:
+                source = await DatabaseSource.open(target)
+                self._sources[target] = source
+            sessions = await source.listing()
+        except Exception as error:
+            self.database_failed.emit(target, error)
+            return None
+        self._list(source, sessions)
+        if scan:
+            self.scan(source)
+        return source
+
+    def scan(self, source: Source) -> None:
+        """Find in the background what listing a database left out: long sessions' counts, and pending items."""
+        scan = self._scanner.scan(source, self._catalog.sessions(source.target), self._wait_before_full_scan)
+        self._tasks.spawn(scan, f"Looking for pending work in {source.title}")
+
+    def before_full_scan(self, wait: Callable[[], Awaitable[None]]) -> None:
+        """Make full scans wait, so that the displayed session is read first.
+
+        Args:
+            wait: awaited before a scan reads all events of a database.
+        """
+        self._before_full_scan = wait
+
+    async def memory(self, app_name: str) -> MemorySource:
+        """Return this window's own sessions, listing those of `app_name`."""
+        source = self._sources.get(MemorySource.target)
+        if not isinstance(source, MemorySource):
+            source = MemorySource()
+            self._sources[source.target] = source
+        source.add_app(app_name)
+        await self.relist(source)
+        return source
+
+    async def relist(self, source: Source) -> None:
+        """List an open database's sessions again."""
+        self._list(source, await source.sessions())
+
+    async def reload(self) -> None:
+        """List all open databases again."""
+        for target in list(self._sources):
+            if isinstance(self._sources.get(target), DatabaseSource):
+                await self.open_database(target)
+
+    async def allow_writing(self, source: Source) -> None:
+        """Let runs write into a database.
+
+        Raises:
+            StorageError: it can only be read.
+        """
+        await source.service()  # an obstacle is reported now, not in the middle of a run
+        source.writing_allowed = True
+        await self.relist(source)
+        self.writing_allowed.emit(source)
+
+    async def close_database(self, target: str) -> None:
+        """Close what was opened as `target`."""
+        source = self._sources.pop(target, None)
+        if source is None:
+            return
+        self._scanner.stop(target)
+        self.database_closed.emit(target)
+        self._catalog.remove_database(target)
+        await source.close()
+
+    async def close(self) -> None:
+        """Close every database."""
+        sources, self._sources = self.sources, {}
+        for source in sources:
+            await source.close()
+
+    async def most_interesting(self, source: Source) -> SessionKey | None:
+        """Return the session to display first: the newest one with pending items, else the newest one."""
+        newest_first = await run_in_thread(newest, self._catalog.sessions(source.target), MAX_TRIED)
+        for summary in newest_first:
+            count = summary.event_count
+            if count > MAX_TRIED_EVENTS if count is not None else await source.is_longer_than(summary.key, MAX_TRIED_EVENTS):
+                break
+            with contextlib.suppress(Exception):  # reported when the session is selected
+                if await source.pending(summary.key):
+                    return summary.key
+        return newest_first[0].key if newest_first else None
+
+    def _list(self, source: Source, sessions: list[SessionSummary]) -> None:
+        self._catalog.list_database(source, sessions)
+        self.database_listed.emit(source, sessions)
+
+    async def _wait_before_full_scan(self) -> None:
+        await self._before_full_scan()
+
+    def _on_counted(self, source: Source, scanner: DatabaseSource, sessions: list[SessionSummary]) -> None:
+        if isinstance(source, DatabaseSource) and self._sources.get(source.target) is source:
+            source.take_counts(scanner)
+            self._catalog.count_sessions(source.target, sessions)
+            self.database_counted.emit(source, sessions)
+
+    def _on_pending_found(self, source: Source, found: dict[SessionKey, list[PendingItem]]) -> None:
+        if source.target in self._sources:
+            self._catalog.set_all_pending(source.target, found)
+
+    def _on_unfinished_found(self, source: Source, scanned: Set[SessionKey]) -> None:
+        found = {key: pending_of(entries) for key, entries in source.unfinished.items() if key not in scanned}
+        self._catalog.set_all_pending(source.target, found)
+        self.unfinished_found.emit(source, scanned)
+
+
+def pending_of(invocations: Sequence[Invocation]) -> list[PendingItem]:
+    """Return the pending items of some invocations."""
+    return [item for invocation in invocations for item in invocation.pending]
+
+
+async def _nothing() -> None:
+    """Wait for nothing."""

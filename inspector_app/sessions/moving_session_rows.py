@@ -8,7 +8,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.sessions.session_layout import PAGE, name_pages
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import matches
-from inspector_app.sessions.session_rows import SessionRows
+from inspector_app.sessions.session_tree_rows import SessionRows
 
 MOST_HELD = 2 * PAGE
 """Sessions or users that a page, or a branch without pages, may have before the tree is laid out again."""

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.documents.session_address import MEMORY, SessionAddress
-from inspector_app.sessions.session_rows import NODE_ROLE
+from inspector_app.sessions.session_tree_rows import NODE_ROLE
 from resources.samples.orders import script
 
 ORDERS = STORY.parent / "orders"

@@ -62,11 +62,6 @@ class Replay(BasePlugin):
             for call_id in _answered(event):
                 self._results.setdefault(call_id, []).append(event)
 
-    @property
-    def is_live(self) -> bool:
-        """Whether no recorded event is left to repeat."""
-        return not any(left and self._holds(stream[1]) for stream, left in self._left.items())
-
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
         """See `BasePlugin`."""
         ctx = callback_context._invocation_context

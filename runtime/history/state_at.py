@@ -67,7 +67,7 @@ class History:
         self._baseline = baseline
         start = StateAccumulator(dict(baseline or {}), set() if baseline is None else {"session"})
         known_steps = StepsOfEvents(self._events) if steps is None else LongSteps(steps, len(steps))
-        self._folds = StateCheckpoints(start, known_steps, self._shared, frozenset(merge_patched_keys))
+        self._checkpoints = StateCheckpoints(start, known_steps, self._shared, frozenset(merge_patched_keys))
         self._present = dict(present or {})
         # A session's own keys change only with its events, so their values after the last event are the present ones.
         self._last = len(self) - 1
@@ -101,18 +101,18 @@ class History:
     @property
     def read_count(self) -> int:
         """How many of a long session's steps have been read."""
-        return self._folds.read_count
+        return self._checkpoints.read_count
 
     def __len__(self) -> int:
         """Return the number of events."""
-        return len(self._folds.steps)
+        return len(self._checkpoints.steps)
 
     def read_on(self) -> None:
         """Read more of a long session's steps. Call it on the thread that may read them."""
         for _ in range(_STRIDES_AT_ONCE):
             if self._explanation is None:
                 return
-            if self._folds.read_on(self._explanation.add):
+            if self._checkpoints.read_on(self._explanation.add):
                 self._finish_reading(self._explanation)
 
     def _finish_reading(self, explanation: Explanation) -> None:
@@ -121,7 +121,7 @@ class History:
             merge_patched_keys, unexplained_keys = explanation.result(self._present)
             self._unexplained_keys = frozenset(unexplained_keys)
             if merge_patched_keys:
-                self._folds.begin_again(frozenset(merge_patched_keys))
+                self._checkpoints.begin_again(frozenset(merge_patched_keys))
         self._set_written(set(explanation.keys))
 
     @property
@@ -141,7 +141,7 @@ class History:
             index: the event's index.
         """
         delta = {key: value for key, value in self._step(index).delta.items() if scope_of(key) != "temp"}
-        merged = self._folds.merge_patched_keys.intersection(delta)
+        merged = self._checkpoints.merge_patched_keys.intersection(delta)
         after = self.state_at(index).merged() if merged else {}
         return {key: after.get(key) if key in merged else value for key, value in delta.items()}
 
@@ -172,7 +172,7 @@ class History:
             event: the new event.
             temp: the `temp:` keys it set.
         """
-        steps = self._folds.steps
+        steps = self._checkpoints.steps
         if isinstance(steps, LongSteps):
             steps.append(event)
         else:
@@ -189,11 +189,11 @@ class History:
             end: the index of the first event that is kept.
             stored: the session's stored steps, at least up to `end`.
         """
-        steps = self._folds.steps
+        steps = self._checkpoints.steps
         if isinstance(steps, LongSteps):
             steps.hand_over(end)
         else:
-            self._folds.steps = LongSteps(stored, end, map(step_of, self._events[end:]))
+            self._checkpoints.steps = LongSteps(stored, end, map(step_of, self._events[end:]))
             self._events = []
 
     def state_at(self, index: int) -> ScopedState:
@@ -205,7 +205,7 @@ class History:
         Raises:
             IndexError: the event does not exist.
         """
-        fold = self._folds.after(index)
+        fold = self._checkpoints.after(index)
         if index == self._last and "session" not in fold.complete:
             shared = {key: value for key, value in fold.values.items() if scope_of(key) != "session"}
             fold = StateAccumulator({**shared, **self._own_now}, fold.complete)
@@ -234,11 +234,11 @@ class History:
             IndexError: the event does not exist.
         """
         step = self._step(index)
-        before = self._folds.after(index - 1).copy()
-        before.apply_shared(self._shared.get(index, ()), self._folds.merge_patched_keys)
+        before = self._checkpoints.after(index - 1).copy()
+        before.apply_shared(self._shared.get(index, ()), self._checkpoints.merge_patched_keys)
         known = {**self._known(before, index), **self._temp.after(index - 1, step.invocation_id)}
         after = before.copy()
-        after.apply(step.delta, index, self._folds.merge_patched_keys)
+        after.apply(step.delta, index, self._checkpoints.merge_patched_keys)
         stored = [key for key in step.delta if scope_of(key) != "temp"]
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         temp = self._temp.set_by(step.event_id)
@@ -252,7 +252,7 @@ class History:
         Args:
             index: as for `state_at`.
         """
-        writers = dict(self._folds.after(index).writers)
+        writers = dict(self._checkpoints.after(index).writers)
         if index >= 0 and self._temp:
             writers.update(self._temp.writers_after(index, self._step(index).invocation_id))
         return writers
@@ -277,7 +277,7 @@ class History:
     def _step(self, index: int) -> Step:
         if not 0 <= index < len(self):
             raise IndexError(index)
-        return self._folds.steps.read(index, index + 1)[0]
+        return self._checkpoints.steps.read(index, index + 1)[0]
 
     def _known(self, fold: StateAccumulator, index: int) -> dict[str, Any]:
         """Return the folded keys and the constant ones."""

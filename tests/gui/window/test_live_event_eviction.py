@@ -122,7 +122,7 @@ def test_events_in_memory_stay_bounded_without_duplicates_or_gaps(growing: Inspe
     assert session.long is not None
     assert session.long.history is session.past
     assert len(session.past) == len(session.events) == writer.count
-    assert len(session.past._folds.steps._parts[1]) == len(session.events.in_memory)
+    assert len(session.past._checkpoints.steps._parts[1]) == len(session.events.in_memory)
     assert ids(growing, qtbot) == writer.ids
     headers = [row for row in range(events.rowCount()) if events.is_header(row)]
     assert headers == list(range(0, events.rowCount(), 11))

@@ -17,7 +17,7 @@ def test_remembered_states_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     history = History([event(**{f"k{number % 7}": number}) for number in range(5_000)], baseline={})
     assert history.state_at(4_999).session == {f"k{number % 7}": number for number in range(4_993, 5_000)}
     assert history.state_at(300).session == {f"k{number % 7}": number for number in range(294, 301)}
-    assert len(history._folds._remembered) * 7 <= 57
+    assert len(history._checkpoints._remembered) * 7 <= 57
 
 
 def test_any_state_of_a_long_session_is_folded_from_a_nearby_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What the seeds' examples find round them: a model by the name they write."""
+"""The language model that the seeds' examples name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runtime.models import BaseLlm, LLMRegistry, LlmRequest, LlmResponse, Script
 
 
 class Gemini2(BaseLlm):
-    """Answers to the seeds' model name from a script."""
+    """A scripted model under the name used in the seeds."""
 
     @classmethod
     def supported_models(cls) -> list[str]:
@@ -29,7 +29,7 @@ ASKED: list[LlmRequest] = []
 
 @pytest.fixture
 def replies(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the list of what `gemini-2.0-flash` will answer."""
+    """Return the list of the future answers of `gemini-2.0-flash`."""
     monkeypatch.setattr(LLMRegistry, "_classes", dict(LLMRegistry._classes))
     LLMRegistry.register(Gemini2)
     REPLIES[:] = ["ok"]
@@ -39,5 +39,5 @@ def replies(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def asked(replies: list[Any]) -> list[LlmRequest]:
-    """Return the requests that `gemini-2.0-flash` was sent."""
+    """Return the requests sent to `gemini-2.0-flash`."""
     return ASKED

@@ -1,4 +1,4 @@
-"""A session service, a Runner and one run, for the seeds' examples."""
+"""Helpers that create a Runner with a scripted agent and run it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Body = Callable[[BaseAgent, InvocationContext], AsyncGenerator[Event, None]]
 
 
 class Scripted(BaseAgent):
-    """An agent whose work is a function of the test."""
+    """An agent whose implementation is a function of the test."""
 
     body: Any
 
@@ -28,32 +28,32 @@ class Scripted(BaseAgent):
 
 
 def scripted(body: Body, name: str = "agent") -> Scripted:
-    """Return an agent that does what `body` does."""
+    """Return an agent with `body` as its implementation."""
     return Scripted(name=name, body=body)
 
 
 def runner_for(agent: BaseAgent, service: BaseSessionService | None = None, *, resumable: bool = False, **more: Any) -> Runner:
-    """Return a Runner of app `app`."""
+    """Return a Runner for the app `app`, which creates missing sessions."""
     config = ResumabilityConfig(is_resumable=resumable)
     app = App(name="app", root_agent=agent, resumability_config=config, plugins=more.pop("plugins", []))
     return Runner(app=app, session_service=service or InMemorySessionService(), auto_create_session=True, **more)
 
 
 async def run(runner: Runner, text: str | None = "go", **more: Any) -> list[Event]:
-    """Run once in session `s` of user `u` and return what was yielded."""
+    """Run once in session `s` of user `u` and return the yielded events."""
     new_message = message(text) if text is not None else None
     return [event async for event in runner.run_async(user_id="u", session_id="s", new_message=new_message, **more)]
 
 
 async def stored(runner: Runner) -> Session:
-    """Return session `s` as the service keeps it."""
+    """Return session `s` as it is stored."""
     session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
     assert session is not None
     return session
 
 
 def texts(events: list[Event]) -> list[str]:
-    """Return what was said."""
+    """Return the texts of events."""
     return [part.text for event in events for part in (event.content.parts if event.content else None) or [] if part.text]
 
 
@@ -62,7 +62,7 @@ def said(agent: BaseAgent, text: str, **more: Any) -> Event:
 
 
 class Recording(InMemorySessionService):
-    """Notes each commit, and can be told to fail."""
+    """Records each commit, and fails for the texts in `fails`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""The tests beside this one cover the seeds: each of their sections has a module, and each line of their Python stands in a test.
+"""The tests in this folder cover the seeds: each section has a module, and each line of the Python examples is in a test.
 
-Where the seed documents are not at hand these tests are skipped; the examples themselves stand in the modules.
+These tests are skipped if the seed documents are missing; the examples themselves are in the modules.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ DOCUMENTS = {
     "session_state": "session-state.es.md",
 }
 
+# Heading → why it has no module.
 COVERED_ELSEWHERE = {
     "Bucle de Eventos del Runtime": "the title",
     "Reanudar agentes detenidos": "the title",
@@ -41,13 +42,13 @@ COVERED_ELSEWHERE = {
     "Consideraciones Importantes": "of Instrucciones del Agente",
     "Evitando la Inyección de Estado con InstructionProvider": "of Instrucciones del Agente",
 }
-"""Heading → why it has no module of its own."""
 
+# First line of an example that is not code to run → what it describes.
 NOT_TO_RUN = {
     "def run(new_query, ...)": "the Runner in outline: runtime/runners.py, tests/seeds/runtime_event_loop/test_role_of_the_runner.py",
 }
-"""First line of an example → what it is instead."""
 
+# Replacements in the examples: the import path, names, and ellipses to be filled in by the reader.
 REPLACED = [
     (r"google\.adk", "runtime"),
     (r"import Part, Content", "import Content, Part"),
@@ -59,7 +60,6 @@ REPLACED = [
     (r"self\.name", "NAME"),
     (r"agent\.name", "NAME"),
 ]
-"""What the seed-readings change, and the ellipses that a reader fills in."""
 
 
 def headings(document: str) -> list[str]:
@@ -101,13 +101,13 @@ def examples(document: str) -> list[list[str]]:
     if "¶" not in text:
         blocks = re.findall(r"```py(?:thon)?\n(.*?)```", text, re.S)
         return [block.splitlines() for block in blocks]
-    # Here the blocks have lost their fences: Python begins at its first import and ends where another language does.
+    # This document has no code fences: a Python block begins at its first import and ends where another language begins.
     blocks = re.findall(r"^(from google\.adk.*?)^(?:import \{|//|Si quieres|Detrás)", text, re.S | re.M)
     return [block.splitlines() for block in blocks]
 
 
 def tokens(line: str) -> str:
-    """Return a line without comment, spaces, commas and the kind of its quotes: what a formatter changes."""
+    """Return a line without everything that a formatter may change: comment, spaces, commas and quotes."""
     line = re.sub(r"(^|\s)#(?!##).*$", "", line)
     return re.sub(r"[\s,]|\"\"\"|'''|\"|'", "", line)
 

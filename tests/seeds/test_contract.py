@@ -1,4 +1,4 @@
-"""Every promise of contract.md's "Runtime", and every point of api-surface.md, has its tests."""
+"""The tests of each promise in contract.md's "Runtime" and of each point in api-surface.md."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ SURFACE = "interop/test_public_surface.py::test_our_signatures_match_google_adks
 CONTEXTS = "unit/contexts/test_invocation_context.py"
 SERVICES = "conformance/clauses"
 
+# Beginning of a promise in contract.md → its tests.
 PROMISES: dict[str, list[str]] = {
     "State at N is exact": [
         "unit/history/test_state_at.py::test_with_a_baseline_nothing_is_unknown",
@@ -39,8 +40,8 @@ PROMISES: dict[str, list[str]] = {
     ],
     "An invocation that is finished stays finished": [f"{RESUME}/test_custom_agents.py::test_a_finished_story_yields_nothing_more"],
 }
-"""How a promise of contract.md begins → the tests that show it."""
 
+# Point of api-surface.md → the tests of its behaviour. `SURFACE` compares signatures with google-adk's.
 POINTS: dict[int, list[str]] = {
     1: [f"{CONTEXTS}::test_a_context_accepts_all_fields_and_reassignment"],
     2: [f"{CONTEXTS}::test_checkpoints_are_set_ended_and_removed"],
@@ -103,8 +104,8 @@ POINTS: dict[int, list[str]] = {
     ],
     15: ["unit/tools/test_function_tool.py::test_a_call_that_requires_confirmation_asks_the_user_first"],
 }
-"""Point of api-surface.md → the tests that show what its names do; what they take is held against google-adk's own (`SURFACE`)."""
 
+# Statement about versions in api-surface.md's last paragraph → its tests.
 VERSIONS: dict[str, list[str]] = {
     "a long-running tool pauses": [f"{RESUME}/test_waiting_calls.py::test_the_invocation_pauses_and_continues_with_the_answer"],
     "`end_of_agent` of the parent on transfer": ["unit/resume/test_prefixes.py::test_an_uninterrupted_run_commits_what_google_adk_commits"],
@@ -115,7 +116,6 @@ VERSIONS: dict[str, list[str]] = {
         "unit/storage/writing/test_database_session_service.py::test_a_stale_session_error_says_who_wrote_and_when"
     ],
 }
-"""What api-surface.md's last paragraph says of versions → the tests."""
 
 
 @pytest.mark.parametrize(

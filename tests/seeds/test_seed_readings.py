@@ -1,4 +1,4 @@
-"""Every decision of seed-readings.md is a test: which one, and those that had no other place."""
+"""The tests of each decision in seed-readings.md, and those tests that fit in no other module."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ TESTS = Path(__file__).resolve().parents[1]
 SEEDS = "seeds"
 LOOP, RUNTIME, STATE, RESUME = (f"{SEEDS}/{name}" for name in ("event_loop_pattern", "runtime_event_loop", "session_state", "resume"))
 
+# Beginning of a decision → its tests.
 DECISIONS: dict[str, list[str]] = {
     # Examples
     "[runtime-event-loop]": [f"{SEEDS}/test_as_written.py::test_each_line_of_the_python_examples_is_in_a_test"],
@@ -124,7 +125,6 @@ DECISIONS: dict[str, list[str]] = {
         "end2end/test_api_server.py::test_a_request_that_a_page_could_send_needs_the_token",
     ],
 }
-"""How a decision begins → the tests that show it."""
 
 
 @pytest.mark.parametrize("decision", DECISIONS)

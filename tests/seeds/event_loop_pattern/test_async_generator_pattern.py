@@ -1,4 +1,4 @@
-"""Seed: event-loop-pattern, "Async Generator Pattern": control goes to and fro, and leaving early stops the agent."""
+"""Seed: event-loop-pattern, "Async Generator Pattern": control alternates between Runner and agent, and an early exit stops the agent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Seed: event-loop-pattern, "Event Types and Processing": "Content Events", "Function Call Events" and "State Change Events".
 
-The seed writes them in TypeScript, in camelCase; both spellings are read.
+The seed's examples are TypeScript in camelCase; snake_case and camelCase are read.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ async def test_events_are_stored_in_yield_order_also_for_parallel_agents() -> No
     session = await stored(runner)
     assert texts(session.events)[1:] == yielded
     assert [text for text in yielded if text[0] == "a"] == [f"a{number}" for number in range(5)]
-    # No delta of a sibling is lost.
+    # The deltas of all siblings are applied.
     assert session.state == {f"{name}{number}": number for name in "ab" for number in range(5)}
 
 

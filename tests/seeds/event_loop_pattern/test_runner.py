@@ -60,14 +60,14 @@ async def test_a_run_requires_a_message_or_an_invocation() -> None:
 
 
 def talkers(root: str = "root", **more: object) -> tuple[LlmAgent, LlmAgent]:
-    """Return an agent that hands over to another."""
+    """Return an agent that transfers to its sub-agent, and the sub-agent."""
     helper = LlmAgent(name="helper", model=ScriptedLlm(replies=["helped", "helped again"]), description="Helps.", **more)
     calls = Reply(calls=[("transfer_to_agent", {"agent_name": "helper"})])
     return LlmAgent(name=root, model=ScriptedLlm(replies=[calls, "root again"]), sub_agents=[helper]), helper
 
 
 async def test_a_message_goes_to_the_agent_that_answered_last_if_reachable_by_transfer() -> None:
-    """Step 4, `findAgentToRun` (seed-readings, Runtime)."""
+    """Step 4 of the seed, `findAgentToRun`."""
     runner = runner_for(talkers()[0])
     assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
     assert [event.author for event in await run(runner)] == ["helper"]
@@ -81,7 +81,7 @@ async def test_a_message_goes_to_the_root_if_the_last_agent_is_not_reachable() -
 
 @pytest.mark.parametrize("where", ["call", "response"])
 async def test_a_transfer_on_the_call_or_response_event_happens_once(where: str) -> None:
-    """Events of the seed carry it on the call, google-adk's on the response (seed-readings, Runtime)."""
+    """The seed's events have the transfer on the call, google-adk's on the response."""
     root, _ = talkers()
 
     def on_call(callback_context: CallbackContext, llm_response: LlmResponse) -> None:

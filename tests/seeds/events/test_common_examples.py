@@ -10,6 +10,7 @@ from google.genai import types
 
 from runtime.events import Event, EventActions
 
+# The seed's eight JSON events with the documented result of `is_final_response()`.
 EXAMPLES: list[tuple[str, bool | None, str]] = [
     (
         "User Input",
@@ -118,7 +119,6 @@ EXAMPLES: list[tuple[str, bool | None, str]] = [
         """,
     ),
 ]
-"""The seed's eight JSON events as they are written, with what it says of `is_final_response()`."""
 
 
 def without_comments(source: str) -> str:

@@ -1,4 +1,4 @@
-"""Seed: events, "Generation Sources": who is the author of what."""
+"""Seed: events, "Generation Sources": the authors of events."""
 
 from __future__ import annotations
 

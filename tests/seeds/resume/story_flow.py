@@ -1,6 +1,6 @@
-"""StoryFlowAgent of the resume seed, its state class restored and the constructor of the custom-agents page added.
+"""StoryFlowAgent of the resume seed, with its state class and the constructor of the custom-agents page.
 
-The checkpoints are written in each of the three spellings that are in use (seed-readings.md).
+Checkpoints can be written in each of the three ways that are in use.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class StoryFlowAgent(BaseAgent):
 
     @override
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        # As the seed has it: loaded by the Enum, which must give an object with `.step`.
+        # As in the seed, where the Enum is passed as the state class: the result must have `.step`.
         agent_state = self._load_agent_state(ctx, WorkflowStep if self.spelling == "positional" else StoryFlowAgentState)
 
         if agent_state is None:

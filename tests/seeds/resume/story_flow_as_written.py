@@ -1,4 +1,4 @@
-"""The seed's example word for word: its state class restored (it is commented out there), the rest as it stands."""
+"""The seed's example word for word, except for its state class, which is commented out there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 class StoryFlowAgentAsWritten(StoryFlowAgent):
-    """The constructor is that of the custom-agents page."""
+    """The example, with the constructor of the custom-agents page."""
 
     # fmt: off
     @override

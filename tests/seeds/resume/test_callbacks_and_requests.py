@@ -1,4 +1,4 @@
-"""Seed: resume, "Cómo funciona": what agents' callbacks did, and what tools ask a person for, is committed once, wherever a crash came."""
+"""Seed: resume, "Cómo funciona": the effects of agent callbacks and the requests of tools are committed once, regardless of crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seed: resume, "Agregar reanudación a Agentes personalizados": StoryFlowAgent runs, and resumes from every one of its events."""
+"""Seed: resume, "Agregar reanudación a Agentes personalizados": StoryFlowAgent runs, and resumes from each of its events."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def _killed_after(events: list[Event]) -> InMemorySessionService:
 
 
 async def _resume(service: InMemorySessionService, spelling: Spelling, invocation_id: str, *, at_most: int | None = None) -> list[Event]:
-    """Resume; leave after `at_most` events, as a second kill would."""
+    """Resume, and stop after `at_most` events to simulate a second kill."""
     events = []
     stream = _runner(service, spelling).run_async(user_id="u", session_id="s", invocation_id=invocation_id)
     async for event in stream:
@@ -60,7 +60,7 @@ async def _resume(service: InMemorySessionService, spelling: Spelling, invocatio
 
 
 def _work(events: list[Event]) -> list[dict[str, object]]:
-    """What was done, without checkpoints that a resumed agent walked past again."""
+    """Return the events without checkpoints that a resumed agent passed over again."""
     return [shown(event) for event in events if not is_replayed_checkpoint(event)]
 
 
@@ -121,7 +121,7 @@ async def test_an_unknown_invocation_is_rejected() -> None:
 
 
 async def test_an_agent_that_returned_early_without_its_end_is_interrupted() -> None:
-    """The example stops where no story came, without `end_of_agent` (seed-readings, Inspector)."""
+    """The example returns without `end_of_agent` if there is no story."""
     service = InMemorySessionService()
     await service.create_session(**KEY)
     root = StoryFlowAgentAsWritten("StoryFlow", "as written")

@@ -1,4 +1,4 @@
-"""Seed: resume, "Cómo funciona": what each kind of agent and each tool call goes on with."""
+"""Seed: resume, "Cómo funciona": how each kind of agent and tool calls continue after a resume."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.seeds.running import llm_agent, results, resume, run, runner_for, sto
 def _agent(ran: list[str], ids: list[str | None], crashes: set[str], gate: asyncio.Event) -> LlmAgent:
     async def work(name: str, tool_context: ToolContext) -> str:
         if name in crashes:
-            await gate.wait()  # the others' results are committed by then
+            await gate.wait()  # until the other results are committed
             crashes.discard(name)
             raise RuntimeError(f"{name} crashed")
         ran.append(name)
@@ -60,7 +60,7 @@ async def test_only_the_call_without_a_committed_result_runs_again() -> None:
     session = await stored(runner)
     assert session.state == {"A": "done", "B": "done", "C": "done"}
     call_ids = {call.id for event in session.events for call in event.get_function_calls()}
-    assert set(ids) == call_ids  # the same id when a call runs again: an idempotency key
+    assert set(ids) == call_ids  # a call that runs again keeps its id, which serves as an idempotency key
 
 
 async def test_without_resumability_the_results_of_a_turn_are_one_event() -> None:

@@ -29,7 +29,7 @@ async def test_a_resumable_app_runs_and_stays_finished() -> None:
     assert texts(events) == ["hello"]
     assert events[-1].actions.end_of_agent
     again = runner.run_async(user_id="u_123", session_id="s_abc", invocation_id=events[0].invocation_id)
-    assert [event async for event in again] == []  # finished stays finished
+    assert [event async for event in again] == []  # a finished invocation yields nothing
 
 
 async def test_resuming_requires_a_resumable_app() -> None:

@@ -15,7 +15,7 @@ from tests.seeds.running import llm_agent, texts
 
 
 async def stopped(*invocation_ids: str) -> InMemorySessionService:
-    """Return a service with a session in which each of these invocations ended after its message."""
+    """Return a service whose session has only the user messages of these invocations."""
     service = InMemorySessionService()
     session = await service.create_session(app_name="my_resumable_agent", user_id="u_123", session_id="s_abc")
     for invocation_id in invocation_ids:

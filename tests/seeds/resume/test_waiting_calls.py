@@ -43,7 +43,7 @@ async def test_the_invocation_pauses_and_continues_with_the_answer() -> None:
     assert texts(events) == []
     (item,) = pending_items((await stored(runner)).events)
     assert (item.kind, item.name, item.args) == ("long_running", "slow_report", {"topic": "t"})
-    assert await resume(runner) == []  # still waits: neither the agent nor its parent goes on
+    assert await resume(runner) == []  # still paused: neither the agent nor its parent continues
     events = await resume(runner, answer(item.call_id, "slow_report", {"pages": 3}))
     assert texts(events) == ["reported", "bye"]
     session = await stored(runner)

@@ -14,7 +14,7 @@ from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
 
 async def test_leaving_the_loop_over_the_sync_run_stops_the_agent() -> None:
-    """runtime-event-loop, "Conveniencia Síncrona (`run`)", inside a running loop and on a service that the loop already used."""
+    """runtime-event-loop, "Conveniencia Síncrona (`run`)", inside a running loop, with a service that the loop has already used."""
     cleaned: list[str] = []
     threads: set[str] = set()
 
@@ -37,7 +37,7 @@ async def test_leaving_the_loop_over_the_sync_run_stops_the_agent() -> None:
     assert texts(events) == ["0", "1"]
     assert cleaned == ["finally"]
     assert threads == {"Runner.run"}
-    # The agent went on only when the next event was asked for.
+    # The agent continued only when the next event was requested.
     assert texts((await stored(runner)).events) == ["go", "0", "1"]
 
 

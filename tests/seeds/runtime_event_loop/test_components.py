@@ -1,4 +1,4 @@
-"""Seed: runtime-event-loop, "Componentes clave del Runtime": the services, as seed-readings has them."""
+"""Seed: runtime-event-loop, "Componentes clave del Runtime": the services."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_version_saved_by_a_failed_tool_is_not_recorded() -> None:
 
 
 class Down:
-    """A service that does not answer, until it is up again."""
+    """A service that fails until `up` is set."""
 
     def __init__(self, service: Any) -> None:
         self._service = service

@@ -1,4 +1,4 @@
-"""Seed: runtime-event-loop, "Cómo Funciona: Una Invocación Simplificada": its twenty steps, in their order."""
+"""Seed: runtime-event-loop, "Cómo Funciona: Una Invocación Simplificada": its twenty steps, in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.seeds.running import Recording, runner_for, stored, texts
 
 
 class Journal(Recording):
-    """Notes commits of calls and results, too."""
+    """Also records the commits of calls and results."""
 
     async def _commit(self, session: Any, event: Any, temp: Any) -> None:
         await super()._commit(session, event, temp)

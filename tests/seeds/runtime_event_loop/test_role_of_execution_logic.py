@@ -14,7 +14,7 @@ from tests.seeds.running import run, runner_for, stored, texts
 
 
 class Logic(BaseAgent):
-    """The example, in an agent."""
+    """The seed's example as an agent."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         assert "field_1" not in ctx.session.state
@@ -38,7 +38,7 @@ class Logic(BaseAgent):
 
 
 async def test_an_agent_yields_an_event_with_a_delta_and_reads_the_state_after(capsys: pytest.CaptureFixture[str]) -> None:
-    """As written: no invocation_id."""
+    """The seed's example, without an invocation id."""
     runner = runner_for(Logic(name="agent"))
     assert texts(await run(runner)) == ["Estado actualizado."]
     assert capsys.readouterr().out == "Ejecución reanudada. El valor de field_1 es ahora: value_2\n"

@@ -1,7 +1,7 @@
 """Seed: runtime-event-loop, "Idea Central: El Bucle de Eventos", "El Latido: El Bucle de Eventos -
 Funcionamiento interno" and "Rol del Runner (Orquestador)".
 
-The seed's conceptual loop is our Runner: message first, then each event committed, then yielded, and only then the agent goes on.
+The Runner implements the seed's conceptual loop: it commits the message, then commits and yields each event before the agent continues.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ async def test_concurrent_appends_lose_nothing() -> None:
 
 
 async def test_append_event_updates_events_state_and_time() -> None:
-    """Its list: appends to `session.events`, applies the delta by scope, and updates `last_update_time`."""
+    """The seed's list: append to `session.events`, apply the delta by scope, update `last_update_time`."""
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s")
     event = Event(author="system", actions=EventActions(state_delta={"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4}))

@@ -28,7 +28,7 @@ async def test_returned_sessions_are_copies() -> None:
 
 
 async def test_direct_changes_of_a_sessions_state_are_lost() -> None:
-    """`retrieved_session.state['key'] = value`: no event, no new time, and nothing is stored, also by the next append."""
+    """`retrieved_session.state['key'] = value` creates no event, changes no time and is not stored by the next append either."""
     service = InMemorySessionService()
     await service.create_session(app_name="app", user_id="u", session_id="s")
     retrieved_session = await service.get_session(app_name="app", user_id="u", session_id="s")

@@ -15,7 +15,7 @@ from tests.seeds.running import run, runner_for
 
 
 async def _told(agent: LlmAgent, asked: list[LlmRequest], state: dict[str, Any]) -> str:
-    """Return the first paragraph of what the model was told."""
+    """Return the first paragraph of the system instruction."""
     runner = runner_for(agent)
     await runner.session_service.create_session(app_name="app", user_id="u", session_id="s", state=state)
     await run(runner)

@@ -14,7 +14,7 @@ from runtime.sessions import InMemorySessionService, Session  # noqa: F401
 
 
 async def test_the_answer_is_saved(replies: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
-    """As written: `runner.run` inside async code; its upper-case names are read as the lower-case ones."""
+    """The seed's example, which calls `runner.run` inside async code; its upper-case names are in lower case here."""
     replies[:] = ["Hello there! How can I help you today?"]
     # Definir agente con output_key
     greeting_agent = LlmAgent(

@@ -1,4 +1,4 @@
-"""Seed: session-state, "Organizando el State con Prefijos: El Alcance Importa": whose each scope is, and how long it lives."""
+"""Seed: session-state, "Organizando el State con Prefijos: El Alcance Importa": the owner and lifetime of each scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seed: session-state, "Características Clave de State": keys and values that can be stored, and where they live."""
+"""Seed: session-state, "Características Clave de State": storable keys and values, and their persistence."""
 
 from __future__ import annotations
 

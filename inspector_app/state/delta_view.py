@@ -9,12 +9,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
 
 from inspector_app.state.delta import DeltaModel
+from inspector_app.state.delta_delegate import DeltaDelegate
 from inspector_app.widgets.clipboard import add_copy_action, as_json
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.row_menu import RowMenu
-from inspector_app.widgets.value_delegate import ROW_HEIGHT, ValueDelegate
+from inspector_app.widgets.value_delegate import ROW_HEIGHT
 from runtime.sessions.state import Change
 
 _KEYS_SHARE = 0.34  # maximum share of the width for the keys
@@ -46,7 +47,7 @@ class DeltaView(QWidget):
         self.table.setAccessibleName("What the selected event changed")
         self.table.setProperty("bare", "true")
         self.table.setModel(self.model)
-        self.table.setItemDelegate(ValueDelegate(self.table))
+        self.table.setItemDelegate(DeltaDelegate(self.table))
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
         self.table.setTabKeyNavigation(False)

@@ -1,4 +1,4 @@
-"""The delegate of value trees and delta tables: keys in sans, values in monospace, changes on a coloured background, scopes with a dot."""
+"""The delegate of value trees: keys in sans, values in monospace, changes on a coloured background, scopes with a dot."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, Q
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from inspector_app.presentation.value_differences import MarkedText
-from inspector_app.state.delta import DIFFERENCE_ROLE, DeltaModel, ground
 from inspector_app.widgets import theme
 from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
 
 ROW_HEIGHT = 22
-_MARGIN = 6
+MARGIN = 6  # pixels beside a text
 _LANE_ROOM = 80
 _GROUNDS = {"added": "added", "changed": "added", "cleared": "removed"}
 
@@ -20,7 +18,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ValueDelegate(QStyledItemDelegate):
-    """A delegate for a `ValueTreeModel` or a `DeltaModel`."""
+    """A delegate for a `ValueTreeModel`."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -28,9 +26,6 @@ class ValueDelegate(QStyledItemDelegate):
         self._bold = QFont(self._font)
         self._bold.setBold(True)
         self._mono = theme.mono_font()
-        self._different = QFont(self._mono)
-        self._different.setBold(True)
-        self._different.setUnderline(True)
         self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -38,21 +33,23 @@ class ValueDelegate(QStyledItemDelegate):
         is_writer = index.column() == 2 and isinstance(index.model(), ValueTreeModel)
         font = self._small if is_writer else self._mono if index.column() else self._font
         text = str(index.data() or "")
-        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * _MARGIN + 2, ROW_HEIGHT)
+        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * MARGIN + 2, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint a cell."""
-        model = index.model()
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
         painter.setClipRect(option.rect)
         if selected:
             painter.fillRect(option.rect, theme.color("selected"))
-        if isinstance(model, DeltaModel):
-            self._paint_change(painter, option.rect, model, index, selected)
-        elif isinstance(model, ValueTreeModel):
-            self._paint_node(painter, option.rect, model.node(index), index.column(), selected)
+        self.paint_content(painter, option.rect, index, selected)
         painter.restore()
+
+    def paint_content(self, painter: QPainter, rect: QRect, index: Index, selected: bool) -> None:
+        """Paint a cell's text and marks over its background; subclasses for other models override this."""
+        model = index.model()
+        if isinstance(model, ValueTreeModel):
+            self._paint_node(painter, rect, model.node(index), index.column(), selected)
 
     def _paint_node(self, painter: QPainter, rect: QRect, node: ValueNode, column: int, selected: bool) -> None:
         if node.lane:
@@ -78,40 +75,6 @@ class ValueDelegate(QStyledItemDelegate):
         used = QFontMetrics(self._bold).horizontalAdvance(node.key) + 10
         self._text(painter, label.adjusted(used, 0, 0, 0), node.text, "dim", self._font)
 
-    def _paint_change(self, painter: QPainter, rect: QRect, model: DeltaModel, index: Index, selected: bool) -> None:
-        row = model.row(index.row())
-        text = str(index.data())
-        if index.column() == 0:
-            if row.place is not None:
-                self._text(painter, rect.adjusted(30, 0, 0, 0), text, "dim", self._font)
-                return
-            self._dot(painter, rect, row.change.scope)
-            self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font)
-            return
-        colour = ground(row, index.column())
-        if colour and not selected:
-            painter.fillRect(rect, theme.color(colour))
-        part = index.data(DIFFERENCE_ROLE)
-        if part is not None:
-            self._marked(painter, rect, part)
-        else:
-            self._text(painter, rect, text, "text" if colour else "dim", self._mono)
-
-    def _marked(self, painter: QPainter, rect: QRect, part: MarkedText) -> None:
-        """Paint a text with the part that differs in bold and underlined."""
-        x = rect.left() + _MARGIN
-        pieces = ((part.text[: part.start], False), (part.text[part.start : part.end], True), (part.text[part.end :], False))
-        painter.setPen(theme.color("text"))
-        for text, different in pieces:
-            font = self._different if different else self._mono
-            painter.setFont(font)
-            room = QRect(x, rect.top(), rect.right() - _MARGIN - x, rect.height())
-            cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
-            if cut != text:
-                break
-            x += QFontMetrics(font).horizontalAdvance(text)
-
     def _dot(self, painter: QPainter, rect: QRect, scope: str) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -119,7 +82,7 @@ class ValueDelegate(QStyledItemDelegate):
         painter.drawEllipse(QPointF(rect.left() + 11, rect.center().y() + 0.5), 4.5, 4.5)
 
     def _text(self, painter: QPainter, rect: QRect, text: str, role: str, font: QFont) -> None:
-        inner = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        inner = rect.adjusted(MARGIN, 0, -MARGIN, 0)
         painter.setFont(font)
         painter.setPen(theme.color(role))
         cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, inner.width())

@@ -1,4 +1,4 @@
-"""What a context needs from an app's plugins."""
+"""The plugin hooks that a context calls."""
 
 from __future__ import annotations
 

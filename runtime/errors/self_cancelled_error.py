@@ -15,7 +15,7 @@ class SelfCancelledError(RuntimeError):
     """
 
     def __init__(self, whose: str) -> None:
-        super().__init__(f"{whose} waited for something that was cancelled. (CancelledError; nobody cancelled its run.)")
+        super().__init__(f"{whose} waited for something that was cancelled. (CancelledError, although its run was not cancelled.)")
 
 
 def is_being_cancelled() -> bool:

@@ -12,7 +12,7 @@ RESUMED = "inspector_resumed"  # on the first event that a resumed run commits: 
 CALLBACK = "inspector_callback"  # the agent callback whose output the event carries (resumable apps): a resume does not call it again
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"  # ids of long-running calls whose tool returned nothing: not to be run again
 UNREADABLE = "inspector_unreadable"  # columns of an old row that could not be read, with the reason and the content (bytes as Base64)
-MOVED_ACTIONS = "inspector_unknown_actions"  # actions of a converted event that google-adk refuses in `actions`
+MOVED_ACTIONS = "inspector_unknown_actions"  # actions of a converted event that google-adk rejects in `actions`
 TEMP_GONE = "inspector_temp_gone"  # among an event's recorded `temp:` keys if the event carries `RESUMED`
 
 # On a checkpoint that a resumed custom agent yielded again before any new work. The agent passed over finished steps to get there,
@@ -24,7 +24,7 @@ SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer
 CONFIRMATION_CALL = "adk_request_confirmation"
 CREDENTIAL_CALL = "adk_request_credential"
 INPUT_CALL = "adk_request_input"
-REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL})  # calls that ask a person; models never see them
+REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL})  # requests to the user, which are never sent to models
 
 SYSTEM = "system"  # author of manual changes to a session
 

@@ -1,4 +1,4 @@
-"""What a turn uses of the agent whose turn it is."""
+"""Protocols of the agents that a turn runs and transfers to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunnableAgent(AgentTree, Protocol):
     """An agent that a turn can transfer to; every `BaseAgent` is one."""
 
     def find_agent(self, name: str) -> RunnableAgent | None:
-        """Return the agent of that name, this one or one below it; None if there is none."""
+        """Return this agent or the agent below it with that name; None if there is none."""
 
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent; see `BaseAgent.run_async`."""
@@ -57,7 +57,7 @@ class TurnAgent(AgentTree, Protocol):
 
     @property
     def toolsets(self) -> Sequence[BaseToolset]:
-        """The groups among its tools."""
+        """The toolsets among its tools."""
 
     async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
         """Return the instruction's text."""

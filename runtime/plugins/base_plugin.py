@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class BasePlugin:
     """Hooks around every step of every run of an app.
 
-    A hook runs before the agent's own callbacks of that name. If it returns None, nothing changes. Any other value replaces the message,
-    event, request's answer or result concerned, and neither later plugins nor the agent's own callbacks of that name are called.
+    A hook runs before the agent's own callbacks of that name. If it returns None, nothing changes. Any other value replaces what the
+    hook is called for, such as the message or the tool's result, and neither later plugins nor the agent's own callbacks are called.
 
     Attributes:
         name: unique among an app's plugins.

@@ -30,7 +30,7 @@ class AgentTool(BaseTool):
 
     The agent runs in its own in-memory session, which begins with the caller's state and ends with the call. State that it commits becomes
     part of the response's `state_delta`; files that it saves are the caller's. Its run is part of the caller's invocation: same invocation
-    id, same settings, one count of model calls. A tool of the agent that would wait for a person does not wait here.
+    id, same settings, one count of model calls. A tool of the agent cannot wait for the user here.
 
     The agent's events are not stored. The plugins of the outermost run see each of them in `BasePlugin.on_inner_event_callback`, and the
     agent continues when they have returned. A debugger shows and holds the events there.

@@ -34,4 +34,4 @@ def shaped(schema: Any, text: str) -> Any:
         problems = error.errors(include_url=False, include_input=False)
         raise OutputSchemaError("; ".join(f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in problems)) from error
     except ValueError as error:
-        raise OutputSchemaError(f"it is no JSON: {error}") from error
+        raise OutputSchemaError(f"it is not JSON: {error}") from error

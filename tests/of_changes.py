@@ -1,4 +1,4 @@
-"""Print the tests of what changed, for `make check`.
+"""Print the tests of the changed files, for `make check`.
 
 Changed files are those that differ from the branch's start on `main`, and uncommitted and untracked files. Tests mirror the source, so the
 tests of `runtime/history/key_writers.py` are `tests/unit/history/test_key_writers.py`, or all of `tests/unit/history` if no test has this

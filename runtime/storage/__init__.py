@@ -1,1 +1,1 @@
-"""Session databases: their layouts, connections, reading, writing, and what other processes commit to them."""
+"""Session databases: layouts, connections, reading, writing, and following the commits of other processes."""

@@ -100,7 +100,7 @@ async def hold(backend: Backend, clause: Clause, folder: Path) -> None:
         async with _opened(backend, folder) as service:
             for need in clause.needs:
                 if not _has(service, need):
-                    raise UnsupportedError(f"it has no {need} of its own")
+                    raise UnsupportedError(f"it does not implement {need} itself")
             if REOPENING not in clause.needs:
                 await clause.check(service, *clause.arguments)
                 return

@@ -31,6 +31,7 @@ PROCESSES.set_forkserver_preload(["tests.crash.tree_sweep"])
 GROUPS = count(quick=1, full=len(TREES))
 
 
+@pytest.mark.rule("C1", "C7")
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_resuming_after_any_crash_completes_the_run(group: int, tmp_path: Path) -> None:
     names = list(TREES)[group::GROUPS]

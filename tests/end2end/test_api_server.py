@@ -184,6 +184,7 @@ class TestRunning:
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert answer.events == server.ask("GET", f"{sessions}/s_abc").json["events"][1:]
 
+    @pytest.mark.rule("R10")
     def test_the_documented_body_resumes_a_failed_invocation(self, server: ApiServer, sessions: str) -> None:
         """The specification's request to resume: no new_message, only the invocation's id."""
         *before, failed = server.ask("POST", "/run_sse", body(sessions, new_message=message("fail once"))).events
@@ -215,6 +216,7 @@ class TestRunning:
         assert (answer.status, answer.json) == (500, {"detail": "RuntimeError: broken"})
         assert len(server.ask("GET", f"{sessions}/s_abc").json["events"]) == 3
 
+    @pytest.mark.rule("I4")
     def test_a_trailing_comma_is_reported_with_its_place(self, server: ApiServer) -> None:
         sent = (
             '{\n   "app_name": "my_resumable_agent",\n   "user_id": "u_123",\n   "session_id": "s_abc",\n'
@@ -296,6 +298,7 @@ class TestWhoMayAsk:
         assert answer.status == 403
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
+    @pytest.mark.rule("I4")
     @pytest.mark.parametrize(
         "headers",
         [
@@ -320,6 +323,7 @@ class TestWhoMayAsk:
 
 
 class TestStartAndEnd:
+    @pytest.mark.rule("I4")
     def test_ctrl_c_stops_the_agents_and_a_new_server_resumes_them(self, tmp_path: Path) -> None:
         folder = write_agents(tmp_path) / "my_resumable_agent"
         sessions = "/apps/my_resumable_agent/users/u_123/sessions"

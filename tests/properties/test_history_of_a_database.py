@@ -54,6 +54,7 @@ class Replay:
         self.seen.setdefault(who, []).append({**self.own[who], **self.app, **self.user[who[0]]})
 
 
+@pytest.mark.rule("S2")
 @pytest.mark.parametrize("layout", ["in_memory", "v1", "sqlite"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=steps)

@@ -139,6 +139,7 @@ async def check(shape: Any, cut: int, second_cut: int) -> None:
     assert max(resumed.effects.values(), default=0) <= 2
 
 
+@pytest.mark.rule("C1", "C3")
 @pytest.mark.sweep
 @settings(max_examples=sweep.count(150, 10_000), deadline=None)
 @given(trees(), st.integers(0, 60), st.integers(0, 20))

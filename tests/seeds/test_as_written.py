@@ -118,6 +118,7 @@ def replaced(line: str) -> str:
     return line
 
 
+@pytest.mark.rule("R10")
 @pytest.mark.parametrize("folder", ["resume", "runtime_event_loop", "session_state"])
 def test_each_line_of_the_python_examples_is_in_a_test(folder: str) -> None:
     sources = [path.read_text("utf-8").splitlines() for path in sorted((HERE / folder).glob("*.py"))]

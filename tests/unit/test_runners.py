@@ -34,6 +34,7 @@ def app() -> App:
     return App(name="shop", root_agent=agent())
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize(
     ("given", "name"),
     [
@@ -58,12 +59,14 @@ def test_invalid_arguments_raise(given: dict[str, Any]) -> None:
         Runner(session_service=InMemorySessionService(), **given)
 
 
+@pytest.mark.rule("R11")
 def test_the_in_memory_runner_has_a_default_app_name() -> None:
     assert InMemoryRunner(agent=agent()).app_name == "InMemoryRunner"
     assert InMemoryRunner(agent=agent(), app_name="mine").app_name == "mine"
     assert InMemoryRunner(app=app()).app_name == "shop"
 
 
+@pytest.mark.rule("R11")
 async def test_a_session_is_created_only_if_enabled() -> None:
     service = InMemorySessionService()
     key: dict[str, Any] = {"user_id": "u", "session_id": "s"}
@@ -74,6 +77,7 @@ async def test_a_session_is_created_only_if_enabled() -> None:
     assert await service.get_session(app_name="shop", **key) is not None
 
 
+@pytest.mark.rule("R11")
 async def test_message_state_delta_and_run_metadata_are_committed() -> None:
     service = InMemorySessionService()
     runner = Runner(app=app(), session_service=service, auto_create_session=True)

@@ -19,6 +19,7 @@ from runtime.models.scripted_llm import Reply, ScriptedLlm
 from tests.seeds.running import Recording, resume, run, runner_for, said, scripted, stored
 
 
+@pytest.mark.rule("E3")
 async def test_a_list_changed_in_place_is_stored_separately_in_each_event() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for number in range(3):
@@ -86,6 +87,7 @@ async def test_a_tool_that_changes_its_arguments_does_not_change_the_stored_call
     assert calls == [{"items": ["a", "b"], "options": {"wrap": "blue"}}]
 
 
+@pytest.mark.rule("E3")
 async def test_a_callback_that_changes_the_request_does_not_change_stored_events() -> None:
     asked: list[Any] = []
 

@@ -109,6 +109,7 @@ def test_appending_continues_the_last_group_and_opens_others(model: EventListMod
     assert model.event_count == 11
 
 
+@pytest.mark.rule("E6")
 def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventListModel) -> None:
     model.set_events([said("go", author="user")])
     inserted, removed = [], []
@@ -126,6 +127,7 @@ def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventList
     assert model.row_of(final.id) == 2
 
 
+@pytest.mark.rule("E6")
 def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: EventListModel) -> None:
     for piece in ("One", "One two", "One two three", " four"):
         model.show_partial(partial(piece))

@@ -118,6 +118,7 @@ def test_a_session_id_that_is_no_folder_name_gives_no_files_and_no_error(
     assert [message.text for message in inspector.window.message_bar.messages] == []
 
 
+@pytest.mark.rule("R6")
 def test_a_version_without_an_event_is_unconfirmed(writer: Inspector, qtbot: QtBot) -> None:
     send(writer, "one", qtbot)
     send(writer, "fail", qtbot)

@@ -101,6 +101,7 @@ def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, qtbot: QtBot) -> N
     assert "ask_for_approval" not in str(events_of(orders))
 
 
+@pytest.mark.rule("I2")
 def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
     add_breakpoint(orders, qtbot, "", "error")
     write(orders, "40 boxes of A4 paper", qtbot)

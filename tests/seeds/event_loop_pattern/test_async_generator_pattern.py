@@ -80,5 +80,6 @@ class CustomAgent(BaseAgent):
         return f"You said: {query.parts[0].text}"
 
 
+@pytest.mark.rule("R10")
 async def test_an_agent_that_yields_several_events() -> None:
     assert texts(await run(runner_for(CustomAgent(name="custom")))) == ["Let me think about this...", "You said: go"]

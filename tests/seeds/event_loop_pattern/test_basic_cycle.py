@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+import pytest
+
 from runtime.agents import BaseAgent, InvocationContext
 from runtime.events import Event
 from tests.agent_specs import message
 from tests.seeds.running import Recording, runner_for, said, scripted, texts
 
 
+@pytest.mark.rule("E1")
 async def test_each_event_is_committed_then_yielded_then_the_agent_continues() -> None:
     service = Recording()
 

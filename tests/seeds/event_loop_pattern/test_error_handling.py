@@ -13,6 +13,7 @@ from runtime.events import Event, EventActions
 from tests.seeds.running import Recording, run, runner_for, said, scripted, stored, texts
 
 
+@pytest.mark.rule("E2")
 async def test_a_failed_commit_is_raised_at_the_agents_own_yield_and_changes_nothing() -> None:
     service = Recording()
     service.fails = {"two"}
@@ -54,6 +55,7 @@ async def test_an_uncaught_commit_error_fails_the_run() -> None:
     assert texts((await stored(runner)).events) == ["go", "one"]
 
 
+@pytest.mark.rule("E2")
 @pytest.mark.parametrize("outer", [SequentialAgent, ParallelAgent])
 async def test_workflow_agents_forward_a_commit_error_to_the_child_that_yielded(outer: type[BaseAgent]) -> None:
     service = Recording()
@@ -86,6 +88,7 @@ async def test_a_value_that_cannot_be_stored_is_rejected_before_the_commit() -> 
     assert (session.state, texts(session.events)) == ({}, ["go"])
 
 
+@pytest.mark.rule("E5")
 async def test_yielding_anything_but_an_event_raises_a_type_error_in_the_agent() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         try:

@@ -28,6 +28,7 @@ async def test_events_are_stored_in_yield_order_also_for_parallel_agents() -> No
     assert session.state == {f"{name}{number}": number for name in "ab" for number in range(5)}
 
 
+@pytest.mark.rule("E2")
 async def test_the_deltas_of_an_event_are_applied_together_or_not_at_all() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "one", actions=EventActions(state_delta={"k": 1, "user:k": 1, "app:k": 1}))
@@ -42,6 +43,7 @@ async def test_the_deltas_of_an_event_are_applied_together_or_not_at_all() -> No
     assert texts(session.events) == ["go", "one"]
 
 
+@pytest.mark.rule("E4")
 async def test_events_of_parallel_agents_get_their_branch() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield Event(author=agent.name)

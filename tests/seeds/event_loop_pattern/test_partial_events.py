@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+import pytest
 from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext
@@ -25,6 +26,7 @@ async def test_only_the_final_event_is_stored() -> None:
     assert session.state == {"kept": True}
 
 
+@pytest.mark.rule("R10")
 async def test_the_seeds_example() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for text, partial in (("Thinking", True), ("Thinking...", True), ("Here's my complete response", False)):

@@ -31,6 +31,7 @@ async def test_the_users_message_is_the_first_event_and_is_not_yielded() -> None
     assert events[0].invocation_id == events[1].invocation_id != ""
 
 
+@pytest.mark.rule("E4")
 async def test_a_message_without_a_role_gets_the_user_role() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "x")
@@ -66,6 +67,7 @@ def talkers(root: str = "root", **more: object) -> tuple[LlmAgent, LlmAgent]:
     return LlmAgent(name=root, model=ScriptedLlm(replies=[calls, "root again"]), sub_agents=[helper]), helper
 
 
+@pytest.mark.rule("R1")
 async def test_a_message_goes_to_the_agent_that_answered_last_if_reachable_by_transfer() -> None:
     """Step 4 of the seed, `findAgentToRun`."""
     runner = runner_for(talkers()[0])
@@ -73,12 +75,14 @@ async def test_a_message_goes_to_the_agent_that_answered_last_if_reachable_by_tr
     assert [event.author for event in await run(runner)] == ["helper"]
 
 
+@pytest.mark.rule("R1")
 async def test_a_message_goes_to_the_root_if_the_last_agent_is_not_reachable() -> None:
     runner = runner_for(talkers(disallow_transfer_to_parent=True)[0])
     assert [event.author for event in await run(runner)] == ["root", "root", "helper"]
     assert [event.author for event in await run(runner)] == ["root"]
 
 
+@pytest.mark.rule("E8")
 @pytest.mark.parametrize("where", ["call", "response"])
 async def test_a_transfer_on_the_call_or_response_event_happens_once(where: str) -> None:
     """The seed's events have the transfer on the call, google-adk's on the response."""
@@ -95,6 +99,7 @@ async def test_a_transfer_on_the_call_or_response_event_happens_once(where: str)
     assert texts(events) == ["helped"]
 
 
+@pytest.mark.rule("E8")
 async def test_a_run_interrupted_at_a_transfer_call_continues_with_the_target() -> None:
     runner = runner_for(talkers()[0], resumable=True)
     session = await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")

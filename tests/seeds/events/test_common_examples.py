@@ -130,6 +130,7 @@ def test_all_eight_examples_are_present() -> None:
     assert len(EXAMPLES) == 8
 
 
+@pytest.mark.rule("R10")
 @pytest.mark.parametrize(("title", "final", "source"), EXAMPLES, ids=[title for title, _, _ in EXAMPLES])
 def test_each_example_is_read_and_final_as_documented(title: str, final: bool | None, source: str) -> None:
     source = without_comments(source)
@@ -142,6 +143,7 @@ def test_each_example_is_read_and_final_as_documented(title: str, final: bool | 
     assert again == event
 
 
+@pytest.mark.rule("E7", "R11")
 @pytest.mark.parametrize(
     ("event", "final"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+import pytest
 from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext
@@ -12,6 +13,7 @@ from runtime.sessions import InMemorySessionService
 from tests.seeds.running import run, runner_for, scripted, stored
 
 
+@pytest.mark.rule("E4")
 async def test_the_service_fills_in_a_missing_id_and_timestamp() -> None:
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s")
@@ -22,6 +24,7 @@ async def test_the_service_fills_in_a_missing_id_and_timestamp() -> None:
     assert session.last_update_time == event.timestamp
 
 
+@pytest.mark.rule("E4")
 async def test_the_runner_fills_in_invocation_and_branch() -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield Event(author=agent.name, content=types.Content(parts=[types.Part(text="x")]))

@@ -64,6 +64,7 @@ def _work(events: list[Event]) -> list[dict[str, object]]:
     return [shown(event) for event in events if not is_replayed_checkpoint(event)]
 
 
+@pytest.mark.rule("R8")
 @pytest.mark.parametrize("spelling", SPELLINGS)
 async def test_story_flow_runs(spelling: Spelling) -> None:
     session = await _whole_run(spelling)
@@ -78,6 +79,7 @@ async def test_story_flow_runs(spelling: Spelling) -> None:
     assert session.events[-1].actions.end_of_agent
 
 
+@pytest.mark.rule("C3", "R10")
 @pytest.mark.parametrize("spelling", SPELLINGS)
 async def test_story_flow_resumes_from_every_event(spelling: Spelling) -> None:
     whole = await _whole_run(spelling)
@@ -89,6 +91,7 @@ async def test_story_flow_resumes_from_every_event(spelling: Spelling) -> None:
         assert _work(session.events) == _work(whole.events), f"resumed after {kept} events"
 
 
+@pytest.mark.rule("C4")
 async def test_a_second_kill_at_every_event_of_the_resumed_run_loses_and_repeats_nothing() -> None:
     whole = await _whole_run("positional")
     invocation_id = whole.events[0].invocation_id
@@ -103,12 +106,14 @@ async def test_a_second_kill_at_every_event_of_the_resumed_run_loses_and_repeats
             assert _work(session.events) == _work(whole.events), f"killed after {kept}, then after {second} more"
 
 
+@pytest.mark.rule("R10")
 @pytest.mark.parametrize("spelling", SPELLINGS)
 async def test_every_spelling_works_in_an_app_that_is_not_resumable(spelling: Spelling) -> None:
     session = await _whole_run(spelling, resumable=False)
     assert session.state["current_story"] == "A cat sailed home."
 
 
+@pytest.mark.rule("C9")
 async def test_a_finished_story_yields_nothing_more() -> None:
     whole = await _whole_run("positional")
     assert await _resume(await _killed_after(whole.events), "positional", whole.events[0].invocation_id) == []
@@ -120,6 +125,7 @@ async def test_an_unknown_invocation_is_rejected() -> None:
         await _resume(service, "positional", "e-nowhere")
 
 
+@pytest.mark.rule("I3")
 async def test_an_agent_that_returned_early_without_its_end_is_interrupted() -> None:
     """The example returns without `end_of_agent` if there is no story."""
     service = InMemorySessionService()

@@ -39,6 +39,7 @@ def _agent(ran: list[str], ids: list[str | None], crashes: set[str], gate: async
     return llm_agent("worker", calls, "all done", tools=[tool_named(name) for name in "ABC"])
 
 
+@pytest.mark.rule("R4")
 async def test_only_the_call_without_a_committed_result_runs_again() -> None:
     ran: list[str] = []
     ids: list[str | None] = []
@@ -85,6 +86,7 @@ async def _resumed_equals(root: BaseAgent, events: list[Event], kept: int) -> No
     assert got[-1].actions.end_of_agent
 
 
+@pytest.mark.rule("C1", "C6")
 async def test_a_resumed_loop_remembers_an_escalation() -> None:
     worker = llm_agent("worker", Reply(calls=[("leave_loop", {})]), "again", tools=[TOOLS["leave_loop"]])
     loop = LoopAgent(name="loop", sub_agents=[worker, llm_agent("second", "second")], max_iterations=3)
@@ -95,6 +97,7 @@ async def test_a_resumed_loop_remembers_an_escalation() -> None:
         await _resumed_equals(loop, events, kept)
 
 
+@pytest.mark.rule("C1", "C6")
 async def test_a_parallel_agent_in_a_loop_loses_no_iteration() -> None:
     both = ParallelAgent(name="both", sub_agents=[llm_agent("a", "a1", "a2"), llm_agent("b", "b1", "b2")])
     loop = LoopAgent(name="loop", sub_agents=[both], max_iterations=2)

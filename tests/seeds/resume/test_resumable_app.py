@@ -12,6 +12,7 @@ from runtime.sessions import InMemorySessionService
 from tests.seeds.running import llm_agent, resume, run, runner_for, texts
 
 
+@pytest.mark.rule("R10", "R11")
 async def test_a_resumable_app_runs_and_stays_finished() -> None:
     root_agent = llm_agent("root", "hello")
     app = App(

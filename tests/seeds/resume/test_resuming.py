@@ -29,6 +29,7 @@ def runner_on(service: InMemorySessionService) -> Runner:
     return Runner(app=App(name="my_resumable_agent", root_agent=root_agent, resumability_config=config), session_service=service)
 
 
+@pytest.mark.rule("R10")
 async def test_run_async_with_an_invocation_id() -> None:
     """As written."""
     runner = runner_on(await stopped("invocation-123"))
@@ -38,6 +39,7 @@ async def test_run_async_with_an_invocation_id() -> None:
     assert {event.invocation_id for event in events} == {"invocation-123"}
 
 
+@pytest.mark.rule("C9")
 async def test_any_unfinished_invocation_can_be_resumed_not_only_the_latest() -> None:
     runner = runner_on(await stopped("invocation-1", "invocation-2"))
     for invocation_id in ("invocation-1", "invocation-2"):

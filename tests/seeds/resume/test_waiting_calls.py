@@ -35,6 +35,7 @@ def pay(amount: int) -> dict[str, int]:
 PAID: list[int] = []
 
 
+@pytest.mark.rule("C1", "C5")
 async def test_the_invocation_pauses_and_continues_with_the_answer() -> None:
     asker = llm_agent("asker", Reply(calls=[("slow_report", {"topic": "t"})]), "reported", tools=[LongRunningFunctionTool(slow_report)])
     runner = runner_for(SequentialAgent(name="pipe", sub_agents=[asker, llm_agent("last", "bye")]), resumable=True)
@@ -72,6 +73,7 @@ async def test_several_pending_calls_are_answered_one_at_a_time() -> None:
     assert texts(await resume(runner, answer(second.call_id, "slow_report", {"n": 2}))) == ["both"]
 
 
+@pytest.mark.rule("C1", "C8")
 async def test_a_tool_that_returns_nothing_runs_once_and_waits_for_its_answer() -> None:
     SILENT_RUNS.clear()
     asker = llm_agent("asker", Reply(calls=[("silent_job", {"topic": "t"})]), "done", tools=[LongRunningFunctionTool(silent_job)])

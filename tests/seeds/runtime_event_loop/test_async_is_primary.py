@@ -6,6 +6,8 @@ import threading
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
+
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent
 from runtime.events import Event
 from runtime.models.scripted_llm import Reply, ScriptedLlm
@@ -13,6 +15,7 @@ from tests.agent_specs import message
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 
 
+@pytest.mark.rule("R11", "R2")
 async def test_leaving_the_loop_over_the_sync_run_stops_the_agent() -> None:
     """runtime-event-loop, "Conveniencia Síncrona (`run`)", inside a running loop, with a service that the loop has already used."""
     cleaned: list[str] = []
@@ -41,6 +44,7 @@ async def test_leaving_the_loop_over_the_sync_run_stops_the_agent() -> None:
     assert texts((await stored(runner)).events) == ["go", "0", "1"]
 
 
+@pytest.mark.rule("R3")
 async def test_sync_tools_callbacks_and_providers_run_on_worker_threads() -> None:
     threads: dict[str, bool] = {}
 

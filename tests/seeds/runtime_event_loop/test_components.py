@@ -17,6 +17,7 @@ from tests.seeds.running import run, runner_for, stored, texts
 NAMES = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
+@pytest.mark.rule("R6")
 async def test_a_file_is_saved_immediately_and_recorded_in_the_next_event() -> None:
     artifacts = InMemoryArtifactService()
     saved: list[Any] = []
@@ -33,6 +34,7 @@ async def test_a_file_is_saved_immediately_and_recorded_in_the_next_event() -> N
     assert [event.actions.artifact_delta for event in events] == [{}, {"note": 0}, {}]
 
 
+@pytest.mark.rule("R6")
 async def test_a_version_saved_by_a_failed_tool_is_not_recorded() -> None:
     artifacts = InMemoryArtifactService()
     crash = [True]
@@ -67,6 +69,7 @@ class Down:
         return getattr(self._service, name)
 
 
+@pytest.mark.rule("E2")
 @pytest.mark.parametrize("kind", ["artifact_service", "memory_service"])
 async def test_a_failing_service_raises_into_the_tool_and_the_run_can_be_resumed(kind: str) -> None:
     service = Down(InMemoryArtifactService() if kind == "artifact_service" else InMemoryMemoryService())

@@ -44,6 +44,7 @@ async def test_a_callbacks_write_is_read_by_a_later_tool_before_it_is_committed(
     assert (await stored(runner)).state == {"field_1": "value_1", "field_2": "value_2"}
 
 
+@pytest.mark.rule("S3")
 async def test_uncommitted_writes_are_lost_when_the_run_fails() -> None:
     def before_tool(tool: Any, args: dict[str, Any], tool_context: ToolContext) -> None:
         tool_context.state["written"] = "by a callback"

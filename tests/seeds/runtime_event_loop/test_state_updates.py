@@ -34,6 +34,7 @@ async def test_a_direct_write_followed_by_an_event_with_the_delta(capsys: pytest
     assert capsys.readouterr().out == "Estado después de reanudar: processing\n"
 
 
+@pytest.mark.rule("S3")
 async def test_a_direct_write_without_a_delta_is_visible_but_not_stored_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         ctx.session.state["status"] = "lost"

@@ -18,6 +18,7 @@ async def test_a_session_id_can_be_used_once() -> None:
         await service.create_session(app_name="app", user_id="u", session_id="s")
 
 
+@pytest.mark.rule("S9")
 async def test_concurrent_appends_lose_nothing() -> None:
     """ "Asegura seguridad de hilos para actualizaciones concurrentes"."""
     service = InMemorySessionService()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from runtime.agents import CallbackContext, LlmAgent
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.sessions import State
 from tests.seeds.running import run, runner_for, stored
 
 
+@pytest.mark.rule("R3")
 async def test_one_function_as_callback_and_as_tool() -> None:
     """As written."""
 

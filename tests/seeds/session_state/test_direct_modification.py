@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from google.genai.types import Content, Part
 
 from runtime.events import Event, EventActions
 from runtime.sessions import InMemorySessionService
 
 
+@pytest.mark.rule("S7")
 async def test_returned_sessions_are_copies() -> None:
     service = InMemorySessionService()
     key = {"app_name": "app", "user_id": "u", "session_id": "s"}

@@ -37,6 +37,7 @@ async def _instruction(instruction: Any, state: dict[str, Any], asked: list[LlmR
     return await _told(LlmAgent(name="StoryGenerator", model="gemini-2.0-flash", instruction=instruction), asked, state)
 
 
+@pytest.mark.rule("S10")
 @pytest.mark.parametrize(
     ("template", "state", "filled"),
     [
@@ -76,6 +77,7 @@ async def test_a_providers_text_is_kept_verbatim(asked: list[LlmRequest]) -> Non
     assert told == "This is an instruction with {{literal_braces}} that will not be replaced."
 
 
+@pytest.mark.rule("S10")
 async def test_an_async_provider_can_inject_state(asked: list[LlmRequest]) -> None:
     """As written, with `inject_session_state`."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from runtime.agents import LlmAgent, SequentialAgent, ToolContext
 from runtime.events import Event, EventActions
 from runtime.models.scripted_llm import Reply, ScriptedLlm
@@ -11,6 +13,7 @@ from runtime.sessions import InMemorySessionService
 from tests.seeds.running import run, runner_for, stored
 
 
+@pytest.mark.rule("S1")
 async def test_user_state_is_shared_by_a_users_sessions_and_app_state_by_all_users() -> None:
     service = InMemorySessionService()
     one = await service.create_session(app_name="app", user_id="ana", session_id="1")
@@ -25,6 +28,7 @@ async def test_user_state_is_shared_by_a_users_sessions_and_app_state_by_all_use
     assert elsewhere.state == {}
 
 
+@pytest.mark.rule("C2", "S1", "S6")
 async def test_temp_state_lives_for_the_invocation_is_shared_down_the_tree_and_never_stored() -> None:
     seen: list[Any] = []
 

@@ -12,6 +12,7 @@ from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, InMemorySessionService
 
 
+@pytest.mark.rule("S6")
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), {1: "x"}, object(), b"x", {1, 2}])
 async def test_values_that_would_not_survive_storage_are_rejected(value: Any) -> None:
     service = InMemorySessionService()

@@ -54,6 +54,7 @@ async def test_a_system_events_delta_with_every_scope(capsys: pytest.CaptureFixt
     assert "`append_event` called" in capsys.readouterr().out
 
 
+@pytest.mark.rule("S5")
 async def test_none_is_stored_as_a_value() -> None:
     service = InMemorySessionService()
     session = await service.create_session(app_name="app", user_id="u", session_id="s", state={"k": 1})

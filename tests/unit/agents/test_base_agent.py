@@ -27,6 +27,7 @@ def test_an_agent_has_one_parent() -> None:
         BaseAgent(name="other", sub_agents=[leaf])
 
 
+@pytest.mark.rule("R11")
 def test_duplicate_sub_agent_names_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         root = BaseAgent(name="root", sub_agents=[BaseAgent(name="twin"), BaseAgent(name="twin")])
@@ -42,6 +43,7 @@ def test_invalid_names_are_rejected(name: str, why: str) -> None:
         BaseAgent(name=name)
 
 
+@pytest.mark.rule("R11")
 def test_find_agent_searches_the_tree_below() -> None:
     leaf = BaseAgent(name="leaf")
     middle = BaseAgent(name="middle", sub_agents=[leaf])
@@ -53,6 +55,7 @@ def test_find_agent_searches_the_tree_below() -> None:
     assert list(root.descendants()) == [middle, leaf]
 
 
+@pytest.mark.rule("R11")
 def test_a_clone_is_an_independent_tree() -> None:
     root = SequentialAgent(name="root", sub_agents=[LlmAgent(name="leaf", model=ScriptedLlm(replies=["x"]), instruction="Do.")])
     copy = root.clone(update={"name": "copy"})

@@ -33,6 +33,7 @@ def texts_of(request: LlmRequest) -> list[str]:
     return [part.text for content in request.contents for part in content.parts or [] if part.text]
 
 
+@pytest.mark.rule("R11")
 async def test_the_order_of_instructions() -> None:
     seen: list[LlmRequest] = []
     leaf = LlmAgent(name="leaf", model=noting(seen, "x"), instruction="Be {tone}.", description="A leaf.")
@@ -53,6 +54,7 @@ def _to(name: str) -> Reply:
     return Reply(calls=[("transfer_to_agent", {"agent_name": name})])
 
 
+@pytest.mark.rule("R11")
 async def test_a_static_instruction_moves_the_instruction_into_the_conversation() -> None:
     seen: list[LlmRequest] = []
     agent = LlmAgent(name="agent", model=noting(seen, "x"), static_instruction="Never changes: {k}.", instruction="Now: {k}.")
@@ -63,6 +65,7 @@ async def test_a_static_instruction_moves_the_instruction_into_the_conversation(
     assert texts_of(seen[0]) == ["Now: 1.", "go"]
 
 
+@pytest.mark.rule("R11")
 async def test_include_contents_none_sends_only_the_current_turn() -> None:
     seen: list[LlmRequest] = []
     agent = LlmAgent(name="agent", model=noting(seen, "one", "two"), include_contents="none")
@@ -111,6 +114,7 @@ class Weather(BaseModel):
     degrees: int
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize(
     ("schema", "answer", "kept"),
     [

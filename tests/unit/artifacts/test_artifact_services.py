@@ -25,6 +25,7 @@ def text(value: str) -> types.Part:
     return types.Part(text=value)
 
 
+@pytest.mark.rule("R11")
 async def test_versions_count_from_zero_and_the_newest_is_loaded(service: BaseArtifactService) -> None:
     assert await service.save_artifact(**SESSION, filename="a.txt", artifact=text("one\r\n")) == 0
     assert await service.save_artifact(**SESSION, filename="a.txt", artifact=text("two")) == 1
@@ -61,6 +62,7 @@ async def test_user_files_are_shared_by_that_users_sessions_only(service: BaseAr
     assert await service.list_artifact_keys(app_name="b", user_id="u", session_id="s") == []
 
 
+@pytest.mark.rule("R11")
 async def test_metadata_of_versions(service: BaseArtifactService) -> None:
     await service.save_artifact(**SESSION, filename="a", artifact=text("x"))
     await service.save_artifact(

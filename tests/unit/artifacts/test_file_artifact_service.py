@@ -27,6 +27,7 @@ def everything(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize(
     "name",
     [

@@ -185,6 +185,7 @@ async def test_the_trees_first_model_summarises_by_default() -> None:
     assert await summaries(runner) == ["sum of: user: q0\nagent: x"]
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize(
     ("config", "problem"),
     [({}, "Give compaction_interval"), ({"compaction_interval": 1}, "belong together"), ({"token_threshold": 1}, "only token_threshold")],

@@ -39,6 +39,7 @@ def context(**more: Any) -> InvocationContext:
     )
 
 
+@pytest.mark.rule("R11")
 def test_a_context_accepts_all_fields_and_reassignment() -> None:
     ctx = context(
         artifact_service=InMemoryArtifactService(),
@@ -56,6 +57,7 @@ def test_a_context_accepts_all_fields_and_reassignment() -> None:
     assert (ctx.session.id, ctx.user_id, ctx.app_name) == ("t", "v", "app")
 
 
+@pytest.mark.rule("R11")
 def test_checkpoints_are_set_ended_and_removed() -> None:
     ctx = context()
     ctx.set_agent_state("agent", agent_state=Step(step=2))
@@ -74,11 +76,13 @@ def test_reset_removes_the_checkpoints_below_an_agent() -> None:
     assert set(ctx.agent_states) == {"agent"}
 
 
+@pytest.mark.rule("R11")
 def test_the_json_of_checkpoints() -> None:
     assert SequentialAgentState(current_sub_agent="a").model_dump(mode="json") == {"current_sub_agent": "a"}
     assert LoopAgentState(current_sub_agent="a", times_looped=2).model_dump(mode="json") == {"current_sub_agent": "a", "times_looped": 2}
 
 
+@pytest.mark.rule("R11")
 def test_an_agents_own_checkpoint_and_its_event() -> None:
     ctx = context(branch="p")
     agent = ctx.agent
@@ -95,6 +99,7 @@ def test_an_agents_own_checkpoint_and_its_event() -> None:
     assert (event.actions.agent_state, event.actions.end_of_agent) == (None, True)
 
 
+@pytest.mark.rule("R11")
 def test_a_readonly_context_rejects_changes() -> None:
     readonly = ReadonlyContext(context(user_content=types.UserContent("hi")))
     assert (readonly.invocation_id, readonly.agent_name, readonly.user_id, dict(readonly.state)) == ("i", "agent", "u", {"k": 1})
@@ -103,6 +108,7 @@ def test_a_readonly_context_rejects_changes() -> None:
         readonly.state["k"] = 2  # type: ignore[index]
 
 
+@pytest.mark.rule("R11")
 async def test_contexts_call_the_services_for_their_session() -> None:
     ctx = context(artifact_service=InMemoryArtifactService(), memory_service=InMemoryMemoryService())
     callback = CallbackContext(ctx)
@@ -132,6 +138,7 @@ async def test_a_missing_service_is_reported(use: str) -> None:
         await calls[use]()
 
 
+@pytest.mark.rule("R11")
 def test_a_confirmation_request_requires_a_call_id() -> None:
     with pytest.raises(ValueError, match="no function_call_id"):
         ToolContext(context()).request_confirmation(hint="?")

@@ -68,6 +68,7 @@ def test_all_fields_survive_a_json_round_trip(by_alias: bool) -> None:
         assert getattr(again.actions, name) == value
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize("service", [InMemorySessionService, lambda: DatabaseSessionService("sqlite://")], ids=["memory", "sqlite"])
 async def test_all_fields_are_stored(service: Any) -> None:
     actions = {name: value for name, value in ACTIONS.items() if name != "rewind_before_invocation_id"}

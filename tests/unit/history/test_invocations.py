@@ -31,6 +31,7 @@ def _short(value: Any) -> Any:
     return [_short(item) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.rule("I3")
 @pytest.mark.parametrize(
     "database",
     # The manifest has the status of one session only.

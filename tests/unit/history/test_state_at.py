@@ -17,6 +17,7 @@ def event(invocation_id: str = "i", **delta: Any) -> Event:
     return Event(author="me", invocation_id=invocation_id, actions=EventActions(state_delta=delta))
 
 
+@pytest.mark.rule("S2")
 def test_with_a_baseline_nothing_is_unknown() -> None:
     history = History(
         [event(k=1), event(**{"user:x": 2, "new": 3})],
@@ -42,6 +43,7 @@ def test_a_complete_shared_write_replaces_its_scope() -> None:
     assert history.state_at(1).user == {"user:a": 1}, "the other scope is unchanged"
 
 
+@pytest.mark.rule("S2")
 def test_without_a_baseline_uncertain_keys_are_unknown() -> None:
     history = History([event(k=1), event(other=2)], baseline=None, present={"k": 1, "other": 2, "never_written": 3})
     start = history.state_at(-1)

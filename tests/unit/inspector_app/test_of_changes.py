@@ -16,4 +16,4 @@ def test_a_feature_of_the_window_has_unit_and_gui_tests() -> None:
 
 
 def test_a_changed_test_runs_itself_and_a_document_needs_none() -> None:
-    assert paths_of(["tests/seeds/test_contract.py", "README.md"]) == ["tests/architecture", "tests/seeds/test_contract.py"]
+    assert paths_of(["tests/seeds/test_import_paths.py", "README.md"]) == ["tests/architecture", "tests/seeds/test_import_paths.py"]

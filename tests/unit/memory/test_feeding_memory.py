@@ -60,6 +60,7 @@ async def test_sessions_are_stored_after_each_invocation() -> None:
     assert memory.sessions == [2, 4]
 
 
+@pytest.mark.rule("R7")
 async def test_events_are_stored_as_they_are_committed() -> None:
     memory = NotingEvents()
     runner = runner_for(agent(), memory_service=memory, feed_memory="event")
@@ -85,6 +86,7 @@ async def test_an_attribute_error_in_the_service_is_not_mistaken_for_a_missing_m
     assert "a mistake" in caplog.text
 
 
+@pytest.mark.rule("R7")
 @pytest.mark.parametrize("memory", [Noting(fail=True), NotingEvents(fail=True)])
 @pytest.mark.parametrize("when", ["event", "invocation"])
 async def test_a_failure_is_logged_and_does_not_fail_the_run(memory: Any, when: Any, caplog: pytest.LogCaptureFixture) -> None:

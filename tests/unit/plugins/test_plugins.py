@@ -134,6 +134,7 @@ async def test_a_hooks_return_value_becomes_the_tools_result(hook: str, results:
     assert [response.response for event in events for response in event.get_function_responses()] == results
 
 
+@pytest.mark.rule("R11")
 async def test_the_first_return_value_skips_later_plugins_and_the_agents_callbacks() -> None:
     asked: list[str] = []
     first, second, third = Hooked(name="1"), Hooked("before_agent_callback", said("second"), name="2"), Hooked(name="3")

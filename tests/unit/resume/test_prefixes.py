@@ -102,14 +102,17 @@ def _by_branch(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row.get("end_of_agent", False) and "branch" not in row, row.get("branch", "")))
 
 
+@pytest.mark.rule("C11", "C2")
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree["name"])
 async def test_an_uninterrupted_run_commits_what_google_adk_commits(tree: dict[str, Any]) -> None:
     assert _as_one_event([shown(event) for event in await _run(tree)]) == _results_first(tree["events"])
 
 
+@pytest.mark.rule("C1", "C2")
 @pytest.mark.parametrize(
     ("tree", "row"), [pytest.param(tree, row, id=f"{tree['name']}-{row['keep']}") for tree in TREES for row in tree["resumed_after"]]
 )
+@pytest.mark.rule("C2")
 async def test_resuming_after_a_prefix(tree: dict[str, Any], row: dict[str, Any]) -> None:
     events = await _run(tree)
     # The table counts a turn's results as one event.

@@ -63,6 +63,7 @@ async def test_the_plan_after_every_prefix_matches_the_resumed_run(name: str) ->
         assert bool(plan.next_steps) or bool(plan.blocks), f"after {kept} events"
 
 
+@pytest.mark.rule("C10")
 @pytest.mark.parametrize(
     ("name", "kept", "says"),
     [

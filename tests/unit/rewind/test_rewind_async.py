@@ -59,6 +59,7 @@ def ids(session: Session) -> list[str]:
     return list(dict.fromkeys(event.invocation_id for event in session.events))
 
 
+@pytest.mark.rule("W1")
 async def test_state_is_restored_including_keys_of_the_creation(service: BaseSessionService) -> None:
     await service.create_session(**NAMES, state={"given": 1, "kept": {"a": [1]}, "user:u": 1, "app:a": 1})
     deltas = [{"first": 1}, {"given": 2, "new": 1, "kept": {"a": [2]}, "user:u": 2, "app:a": 2}, {"given": 3, "first": None}]

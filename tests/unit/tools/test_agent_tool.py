@@ -116,6 +116,7 @@ async def test_artifacts_are_the_callers() -> None:
     assert version is not None and version.custom_metadata == {"k": 1}
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize("include_plugins", [True, False])
 async def test_plugins_see_inner_events_at_every_depth(include_plugins: bool) -> None:
     inner = LlmAgent(name="inner", model=ScriptedLlm(replies=["deep"]))
@@ -169,6 +170,7 @@ async def test_model_calls_are_counted_together() -> None:
     assert texts(await run(runner_for(caller(saying("sure"))), run_config=RunConfig(max_llm_calls=3))) == ["done"]
 
 
+@pytest.mark.rule("R11")
 async def test_skip_summarization_ends_the_turn() -> None:
     events = await run(runner_for(caller(saying("sure"), skip_summarization=True)))
     assert events[-1] is response(events) and events[-1].actions.skip_summarization and events[-1].is_final_response()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from runtime.tools import FunctionTool, exit_loop
 from tests.unit.tools.tool_contexts import tool_context
 
 
+@pytest.mark.rule("R11")
 async def test_exit_loop_escalates_and_skips_summarization() -> None:
     context = tool_context()
     tool = FunctionTool(exit_loop)

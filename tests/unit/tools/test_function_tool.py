@@ -153,6 +153,7 @@ CONTEXT_TAKERS = [
 ]
 
 
+@pytest.mark.rule("R3")
 @pytest.mark.parametrize("func", CONTEXT_TAKERS)
 async def test_the_context_parameter_is_found_and_not_declared(func: Any) -> None:
     context = tool_context()
@@ -233,6 +234,7 @@ async def test_a_tools_error_propagates() -> None:
         await call(tool)
 
 
+@pytest.mark.rule("R11")
 async def test_a_call_that_requires_confirmation_asks_the_user_first() -> None:
     calls: list[int] = []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from runtime.tools import FunctionTool, TransferToAgentTool, transfer_to_agent
 from tests.unit.tools.tool_contexts import tool_context
 
@@ -14,6 +16,7 @@ async def test_transfer_sets_the_target_in_the_actions() -> None:
     assert context.actions.transfer_to_agent == "billing"
 
 
+@pytest.mark.rule("R11")
 async def test_only_available_agents_are_accepted() -> None:
     tool = TransferToAgentTool(agent_names=["billing", "tech"])
     context = tool_context()

@@ -73,6 +73,7 @@ CASES = [
 ]
 
 
+@pytest.mark.rule("I1")
 @pytest.mark.parametrize(("given", "kind", "summary"), CASES, ids=[f"{number}-{case[1]}" for number, case in enumerate(CASES)])
 def test_each_kind_has_its_summary(given: Event, kind: str, summary: str) -> None:
     shown = describe(given)

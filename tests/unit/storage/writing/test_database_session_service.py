@@ -53,6 +53,7 @@ def append_by_hand(file: Path, event_id: str, when: str) -> None:
         connection.commit()
 
 
+@pytest.mark.rule("R11")
 @pytest.mark.parametrize("url", ["sqlite:///{}", "sqlite+aiosqlite:///{}", "{}"])
 async def test_every_form_of_a_file_url_is_accepted(tmp_path: Path, url: str) -> None:
     file = tmp_path / "x.db"
@@ -116,6 +117,7 @@ async def test_times_are_utc_text_and_increase_with_every_event(tmp_path: Path) 
     assert rows(file, "SELECT count(*) FROM app_states") == rows(file, "SELECT count(*) FROM user_states") == [(1,)]
 
 
+@pytest.mark.rule("S8")
 async def test_a_stale_session_error_says_who_wrote_and_when(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     async with DatabaseSessionService(url) as one, DatabaseSessionService(url) as other:
@@ -185,6 +187,7 @@ async def test_a_lock_held_longer_than_the_timeout_is_reported(tmp_path: Path) -
         assert await service.get_session(app_name="a", user_id="u", session_id="s") == session
 
 
+@pytest.mark.rule("E2")
 async def test_a_commit_waits_for_a_short_lock(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
@@ -367,6 +370,7 @@ def _plan(service: DatabaseSessionService) -> str:
     return " ".join(str(row[-1]) for row in driver.execute("EXPLAIN QUERY PLAN " + sql, values))
 
 
+@pytest.mark.rule("E9")
 async def test_an_event_with_an_earlier_time_does_not_decrease_the_column(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     async with DatabaseSessionService(f"sqlite:///{file}") as service:

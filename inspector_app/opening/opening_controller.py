@@ -17,7 +17,7 @@ from inspector_app.opening.url_dialog import UrlDialog
 from inspector_app.opening.welcome import SampleCard, WelcomePage
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import error_text
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
@@ -52,7 +52,7 @@ class OpeningController(QObject):
         agents: loads agents.
         databases: opens databases.
         current: reads the session that is selected first.
-        settings: remembers recent items.
+        preferences: remembers recent items.
         tasks: runs the opening.
         messages: receives failures.
         commands: the menu's commands.
@@ -74,7 +74,7 @@ class OpeningController(QObject):
         agents: CurrentAgent,
         databases: OpenDatabases,
         current: CurrentSession,
-        settings: Settings,
+        preferences: Preferences,
         tasks: Tasks,
         messages: MessageBus,
         commands: Actions,
@@ -89,7 +89,7 @@ class OpeningController(QObject):
         self._agents = agents
         self._databases = databases
         self._current = current
-        self._settings = settings
+        self._preferences = preferences
         self._tasks = tasks
         self._messages = messages
         self._welcome = welcome
@@ -100,7 +100,7 @@ class OpeningController(QObject):
         self._offered_database = ""
         self._names_several = False
         self._loading = ""
-        welcome.set_recent(settings.recent)
+        welcome.set_recent(preferences.recent)
         self._connect_signals(commands)
 
     def _connect_signals(self, commands: Actions) -> None:
@@ -162,8 +162,8 @@ class OpeningController(QObject):
         source = await self._databases.open_database(target, scan=False)
         if source is None:
             return False
-        self._settings.add_recent(target)
-        self._welcome.set_recent(self._settings.recent)
+        self._preferences.add_recent(target)
+        self._welcome.set_recent(self._preferences.recent)
         self.workbench_requested.emit()
         before = self._cursor.session
         is_on_show = before is not None and before.database == source.target
@@ -243,8 +243,8 @@ class OpeningController(QObject):
 
     def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
         if not is_bundled(loaded.folder):  # these have their cards on the start page
-            self._settings.add_recent(str(loaded.folder))
-            self._welcome.set_recent(self._settings.recent)
+            self._preferences.add_recent(str(loaded.folder))
+            self._welcome.set_recent(self._preferences.recent)
         self.workbench_requested.emit()
         self._loading_ended()
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
@@ -276,8 +276,8 @@ class OpeningController(QObject):
             self._loading_ended()
         self._retry_path = target
         if "://" not in target and not Path(target).exists():
-            self._settings.remove_recent(target)
-            self._welcome.set_recent(self._settings.recent)
+            self._preferences.remove_recent(target)
+            self._welcome.set_recent(self._preferences.recent)
         text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target

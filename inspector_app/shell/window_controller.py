@@ -44,7 +44,7 @@ from inspector_app.stream.saved_filters_controller import SavedFilterController
 from inspector_app.stream.scroll_marks import ScrollMarks
 from inspector_app.stream.stream_controller import StreamController
 from inspector_app.stream.tool_agent_events import ToolAgentEvents
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme
 from inspector_app.workspace.breakpoint_store import BreakpointStore
@@ -82,7 +82,7 @@ class WindowController(QObject):
 
     Args:
         app: the QApplication, for the theme.
-        settings, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run: the owners.
+        preferences, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run: the owners.
         colours: the authors' colours in this window.
         events, sessions, window: what the user sees.
     """
@@ -92,7 +92,7 @@ class WindowController(QObject):
     def __init__(
         self,
         app: QApplication,
-        settings: Settings,
+        preferences: Preferences,
         tasks: Tasks,
         messages: MessageBus,
         cursor: Cursor,
@@ -109,7 +109,7 @@ class WindowController(QObject):
     ) -> None:
         super().__init__()
         self._app = app
-        self._settings = settings
+        self._preferences = preferences
         self._tasks = tasks
         self._messages = messages
         self._cursor = cursor
@@ -133,7 +133,7 @@ class WindowController(QObject):
             breakpoints,
             tasks,
             messages,
-            settings,
+            preferences,
             commands,
             events,
             bench.stream,
@@ -142,7 +142,7 @@ class WindowController(QObject):
         )
         LiveEventEvictor(current, tasks, events, self)
         ScrollMarks(current, run, self.stream, tasks, events, bench.stream.table.bar)
-        SavedFilterController(cursor, settings, bench.filter_bar.saved)
+        SavedFilterController(cursor, preferences, bench.filter_bar.saved)
         self._tool_agent_events = ToolAgentEvents(run, current, cursor, events, bench.stream)
 
         TimelineController(cursor, current, colours, bench.timeline)
@@ -150,7 +150,7 @@ class WindowController(QObject):
         RequestController(run.requests, current, tasks, bench.detail)
         DetailController(cursor, current, run, StateEditController(cursor, current, commits, self), bench.detail)
         FilesController(cursor, current, run, tasks, bench.detail.state.model, self)
-        PinController(cursor, settings, bench.detail.state)
+        PinController(cursor, preferences, bench.detail.state)
         self._writers = WritersController(cursor, agents, current, tasks, messages, commands, bench.detail.state.tree, bench.writers, self)
 
         self._opening = OpeningController(
@@ -158,7 +158,7 @@ class WindowController(QObject):
             agents,
             databases,
             current,
-            settings,
+            preferences,
             tasks,
             messages,
             commands,
@@ -363,7 +363,7 @@ class WindowController(QObject):
     def _on_theme_chosen(self) -> None:
         choice = self.window.commands.themes
         chosen = next(name for name, command in choice.items() if command.isChecked())
-        self._settings.theme = chosen
+        self._preferences.theme = chosen
         theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its three words
 
     def _on_message(self, message: Message) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.stream.saved_filters import SavedFilters
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.cursor import Cursor
 
 
@@ -15,21 +15,21 @@ class SavedFilterController(QObject):
 
     Args:
         cursor: the selected session.
-        settings: stores the filters.
+        preferences: stores the filters.
         view: offers the filters.
     """
 
-    def __init__(self, cursor: Cursor, settings: Settings, view: SavedFilters) -> None:
+    def __init__(self, cursor: Cursor, preferences: Preferences, view: SavedFilters) -> None:
         super().__init__(view)
         self._cursor = cursor
-        self._settings = settings
+        self._preferences = preferences
         self._view = view
         cursor.session_changed.connect(self._on_session_changed)
         view.save_asked.connect(self._on_save_asked)
         view.remove_asked.connect(self._on_remove_asked)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
-        self._view.set_filters(self._settings.saved_filters(address.key.app_name) if address is not None else None)
+        self._view.set_filters(self._preferences.saved_filters(address.key.app_name) if address is not None else None)
 
     def _on_save_asked(self, name: str, text: str) -> None:
         self._keep({**self._view.filters, name: text})
@@ -39,5 +39,5 @@ class SavedFilterController(QObject):
 
     def _keep(self, filters: dict[str, str]) -> None:
         if self._cursor.session is not None:
-            self._settings.keep_saved_filters(self._cursor.session.key.app_name, filters)
+            self._preferences.keep_saved_filters(self._cursor.session.key.app_name, filters)
             self._view.set_filters(filters)

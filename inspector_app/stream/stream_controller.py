@@ -16,7 +16,7 @@ from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.stream.hits import Hits
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.breakpoint_store import BreakpointStore
@@ -47,7 +47,7 @@ class StreamController(QObject):
         breakpoints: mark events in the gutter.
         tasks: runs searches.
         messages: receives what was not found.
-        settings: remembers filters.
+        preferences: remembers filters.
         commands: the menu's commands.
         events: the model behind the stream.
         stream: the view.
@@ -63,7 +63,7 @@ class StreamController(QObject):
         breakpoints: BreakpointStore,
         tasks: Tasks,
         messages: MessageBus,
-        settings: Settings,
+        preferences: Preferences,
         commands: Actions,
         events: EventListModel,
         stream: EventStreamView,
@@ -77,8 +77,8 @@ class StreamController(QObject):
         self._held_place = held_place
         self._tasks = tasks
         self._messages = messages
-        self._settings = settings
-        bar.set_remembered(settings.filters)
+        self._preferences = preferences
+        bar.set_remembered(preferences.filters)
         self._events = events
         self._stream = stream
         self._bar = bar
@@ -331,7 +331,7 @@ class StreamController(QObject):
         self._show_hits()
         if self._found_count:
             self._bar.remember(wanted.text)
-            self._settings.filters = self._bar.remembered
+            self._preferences.filters = self._bar.remembered
 
     def _stop_search(self) -> None:
         search, self._search = self._search, None

@@ -11,7 +11,7 @@ from typing import Any
 
 from inspector_app.support.data_folder import data_folder
 from inspector_app.support.file_lock import locked
-from runtime.support.durable_files import make_folders, sync_folder, write_file
+from runtime.support.durable_files import write_file
 
 MAX_RECENT = 10  # entries; the start page has room for that many
 _LOCK_SECONDS = 1.0  # a write takes milliseconds, and the window does not repaint meanwhile
@@ -33,6 +33,7 @@ class Preferences:
     def __init__(self, file: Path | None = None) -> None:
         self._file = file or data_folder() / "preferences.json"
         self._values: dict[str, Any] = {}
+        self._data = b""
         self._version: tuple[int, int, int] | None = None
         self._reported = ""
 
@@ -133,7 +134,7 @@ class Preferences:
             change: applied twice if writing fails.
         """
         try:
-            make_folders(self._file.parent)
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS):
                 self._refresh()
                 change(self._values)
@@ -153,16 +154,17 @@ class Preferences:
         values = _decode(data)
         if values is None:
             self._set_aside(data)
-        self._values = values or {}
-        self._version = version
+        self._values, self._data, self._version = values or {}, data, version
 
     def _write(self) -> None:
+        data = json.dumps(self._values, ensure_ascii=False, indent=1).encode()
+        if data == self._data:
+            return
         new = self._file.with_name(f"{self._file.name}.new")
         new.unlink(missing_ok=True)  # left by a process that was killed; the lock excludes another writer
-        write_file(new, json.dumps(self._values, ensure_ascii=False, indent=1).encode())
+        write_file(new, data)
         new.replace(self._file)
-        sync_folder(self._file.parent)
-        self._version = self._current_version()
+        self._data, self._version = data, self._current_version()
 
     def _current_version(self) -> tuple[int, int, int] | None:
         try:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.engines.agent_loader import LoadedAgent
 from inspector_app.support.frame_batcher import CALM_MS
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.messages import MessageBus
 from runtime.debugger.breakpoints import Breakpoint, Breakpoints, BreakpointsFileError, condition_for
@@ -29,17 +29,17 @@ class BreakpointStore(QObject):
 
     Args:
         agents: reports the loaded agent.
-        settings: stores the breakpoints.
+        preferences: stores the breakpoints.
         messages: receives conditions and files that cannot be read.
     """
 
     changed = Signal()
     hit = Signal()
 
-    def __init__(self, agents: CurrentAgent, settings: Settings, messages: MessageBus, parent: QObject | None = None) -> None:
+    def __init__(self, agents: CurrentAgent, preferences: Preferences, messages: MessageBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._agents = agents
-        self._settings = settings
+        self._preferences = preferences
         self._messages = messages
         self._is_loading = False
         self._frame = QTimer(self)
@@ -111,7 +111,7 @@ class BreakpointStore(QObject):
     def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
         self._is_loading = True
         try:
-            self.breakpoints.load_json(self._settings.breakpoints(loaded.folder) or "[]")
+            self.breakpoints.load_json(self._preferences.breakpoints(loaded.folder) or "[]")
         except BreakpointsFileError as error:
             self.breakpoints.clear()
             self._messages.info(str(error))
@@ -123,7 +123,7 @@ class BreakpointStore(QObject):
         if self._is_loading:
             return
         if self._agents.loaded is not None:
-            self._settings.keep_breakpoints(self._agents.loaded.folder, self.breakpoints.to_json())
+            self._preferences.keep_breakpoints(self._agents.loaded.folder, self.breakpoints.to_json())
         self.changed.emit()
 
     def _on_counters_changed(self) -> None:

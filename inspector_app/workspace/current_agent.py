@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, load_agent
 from inspector_app.engines.samples import is_bundled
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.support.worker import Worker
 
 _SKIPPED_FOLDERS = {"__pycache__", ".git", ".venv", "venv", "node_modules", ".adk"}
@@ -29,7 +29,7 @@ class CurrentAgent(QObject):
         agent_failed(str, Exception): a path could not be loaded; the agent before it stays.
 
     Args:
-        settings: knows the trusted folders.
+        preferences: knows the trusted folders.
         trust_all: `--trust` was given: nothing is asked, and nothing is remembered.
     """
 
@@ -38,9 +38,9 @@ class CurrentAgent(QObject):
     agent_loaded = Signal(object)
     agent_failed = Signal(str, object)
 
-    def __init__(self, settings: Settings, *, trust_all: bool = False, parent: QObject | None = None) -> None:
+    def __init__(self, preferences: Preferences, *, trust_all: bool = False, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._settings = settings
+        self._preferences = preferences
         self._trust_all = trust_all
         self._importer = Worker("agent-import")
         self.loaded: LoadedAgent | None = None
@@ -50,7 +50,7 @@ class CurrentAgent(QObject):
         folder = _folder_of(path)
         if folder is None:
             self.agent_failed.emit(path, AgentLoadError(f"There is no file or folder {path}."))
-        elif self._trust_all or is_bundled(folder) or self._settings.trusts(folder):
+        elif self._trust_all or is_bundled(folder) or self._preferences.trusts(folder):
             await self._load(path)
         else:
             files = await self._importer.call(_python_files, folder)
@@ -60,7 +60,7 @@ class CurrentAgent(QObject):
         """Remember that the folder is trusted, and load the agent."""
         folder = _folder_of(path)
         if folder is not None:
-            self._settings.trust(folder)
+            self._preferences.trust(folder)
         await self.open(path)
 
     def close(self) -> None:

@@ -91,6 +91,18 @@ def test_processes_that_write_at_the_same_time_lose_nothing(file: Path) -> None:
     assert [later.pinned(f"app {number} {key}") for number in range(3) for key in range(20)] == [[str(key)] for key in range(20)] * 3
 
 
+def test_an_unchanged_value_is_not_written_again(preferences: Preferences, file: Path) -> None:
+    preferences.add_recent("a.db")
+    before = file.stat()
+    preferences.add_recent("a.db")
+    Preferences(file).trust(file.parent)
+    Preferences(file).trust(file.parent)
+    assert file.stat().st_ino != before.st_ino
+    before = file.stat()
+    Preferences(file).add_recent("a.db")
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
 def test_entries_of_a_later_version_are_kept(preferences: Preferences, file: Path) -> None:
     preferences.theme = "dark"
     file.write_text(json.dumps({"theme": "dark", "prices": {"model": 1}}))

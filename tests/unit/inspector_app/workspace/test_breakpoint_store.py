@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector_app.support.settings import Settings
+from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.breakpoint_store import BreakpointStore
 from runtime.events.event import Event
 from tests.unit.inspector_app.workspace.fakes import FakeAgent, FakeAgents, FakeMessages
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(tmp_path)
+def preferences(tmp_path: Path) -> Preferences:
+    return Preferences(tmp_path / "preferences.json")
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def messages() -> FakeMessages:
 
 
 @pytest.fixture
-def store(agents: FakeAgents, settings: Settings, messages: FakeMessages) -> BreakpointStore:
-    return BreakpointStore(agents, settings, messages)  # type: ignore[arg-type]
+def store(agents: FakeAgents, preferences: Preferences, messages: FakeMessages) -> BreakpointStore:
+    return BreakpointStore(agents, preferences, messages)  # type: ignore[arg-type]
 
 
 def test_loading_an_agent_replaces_the_contents_of_the_same_object(store: BreakpointStore, agents: FakeAgents, tmp_path: Path) -> None:
@@ -45,18 +45,18 @@ def test_loading_an_agent_replaces_the_contents_of_the_same_object(store: Breakp
     assert store.breakpoints is held
 
 
-def test_loading_an_agent_saves_nothing(store: BreakpointStore, agents: FakeAgents, settings: Settings, tmp_path: Path) -> None:
-    settings.keep_breakpoints(tmp_path, "unreadable")
+def test_loading_an_agent_saves_nothing(store: BreakpointStore, agents: FakeAgents, preferences: Preferences, tmp_path: Path) -> None:
+    preferences.keep_breakpoints(tmp_path, "unreadable")
     agents.load(FakeAgent(tmp_path))
-    assert settings.breakpoints(tmp_path) == "unreadable", "it can still be repaired"
+    assert preferences.breakpoints(tmp_path) == "unreadable", "it can still be repaired"
 
 
 def test_unreadable_breakpoints_are_reported_and_leave_none_of_the_agent_before(
-    store: BreakpointStore, agents: FakeAgents, settings: Settings, messages: FakeMessages, tmp_path: Path
+    store: BreakpointStore, agents: FakeAgents, preferences: Preferences, messages: FakeMessages, tmp_path: Path
 ) -> None:
     agents.load(FakeAgent(tmp_path / "first"))
     store.add({"condition": "error"})
-    settings.keep_breakpoints(tmp_path / "second", "unreadable")
+    preferences.keep_breakpoints(tmp_path / "second", "unreadable")
     agents.load(FakeAgent(tmp_path / "second"))
     assert list(store) == []
     assert len(messages.texts) == 1

@@ -27,7 +27,7 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
 from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
-from runtime.contexts.invocation_context import InvocationContext
+from runtime.contexts.invocation_context import InvocationContext, Shared
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
@@ -253,7 +253,6 @@ class Runner(SessionEdits):
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
-        ctx.shared.inner_run = _run_inside
         ctx.shared.committed_state = snapshot(session.state)
         if resumed_id:
             restore_invocation(ctx, self.agent)
@@ -427,3 +426,6 @@ class InMemoryRunner(Runner):
             artifact_service=InMemoryArtifactService(),
             memory_service=InMemoryMemoryService(),
         )
+
+
+Shared.inner_run = staticmethod(_run_inside)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
@@ -76,7 +76,8 @@ class Shared:
 
     Attributes:
         llm_calls: model calls made so far.
-        inner_run: runs an agent inside a function call; None in a context that no Runner made.
+        inner_run: runs an agent inside a function call. `runtime.runners` sets it for all contexts when it is imported, because
+            contexts are below the Runner; None until then.
         outer: the outer context and function call, if this run's agent runs as a tool.
         committed_state: the state without uncommitted local writes.
         failed_commits: id() of an event that could not be committed → the error, until it is raised in the agent that yielded the
@@ -90,8 +91,9 @@ class Shared:
         committing: held while an event is committed, as the user may edit the state while agents on other branches run.
     """
 
+    inner_run: ClassVar[InnerRun | None] = None
+
     llm_calls: LlmCallCount = field(default_factory=LlmCallCount)
-    inner_run: InnerRun | None = None
     outer: tuple[InvocationContext, str | None] | None = None
     committed_state: dict[str, Any] = field(default_factory=dict)
     failed_commits: dict[int, Exception] = field(default_factory=dict)

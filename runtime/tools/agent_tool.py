@@ -91,7 +91,7 @@ class AgentTool(BaseTool):
     ) -> AsyncGenerator[Event, None]:
         outer = tool_context._invocation_context
         if outer.shared.inner_run is None:
-            raise ServiceMissingError(f"{self.name} cannot run: an AgentTool needs a context that a Runner made.")
+            raise ServiceMissingError(f"{self.name} cannot run: an AgentTool needs the Runner: import runtime.runners first.")
         return outer.shared.inner_run(
             outer,
             agent=self.agent,

@@ -214,7 +214,7 @@ class ForkController(QObject):
         elif choice == RERUN and asked.recording is not None:
             self._tasks.spawn(self._fork_and_rerun(asked, asked.recording), "Forking")
         elif choice == OVERRIDE:
-            self._ask_for_another(asked)
+            self._ask_for_override(asked)
 
     async def fork(self, session: SessionDocument, cut: Cut) -> None:
         """Fork a session and select the fork.
@@ -265,7 +265,7 @@ class ForkController(QObject):
 
     # re-running
 
-    def _ask_for_another(self, asked: _Asked) -> None:
+    def _ask_for_override(self, asked: _Asked) -> None:
         """Ask for another answer or result at the event."""
         recording, event = asked.recording, asked.event
         assert recording is not None

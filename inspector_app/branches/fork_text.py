@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from inspector_app.presentation.decisions import Choice, Fact
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.presentation.result_override import what_it_says
+from inspector_app.presentation.result_override import readable_content
 from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.presentation.values import full_time, preview, visible
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.llm_agent import LlmAgent
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.events.event import Event
-from runtime.forks.recording import Recording, is_said
+from runtime.forks.recording import Recording, is_agent_output
 from runtime.running.rewind import versions_after
 from runtime.sessions.lineage import Lineage, What
 
@@ -50,7 +50,7 @@ def saved_by(recording: Recording, root: BaseAgent | None) -> Saved:
         recording: the run up to the event.
         root: the agent tree, to distinguish agents with a model; None counts every author as one.
     """
-    said = [event for event in recording.answers if is_said(event)]
+    said = [event for event in recording.answers if is_agent_output(event)]
     if root is not None:
         said = [event for event in said if isinstance(root.find_agent(event.author), LlmAgent)]
     return Saved(len(said), sum(len(event.get_function_responses()) for event in recording.answers))
@@ -117,7 +117,7 @@ def fork_info(lineage: Lineage) -> ForkInfo:
     parent = short_id(parent)
     told = f"Fork of {parent}{place}, {where}."
     if changed is not None and changed.after is not None:
-        before, after = what_it_says(changed.before), what_it_says(changed.after)
+        before, after = readable_content(changed.before), readable_content(changed.after)
         text = f"{what}: {preview(after, 60)}"
         lines.append(f"{what}: {preview(before, 200)} → {preview(after, 200)}")
         told = f"Fork of {parent}{place}, {_AT[changed.what]}: {_from(before)}{preview(after, 120)}"

@@ -18,7 +18,7 @@ from inspector_app.commands.reading import existing_key, opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
-from inspector_app.presentation.result_override import changed_in, what_it_says
+from inspector_app.presentation.result_override import changed_in, readable_content
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import NotFoundError
 from runtime.events import Event
@@ -177,7 +177,7 @@ def _node_json(node: ForkNode) -> dict[str, Any]:
 def _changed_text(changed: Changed) -> str:
     if changed.what == "rerun":
         return "run again"
-    before, after = what_it_says(changed.before), what_it_says(changed.after)
+    before, after = readable_content(changed.before), readable_content(changed.after)
     return f"{changed.what} changed: {'' if before is None else f'{preview(before, 60)} → '}{preview(after, 60)}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.detail.request_values import MOST_LOOKED_THROUGH, NOT_RECORDED, PUT_TOGETHER, TOO_FAR, is_model_answer, request_values
+from inspector_app.detail.request_values import MAX_PRECEDING, NOT_RECORDED, RECONSTRUCTED, TOO_MANY_EVENTS, is_model_answer, request_values
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.support.tasks import Tasks
@@ -58,15 +58,15 @@ class RequestController(QObject):
         first = len(session.events) - len(since)
         at_hand = session.index_of(event.id)
         index = await long.index_of(event.id) if at_hand is None else at_hand
-        near = index is not None and index <= MOST_LOOKED_THROUGH
+        near = index is not None and index <= MAX_PRECEDING
         stored = await long.first_events(min(index + 1, first)) if near and index is not None else []
         if self._wanted is event and self._current.session is session:
             self._show(event, [*stored, *since], index)
 
     def _show(self, event: Event, events: Sequence[Event], index: int | None) -> None:
         """Show what is known of an unrecorded request: the answer, and the conversation before it, unless reading that would take long."""
-        if index is not None and index > MOST_LOOKED_THROUGH:
-            self._detail.request.set_request(request_values(None, event), NOT_RECORDED + TOO_FAR)
+        if index is not None and index > MAX_PRECEDING:
+            self._detail.request.set_request(request_values(None, event), NOT_RECORDED + TOO_MANY_EVENTS)
             return
         told = prompt_of(events, index) if index is not None else []
-        self._detail.request.set_request(request_values(None, event, told), NOT_RECORDED + (PUT_TOGETHER if told else ""))
+        self._detail.request.set_request(request_values(None, event, told), NOT_RECORDED + (RECONSTRUCTED if told else ""))

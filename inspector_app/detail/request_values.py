@@ -12,10 +12,10 @@ from runtime.events.event import Event
 from runtime.events.kinds import text_of_content
 
 NOT_RECORDED = "A session does not store requests. They are recorded only for runs in this window."
-PUT_TOGETHER = " The conversation is reconstructed from the preceding events."
-MOST_LOOKED_THROUGH = 2_000  # preceding events from which a conversation is reconstructed
+RECONSTRUCTED = " The conversation is reconstructed from the preceding events."
+MAX_PRECEDING = 2_000  # preceding events from which a conversation is reconstructed
 
-TOO_FAR = f" The conversation is not reconstructed after more than {MOST_LOOKED_THROUGH:,} events."
+TOO_MANY_EVENTS = f" The conversation is not reconstructed after more than {MAX_PRECEDING:,} events."
 
 
 def is_model_answer(event: Event) -> bool:

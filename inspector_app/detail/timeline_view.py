@@ -204,7 +204,7 @@ class _Chart(QWidget):
         """Show a bar's description as its tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             found = self.bar_at(event.pos())
-            QToolTip.showText(event.globalPos(), plain_tooltip(words_of(*found)) if found else "", self)
+            QToolTip.showText(event.globalPos(), plain_tooltip(bar_text(*found)) if found else "", self)
             return True
         return super().event(event)
 
@@ -312,7 +312,7 @@ class _Chart(QWidget):
             painter.drawText(rect.adjusted(5, -4, 0, 4), int(Qt.AlignmentFlag.AlignVCenter), words)
 
 
-def words_of(line: TimelineRow, bar: Bar) -> str:
+def bar_text(line: TimelineRow, bar: Bar) -> str:
     """Return the description of a bar, for its tooltip."""
     what = {"agent": "agent", "model": "model call of", "tool": "tool of", "wait": "waits for the user, called by"}[bar.kind]
     name = f"agent {line.author}" if bar.kind == "agent" else f"{line.label} · {what} {line.author}"

@@ -82,7 +82,7 @@ def changed_in(events: Sequence[Event], recording: Recording) -> Changed:
     return Changed(what, old.id, _plain(old.content), _plain(last.content))  # type: ignore[arg-type]  # one of its words
 
 
-def what_it_says(content: Any) -> Any:
+def readable_content(content: Any) -> Any:
     """Return the essential part of a content in the form of `changed_in`: its text, results or calls; other values unchanged."""
     parts = content.get("parts") if isinstance(content, dict) else None
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):

@@ -111,10 +111,10 @@ def overridable_part(event: Event) -> Literal["answer", "result"] | None:
         return None
     if event.get_function_responses():
         return "result"
-    return "answer" if is_said(event) else None
+    return "answer" if is_agent_output(event) else None
 
 
-def is_said(event: Event) -> bool:
+def is_agent_output(event: Event) -> bool:
     """Return whether an event is an agent's text or calls, and neither a result nor a request to a person."""
     if event.get_function_responses() or any(call.name in REQUEST_CALLS for call in event.get_function_calls()):
         return False

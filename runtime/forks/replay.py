@@ -18,7 +18,7 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.kinds import kind_of
 from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED, RESUMED
-from runtime.forks.recording import Recording, is_said, overridable_part
+from runtime.forks.recording import Recording, is_agent_output, overridable_part
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.state import scope_of
@@ -69,7 +69,7 @@ class Replay(BasePlugin):
         if ctx.shared.outer is not None or not self._holds(ctx.branch):
             return None
         event = next((event for event in self._left.get(stream, ()) if not _answered(event)), None)
-        if event is None or not is_said(event):
+        if event is None or not is_agent_output(event):
             self._check_nothing_left(ctx, f"{ctx.agent.name} called its model once more than was recorded")
             return None
         self.model_calls += 1
@@ -138,7 +138,7 @@ class Replay(BasePlugin):
         here = (ctx.agent.name, ctx.branch)
         streams = [here] if own else [stream for stream in self._left if _sees(stream[1], ctx.branch)]
         left = [event for stream in streams for event in self._left.get(stream, ())]
-        if any(is_said(event) if own else not _answered(event) for event in left):
+        if any(is_agent_output(event) if own else not _answered(event) for event in left):
             self._diverge(ctx.branch, what)
 
     def _diverge(self, branch: str | None, what: str) -> None:

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
-from inspector_app.detail.request_values import NOT_RECORDED, PUT_TOGETHER, TOO_FAR
+from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED, TOO_MANY_EVENTS
 from inspector_app.documents import live_event_eviction as hand_over
 from inspector_app.documents.live_event_eviction import _count_of
 from inspector_app.documents.session_document import Committed
@@ -173,20 +173,20 @@ def test_an_evicted_event_has_its_files_and_its_conversation(growing: Inspector,
     idle(growing, qtbot)
     told = {node.key: node for node in bench.detail.request.model.node(QModelIndex()).children}
     assert len(told["conversation"].children) > old / 2
-    assert growing.controller.window.findChild(QLabel, "request_note").text().endswith(PUT_TOGETHER)
+    assert growing.controller.window.findChild(QLabel, "request_note").text().endswith(RECONSTRUCTED)
 
 
 def test_the_note_states_that_a_very_old_conversation_is_not_reconstructed(
     growing: Inspector, writer: Writer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector_app.detail.request_controller.MOST_LOOKED_THROUGH", 100)
+    monkeypatch.setattr("inspector_app.detail.request_controller.MAX_PRECEDING", 100)
     grow(growing, writer, qtbot, 900)
     bench = growing.window.workbench
     bench.stream.select_event(BEFORE + 111)
     bench.detail.tabs.setCurrentIndex(2)
     idle(growing, qtbot)
     assert [node.key for node in bench.detail.request.model.node(QModelIndex()).children] == ["answer"]
-    assert growing.controller.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + TOO_FAR
+    assert growing.controller.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + TOO_MANY_EVENTS
 
 
 def test_the_filter_and_the_matching_call_find_evicted_events(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.detail.request_values import NOT_RECORDED, PUT_TOGETHER
+from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED
 from resources.samples.orders import script
 
 
@@ -43,4 +43,4 @@ def test_the_conversation_of_a_stored_event_is_reconstructed_with_a_note(
 ) -> None:
     opened(story_db)
     assert shown(inspector, 2) == ["conversation", "answer"]
-    assert inspector.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + PUT_TOGETHER
+    assert inspector.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + RECONSTRUCTED

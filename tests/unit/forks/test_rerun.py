@@ -16,7 +16,7 @@ from runtime.agents import BaseAgent, CallbackContext, LlmAgent, ParallelAgent, 
 from runtime.events import Event
 from runtime.events.marks import EDITED, REPLAYED, REQUEST_CALLS, is_progress
 from runtime.forks.fork import Cut, fork_into
-from runtime.forks.recording import RecordingError, is_said, overridable_part, recording_until
+from runtime.forks.recording import RecordingError, is_agent_output, overridable_part, recording_until
 from runtime.forks.replay import Replay
 from runtime.forks.rerun import Rerun
 from runtime.history.in_memory import history_in_memory
@@ -115,7 +115,7 @@ async def test_only_calls_after_the_event_are_made(tree: dict[str, Any], resumab
         assert replay.divergences == []
         assert by_branch(again) == by_branch(whole)
         later = whole[index + 1 :]
-        assert made["model"] == sum(is_said(said) and _by_llm(tree, said) for said in later)
+        assert made["model"] == sum(is_agent_output(said) and _by_llm(tree, said) for said in later)
         tools = Counter(response.name for done in later for response in done.get_function_responses())
         assert Counter({name: count for name, count in made.items() if name != "model"}) == tools
         recorded = [said for said in whole[: index + 1] if overridable_part(said) and _by_llm(tree, said)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from inspector_app.presentation.result_override import OverrideError, changed_in, overridable_text, overridden_content, what_it_says
+from inspector_app.presentation.result_override import OverrideError, changed_in, overridable_text, overridden_content, readable_content
 from runtime.events.event import Event
 from runtime.forks.recording import Recording, recording_until
 
@@ -80,18 +80,18 @@ def test_the_change_is_recorded_in_the_lineage() -> None:
     assert changed_in(events, recording).what == "rerun"
     changed = changed_in(events, recording.with_override(overridden_content(events[-1], '{"left": 3}')))
     assert (changed.what, changed.event_id) == ("result", events[-1].id)
-    assert (what_it_says(changed.before), what_it_says(changed.after)) == ({"left": 310}, {"left": 3})
+    assert (readable_content(changed.before), readable_content(changed.after)) == ({"left": 310}, {"left": 3})
     events, recording = recorded(event(types.Part(text="Yes")))
     changed = changed_in(events, recording.with_override(overridden_content(events[-1], "No")))
-    assert (changed.what, what_it_says(changed.before), what_it_says(changed.after)) == ("answer", "Yes", "No")
+    assert (changed.what, readable_content(changed.before), readable_content(changed.after)) == ("answer", "Yes", "No")
 
 
 @pytest.mark.parametrize("value", [None, "Hi", 5, {"parts": 5}, {"parts": [1]}, {"a": 1}])
 def test_values_other_than_contents_are_unchanged(value: Any) -> None:
-    assert what_it_says(value) == value
+    assert readable_content(value) == value
 
 
 def test_several_parts_are_listed() -> None:
     call = {"function_call": {"name": "stock", "args": {"sku": "P"}}}
-    assert what_it_says({"parts": [{"text": "a"}, {"text": "b"}]}) == "ab"
-    assert what_it_says({"parts": [{"text": "a"}, call]}) == ["a", {"stock(…)": {"sku": "P"}}]
+    assert readable_content({"parts": [{"text": "a"}, {"text": "b"}]}) == "ab"
+    assert readable_content({"parts": [{"text": "a"}, call]}) == ["a", {"stock(…)": {"sku": "P"}}]

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.branches.fork_text import EDIT, FORK, OVERRIDE, RERUN, Saved, fork_choices, fork_facts, fork_info, saved_by
 from inspector_app.branches.override_card import OverrideCard
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
 from inspector_app.engines.embedded import EmbeddedEngine
@@ -45,7 +45,7 @@ from runtime.support.worker_threads import run_in_thread
 class _Asked:
     """What the card asks about: an event of a session, and its recording up to there if it can be re-run."""
 
-    session: SessionDocument
+    session: OpenSession
     index: int
     event: Event
     recording: Recording | None
@@ -169,7 +169,7 @@ class ForkController(QObject):
         self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
         return True
 
-    async def _ask(self, session: SessionDocument, index: int, event: Event) -> None:
+    async def _ask(self, session: OpenSession, index: int, event: Event) -> None:
         events = session.events.in_memory if session.long is None else await session.source.events(session.address.key)
         recording, no_rerun = None, None
         try:
@@ -216,7 +216,7 @@ class ForkController(QObject):
         elif choice == OVERRIDE:
             self._ask_for_override(asked)
 
-    async def fork(self, session: SessionDocument, cut: Cut) -> None:
+    async def fork(self, session: OpenSession, cut: Cut) -> None:
         """Fork a session and select the fork.
 
         Args:
@@ -258,7 +258,7 @@ class ForkController(QObject):
         self.draft_cancelled.emit()
         self._set_draft(None)
 
-    async def _fork_and_send(self, session: SessionDocument, recording: Recording, text: str, paused: bool) -> None:
+    async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool) -> None:
         first = recording.messages[0]
         await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
         self._run.send(text, paused=paused)

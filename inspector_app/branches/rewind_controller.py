@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.branches.fork_controller import ForkController
 from inspector_app.branches.rewind_text import rewind_facts, rewind_title
-from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.decisions import Choice
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.support.tasks import Tasks
@@ -92,7 +92,7 @@ class RewindController(QObject):
         if self._cursor.event_index is not None:
             self.ask(self._cursor.event_index)
 
-    async def _ask(self, session: SessionDocument, invocation_id: str) -> None:
+    async def _ask(self, session: OpenSession, invocation_id: str) -> None:
         key = session.address.key
         history = await session.source.history(key)
         try:
@@ -127,7 +127,7 @@ class RewindController(QObject):
         elif choice == REWIND:
             self._tasks.spawn(self._rewind(session, plan), "Rewinding")
 
-    async def _rewind(self, session: SessionDocument, plan: RewindPlan) -> None:
+    async def _rewind(self, session: OpenSession, plan: RewindPlan) -> None:
         engine = await self._commits.engine(session)
         await engine.rewind(session.address.key, plan.invocation_id)
         await self._current.refresh_invocations(session.address)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.detail.artifact_buttons import artifact_dialog
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.values import visible
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
@@ -37,7 +37,7 @@ class ArtifactController(QObject):
         if session is not None:
             self._tasks.spawn(self._open(session, name, version), f"Opening {name}")
 
-    async def _open(self, session: SessionDocument, name: str, version: int) -> None:
+    async def _open(self, session: OpenSession, name: str, version: int) -> None:
         key, files = session.address.key, session.source.files
         part = await files.load_artifact(
             app_name=key.app_name, user_id=key.user_id, session_id=key.session_id, filename=name, version=version

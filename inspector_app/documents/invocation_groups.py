@@ -36,10 +36,9 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         self._end = end
         if unread:
             self._append("", 0, _UNREAD)
-        seen: set[str] = set()
+        self._seen: set[str] = set()
         for first, invocation_id in starts:
-            self._append(invocation_id, first, _CONTINUED if invocation_id in seen else 0)
-            seen.add(invocation_id)
+            self._begin(invocation_id, first, 0)
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -56,14 +55,19 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         """The invocation of each."""
         return self._invocations
 
-    def begin(self, invocation_id: str, *, continued: bool) -> None:
-        """Begin a group at the end; it has no event yet.
+    def begin(self, invocation_id: str) -> None:
+        """Begin an empty group at the end."""
+        self._append(invocation_id, self._end, _COUNTED)
 
-        Args:
-            invocation_id: whose events it is for.
-            continued: whether an earlier group has the same invocation.
-        """
-        self._append(invocation_id, self._end, _COUNTED | (_CONTINUED if continued else 0))
+    def append(self, event: Event) -> int:
+        """Let one more event be in the last group, or in a new one where its invocation is another; return the tokens it cost."""
+        if not self._firsts or self._invocations[-1] != event.invocation_id or self._flags[-1] & _UNREAD:
+            self._begin(event.invocation_id, self._end, _COUNTED)
+        return self.add(event)
+
+    def _begin(self, invocation_id: str, first: int, flags: int) -> None:
+        self._append(invocation_id, first, flags | (_CONTINUED if invocation_id in self._seen else 0))
+        self._seen.add(invocation_id)
 
     def add(self, event: Event | None) -> int:
         """Let one more event be in the last group; return the tokens it cost.

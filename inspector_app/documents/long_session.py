@@ -105,7 +105,7 @@ class LongSession:
         return self._databases[-1].pages(self._key).begins_with(self._pages)
 
     async def open_beside(self) -> None:
-        """Open the database for a session that is on show already; none of its events are read from there yet: see `take_over`."""
+        """Open the database for a session that is on show already; none of its events are read from there yet: see `evict`."""
         self._pages = await self._front.call(self._open_empty)
         self._pages_behind = await self._back.call(self._open_empty)
 
@@ -119,21 +119,21 @@ class LongSession:
         assert self._pages is not None
         return await self._front.call(self._pages.following, most)
 
-    def take_over(self, rowids: Sequence[int], history: History, events: SessionEvents) -> None:
-        """Read these events from the database from now on; they are let go of elsewhere.
+    def evict(self, row_ids: Sequence[int], history: History, events: SessionEvents) -> None:
+        """Read the first events in memory from the database from now on, and evict them from memory.
 
         Args:
-            rowids: as `following` told.
-            history: the session's.
-            events: the first at hand are these.
+            row_ids: their row numbers, from `following`.
+            history: the session's history.
+            events: the session's events.
         """
         pages, behind = self._pages, self._pages_behind
         assert pages is not None and behind is not None
-        pages.grow(rowids)
+        pages.grow(row_ids)
         if len(pages) >= len(behind):  # opened a moment later, it may have begun with more
             behind.take_from(pages)
         history.hand_over(len(pages), behind)
-        events.evict(len(rowids), pages.decode)
+        events.evict(len(row_ids), pages.decode)
         self.history = history
 
     async def rows(self, first: int, end: int) -> list[Any]:

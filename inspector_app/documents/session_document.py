@@ -1,28 +1,26 @@
-"""The session on show: its events, and what is known of its past."""
+"""The displayed session: its events, and what is known about its past. No Qt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from inspector_app.documents.invocation_groups import InvocationGroups
-from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.listeners import Listeners
 from inspector_app.documents.past_at_event import Past
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_events import SessionEvents
-from inspector_app.documents.sources import Source
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation
 from runtime.history.state_at import History
 
-RECENT = 1_000
-"""Last events of a session that was just read, among which those that arrived meanwhile are looked for."""
+RECENT = 1_000  # last events of a session just read that are compared with those committed meanwhile
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """An event as it was committed, with the `temp:` keys it set (they are no part of the stored event)."""
+    """A committed event, and the `temp:` keys it set, which the stored event lacks."""
 
     event: Event
     temp: dict[str, Any]
@@ -33,8 +31,8 @@ class StateAtEvent:
     """What the state panes show: the state after one event, and what that event changed.
 
     Attributes:
-        index, event: which.
-        past: the state and what is known about it; None while it is not known yet.
+        index, event: the event and its place.
+        past: the state and what is known about it; None while it is unknown.
         compared: place of the event it is compared with; None: with the one before it.
     """
 
@@ -44,69 +42,174 @@ class StateAtEvent:
     compared: int | None = None
 
 
-@dataclass(slots=True)
-class SessionDocument:
-    """The session on show.
+class Pages(Protocol):
+    """Reads the stored events of a long session.
 
     Attributes:
-        address, source: which, and where it is kept.
-        events: in commit order.
-        history: its past, for the state at any event; None for a long session, whose `long` knows it.
-        invocations: as its events tell them; those of a running invocation are brought up to date when it ends. Of a long session only
-            the latest.
-        long: reads a long session piece by piece; None for others.
-        groups: of a long session, as far as they were known when it was opened.
+        history: the state at any event; None until it is read.
     """
 
-    address: SessionAddress
-    source: Source
-    events: SessionEvents
     history: History | None
-    invocations: list[Invocation]
-    long: LongSession | None = None
-    groups: InvocationGroups = field(default_factory=InvocationGroups)
 
-    def index_of(self, event_id: str) -> int | None:
-        """Return an event's place in commit order, None where it has to be looked up first."""
-        return self.events.index_of(event_id)
+    def evict(self, row_ids: Sequence[int], history: History, events: SessionEvents) -> None:
+        """Read the first events in memory from the database from now on, and evict them from memory."""
 
-    def append(self, committed: Committed) -> bool:
-        """Add an event unless it is there already (it may have been read from the database first)."""
-        if self.events.index_of(committed.event.id) is not None:
-            return False
-        self.events.append(committed.event)
-        history = self.past
-        # A long session's past may have been read a moment after its events, this one included.
-        if history is not None and len(history) < len(self.events):
-            history.append(committed.event, committed.temp)
-        return True
+    def close(self) -> None:
+        """Close the connections."""
 
-    def take_arrived(self, arrived: Sequence[Committed]) -> None:
-        """Add what was committed while it was read, as far as it is not among what was read."""
-        there = set(self.events.last_ids(len(arrived) + RECENT))
-        for committed in arrived:
-            if committed.event.id not in there:
-                self.append(committed)
+
+class SessionDocument:
+    """The displayed session and the only owner of its events. All changes go through its methods, on the window's thread.
+
+    Listeners are called after a change: the document has grown already when `appended` is called.
+
+    Attributes:
+        address: the session.
+        events: the session's events in commit order.
+        history: the state at any event; None for a long session, whose `long` has it.
+        long: reads the stored events of a long session; None for others.
+        groups: neighbouring events of one invocation; of a long session, those known so far.
+        invocations: the invocations of the events; those of a running invocation are updated when it ends.
+        statuses: invocation id → `running`, `held`, `finished`, `paused`, `interrupted` or `rewound`.
+        total_tokens: tokens of all events; of a long session, of those appended since it was opened.
+        closed: whether another session is displayed now.
+        appended: called with the place of the first new event and the new events.
+        updated: called with the first place of a page that was read and the place after its last.
+        evicted: called with the number of events that were evicted from memory.
+        regrouped: called when `groups` was replaced.
+        statuses_changed: called when a status has changed.
+
+    Args:
+        address: see above.
+        events: the events read so far.
+        history: see above.
+        invocations: the invocations of these events; of a long session only the latest.
+        long: see above.
+        groups: groups of the stored events; None computes them from `events`, which are all in memory then.
+    """
+
+    def __init__(
+        self,
+        address: SessionAddress,
+        events: SessionEvents,
+        history: History | None = None,
+        invocations: Sequence[Invocation] = (),
+        long: Pages | None = None,
+        groups: InvocationGroups | None = None,
+    ) -> None:
+        self.address = address
+        self.events = events
+        self.history = history
+        self.long = long
+        self.groups = InvocationGroups() if groups is None else groups
+        self.total_tokens = sum(self.groups.append(event) for event in events.in_memory)
+        self.statuses: dict[str, str] = {}
+        self.closed = False
+        self.appended = Listeners[int, Sequence[Event]]()
+        self.updated = Listeners[int, int]()
+        self.evicted = Listeners[int]()
+        self.regrouped = Listeners[[]]()
+        self.statuses_changed = Listeners[[]]()
+        self.set_invocations(invocations)
 
     @property
     def past(self) -> History | None:
-        """Its history, as far as it is read."""
+        """The session's history as far as it is read."""
         return self.long.history if self.long is not None else self.history
 
-    def catch_up(self) -> None:
-        """Add to a past that has just been read what was committed meanwhile."""
-        if self.past is not None:
-            for event in self.events[len(self.past) :]:
-                self.past.append(event)
+    def index_of(self, event_id: str) -> int | None:
+        """Return an event's place in commit order, None where it has to be looked up in the database first."""
+        return self.events.index_of(event_id)
 
-    def hand_over(self, rowids: Sequence[int], long: LongSession) -> None:
-        """Let go of the first events at hand: they are read from the database from now on, as those of a long session.
+    def append(self, batch: Iterable[Committed]) -> list[Event]:
+        """Append the events that are not there yet (some may have been read from the database first); return these.
+
+        Their invocations are marked as running.
+        """
+        first = len(self.events)
+        added = [committed.event for committed in batch if self._add(committed)]
+        if added:
+            self.appended(first, added)
+            self.set_statuses({event.invocation_id: "running" for event in added})
+        return added
+
+    def append_missed(self, arrived: Sequence[Committed]) -> None:
+        """Append what was committed while the session was read, unless it is among what was read."""
+        there = set(self.events.last_ids(len(arrived) + RECENT))
+        first = len(self.events)
+        added = [committed.event for committed in arrived if committed.event.id not in there and self._add(committed)]
+        if added:
+            self.appended(first, added)
+
+    def _add(self, committed: Committed) -> bool:
+        event, events = committed.event, self.events
+        if events.index_of(event.id) is not None:
+            return False
+        events.append(event)
+        history = self.past
+        # A long session's past may have been read a moment after its events, this one included.
+        if history is not None and len(history) < len(events):
+            history.append(event, committed.temp)
+        self.total_tokens += self.groups.append(event)
+        return True
+
+    def put(self, first: int, rows: list[Any]) -> None:
+        """Put a page of stored events into the cache.
 
         Args:
-            rowids: of theirs.
+            first: the place of its first row, from `SessionEvents.next_requested_page`.
+            rows: the stored events.
+        """
+        self.events.store_page(first, rows)
+        self.updated(first, first + len(rows))
+
+    def evict(self, row_ids: Sequence[int], long: Pages) -> None:
+        """Evict the first events from memory: they are read from the database from now on, as those of a long session.
+
+        Args:
+            row_ids: their row numbers.
             long: reads them; open.
         """
         history = self.past
         assert history is not None
-        long.take_over(rowids, history, self.events)
+        long.evict(row_ids, history, self.events)
         self.history, self.long = None, long
+        self.evicted(len(row_ids))
+
+    def set_groups(self, groups: InvocationGroups) -> None:
+        """Replace the groups of a long session.
+
+        Args:
+            groups: of all stored events, in order.
+        """
+        for event in self.events.in_memory:
+            groups.append(event)
+        self.groups = groups
+        self.regrouped()
+
+    def set_invocations(self, invocations: Sequence[Invocation]) -> None:
+        """Replace what is known about the invocations, and with it their statuses."""
+        self.invocations = list(invocations)
+        self.reset_statuses()
+
+    def reset_statuses(self) -> None:
+        """Set the statuses that the invocations' events report: none of them is running any longer."""
+        self.set_statuses({entry.invocation_id: entry.status for entry in self.invocations})
+
+    def set_statuses(self, statuses: Mapping[str, str]) -> None:
+        """Set statuses by invocation id; the others stay."""
+        if any(self.statuses.get(name) != status for name, status in statuses.items()):
+            self.statuses.update(statuses)
+            self.statuses_changed()
+
+    def catch_up(self) -> None:
+        """Append to a past that was just read what was committed meanwhile."""
+        if self.past is not None:
+            for event in self.events[len(self.past) :]:
+                self.past.append(event)
+
+    def close(self) -> None:
+        """Close the connections that read the session."""
+        self.closed = True
+        if self.long is not None:
+            self.long.close()

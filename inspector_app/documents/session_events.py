@@ -143,12 +143,6 @@ class SessionEvents(Sequence[Event]):
         self._in_memory = self._in_memory[count:]  # a new list: a worker thread may be reading the old one
         self._stored_count += count
 
-    def twin(self) -> SessionEvents:
-        """Return a copy that shares the loaded pages."""
-        twin = SessionEvents(self._in_memory, stored_count=self._stored_count, decode=self._decode, on_request=self._on_request)
-        twin._pages, twin._requested = self._pages, self._requested
-        return twin
-
     # pages
 
     def _request(self, number: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.sources import Source
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.running.preflight import preflight_of
@@ -129,7 +129,7 @@ class ResumeController(QObject):
             other="Work on a copy" if source.can_copy else "",
         )
 
-    def _offer_resume(self, session: SessionDocument, invocation: Invocation) -> None:
+    def _offer_resume(self, session: OpenSession, invocation: Invocation) -> None:
         blocked = self._run.blocked("resume")
         place = session.index_of(invocation.last_event_id)
         where = f" after event {place + 1}" if place is not None else ""
@@ -220,7 +220,7 @@ class ResumeController(QObject):
         self.cancelled.emit()
 
 
-async def _temp_at(session: SessionDocument, index: int) -> Mapping[str, Any]:
+async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
     """Return the `temp:` keys after an event, as far as they were recorded and read."""
     if not 0 <= index < len(session.events):
         return {}

@@ -15,7 +15,6 @@ from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.timeline_controller import TimelineController
-from inspector_app.documents.live_event_eviction import LiveEventEvictor
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.opening.agent_changes import AgentChanges
@@ -140,7 +139,6 @@ class WindowController(QObject):
             bench.filter_bar,
             held_place=lambda: held.place,
         )
-        LiveEventEvictor(current, tasks, events, self)
         ScrollMarks(current, run, self.stream, tasks, events, bench.stream.table.bar)
         SavedFilterController(cursor, preferences, bench.filter_bar.saved)
         self._tool_agent_events = ToolAgentEvents(run, current, cursor, events, bench.stream)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.long_session import LongSession
-from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.state.state_tree import FileVersion, StateTreeModel
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_run import CurrentRun
@@ -61,7 +61,7 @@ class FilesController(QObject):
         self._run.hold_changed.connect(self._show)
         self._run.run_ended.connect(self._show)
 
-    def _on_session_loaded(self, session: SessionDocument) -> None:
+    def _on_session_loaded(self, session: OpenSession) -> None:
         first = len(session.events) - len(session.events.in_memory)
         self._known = _Known(first, newer=saved_by(session.events.in_memory, first))
 
@@ -84,7 +84,7 @@ class FilesController(QObject):
             self._is_asking = True
             self._tasks.spawn(self._show_unconfirmed(session, index, known), "Looking for files that no event names")
 
-    def _look_through(self, session: SessionDocument, known: _Known) -> None:
+    def _look_through(self, session: OpenSession, known: _Known) -> None:
         if session.long is not None and not known.is_at_it:
             known.is_at_it = True
             self._tasks.spawn(self._find(session.long, known), "Looking for files of a long session")
@@ -103,7 +103,7 @@ class FilesController(QObject):
         if self._known is known and not long.closed:
             self._show()
 
-    async def _show_unconfirmed(self, session: SessionDocument, index: int, known: _Known) -> None:
+    async def _show_unconfirmed(self, session: OpenSession, index: int, known: _Known) -> None:
         try:
             found = await unconfirmed(session.source.files, session.address.key, known.saved)
         finally:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview
 from inspector_app.state.writers_pane import WriterRow, WritersPane
@@ -91,7 +91,7 @@ class WritersController(QObject):
         self._name = self._name if not pane.visibleRegion().isEmpty() else ""
         pane.clear()
 
-    def _on_session_loaded(self, session: SessionDocument) -> None:
+    def _on_session_loaded(self, session: OpenSession) -> None:
         """Answer the same question for the newly displayed session."""
         if self._name:
             self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
@@ -103,7 +103,7 @@ class WritersController(QObject):
         else:
             self.ask(name)
 
-    async def _ask(self, session: SessionDocument, name: str, *, again: bool = False) -> None:
+    async def _ask(self, session: OpenSession, name: str, *, again: bool = False) -> None:
         key = session.address.key
         loaded = self._agents.loaded
         root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.event_summary import is_failure
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.hits import Hits
@@ -63,17 +63,17 @@ class ScrollMarks(QObject):
         events.events_appended.connect(self._look_at_new)
         bar.mark_with(self._find)
 
-    def _on_session_loaded(self, session: SessionDocument) -> None:
+    def _on_session_loaded(self, session: OpenSession) -> None:
         self._failures = Hits()
         self._stop_at.clear()
         self._looked_at = len(session.events) - len(session.events.in_memory)
         self._bar.refresh()
 
-    def _on_past_read(self, session: SessionDocument) -> None:
+    def _on_past_read(self, session: OpenSession) -> None:
         if session.long is not None:
             self._tasks.spawn(self._find_failures(session, session.long), "Looking for failures")
 
-    async def _find_failures(self, session: SessionDocument, long: LongSession) -> None:
+    async def _find_failures(self, session: OpenSession, long: LongSession) -> None:
         try:
             async for found in long.find_failures():
                 if self._current.session is not session:
@@ -108,7 +108,7 @@ class ScrollMarks(QObject):
         self._failures.add([index for index, event in enumerate(new, self._looked_at) if is_failure(event)])
         self._looked_at += len(new)
 
-    def _stop_places(self, session: SessionDocument) -> list[int]:
+    def _stop_places(self, session: OpenSession) -> list[int]:
         ids = set(self._stops[session.address])
         if self._run.held is not None and self._run.address == session.address:
             ids.add(self._run.held.id)

@@ -9,9 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.event_filter import EventFilter, FilterError, read_filter
-from inspector_app.documents.invocation_groups import InvocationGroups
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import SessionDocument
 from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.filter_bar import FilterBar
@@ -86,6 +85,7 @@ class StreamController(QObject):
         self._filter: EventFilter | None = None
         self._search: asyncio.Task[Any] | None = None
         self._progress: float | None = None
+        self._was_following = False
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._on_settled)
@@ -99,11 +99,8 @@ class StreamController(QObject):
         current, run, events = self._current, self._run, self._events
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
-        current.events_added.connect(self._on_events_added)
-        current.events_read.connect(events.refresh)
         current.past_read.connect(events.refresh_rows)
-        current.groups_found.connect(self._on_groups_found)
-        current.invocations_found.connect(self._on_invocations_found)
+        current.invocations_found.connect(self._show_run)
         run.changed.connect(self._show_run)
         run.hold_changed.connect(self.settle)
         run.run_started.connect(self._on_run_started)
@@ -119,6 +116,7 @@ class StreamController(QObject):
         commands.matching_call.triggered.connect(self.go_to_other_half)
         stream.event_selected.connect(self._cursor.select_event)
         events.shown_changed.connect(self._show_hits)
+        events.events_appending.connect(self._on_events_appending)
         events.events_appended.connect(self._on_events_appended)
         bar.filter_changed.connect(self._on_filter_changed)
         bar.marking_changed.connect(self._on_marking_changed)
@@ -130,14 +128,10 @@ class StreamController(QObject):
         stream.go_to_asked.connect(self.go_to)
         stream.compare_asked.connect(self.compare_states)
 
-    def show(self, session: SessionDocument) -> None:
+    def show(self, session: OpenSession) -> None:
         """Display another session through the filter, with its last event selected."""
         self._stop_search()
-        if session.long is not None:
-            self._events.set_long(session.events.twin(), session.groups)
-        else:
-            self._events.set_events(session.events.in_memory)
-        self._on_invocations_found(session)
+        self._events.set_document(session)
         if session.events:
             self._stream.select_event(len(session.events) - 1)
         if self._filter is not None:
@@ -163,23 +157,14 @@ class StreamController(QObject):
         else:
             self._stream.set_empty_text("Reading the session…", address.key.session_id)
 
-    def _on_session_loaded(self, session: SessionDocument) -> None:
+    def _on_session_loaded(self, session: OpenSession) -> None:
         self._stream.set_empty_text("This session has no events yet", "Write a message below.")
         self.show(session)
         if session.address == self._run.address and self._run.phase != "idle" and session.events:
             last = session.events.cached(len(session.events) - 1)
             if last is not None:
-                self._events.set_statuses({last.invocation_id: "running"})
+                session.set_statuses({last.invocation_id: "running"})
         self._show_run()
-
-    def _on_events_added(self, added: list[Event]) -> None:
-        following = self._stream.following
-        if following and len(added) >= MANY_AT_ONCE:
-            self._stream.table.paint_later()
-        self._events.append_events(added)
-        self._events.set_statuses({event.invocation_id: "running" for event in added})
-        if following:
-            self.follow(len(added))
 
     def _on_partial(self, address: SessionAddress, event: Event) -> None:
         if address == self._cursor.session:
@@ -189,11 +174,12 @@ class StreamController(QObject):
         self._stream.set_following(True)
 
     def _on_run_ended(self, end: RunEnd) -> None:
-        if end.address == self._cursor.session and self._current.session is not None:
+        session = self._current.session
+        if end.address == self._cursor.session and session is not None:
             self._events.clear_partials()
             self._events.set_waiting(None)
             self._events.set_held(None)
-            self._on_invocations_found(self._current.session)
+            session.reset_statuses()
 
     def _show_run(self) -> None:
         """Mark the held event, and say below the last one what is waited for."""
@@ -208,8 +194,9 @@ class StreamController(QObject):
         waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
         author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
         self._events.set_waiting(waiting, author)
-        if held is not None and run.phase in ("running", "paused"):
-            self._events.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})
+        session = self._current.session
+        if session is not None and held is not None and run.phase in ("running", "paused"):
+            session.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})
 
     # following the newest event
 
@@ -242,20 +229,13 @@ class StreamController(QObject):
         """Show no session."""
         self._stop_search()
         self._show_all(None)
-        self._events.set_events([])
+        self._events.set_document(None)
         self._show_hits()
 
     def _temp_keys_of(self, event_id: str) -> list[str]:
         session = self._current.session
         past = session.past if session is not None else None
         return [key for key in past.temp_of(event_id) if key != TEMP_GONE] if past is not None else []
-
-    def _on_groups_found(self, groups: InvocationGroups) -> None:
-        self._events.set_groups(groups)
-
-    def _on_invocations_found(self, session: SessionDocument) -> None:
-        self._events.set_statuses({entry.invocation_id: entry.status for entry in session.invocations})
-        self._show_run()
 
     # comparing the states after two events
 
@@ -314,7 +294,7 @@ class StreamController(QObject):
         self._show_hits()
         self._search = self._tasks.spawn(self._look_through(session, wanted), "Filtering the events")
 
-    async def _look_through(self, session: SessionDocument, wanted: EventFilter) -> None:
+    async def _look_through(self, session: OpenSession, wanted: EventFilter) -> None:
         if session.long is not None:
             async for hits, progress in session.long.filter(wanted):
                 self._progress = progress
@@ -346,7 +326,14 @@ class StreamController(QObject):
             self.hits.add(found)
             self._stream.table.show_hits(self.hits)
 
+    def _on_events_appending(self, count: int) -> None:
+        self._was_following = self._stream.following
+        if self._was_following and count >= MANY_AT_ONCE:
+            self._stream.table.paint_later()
+
     def _on_events_appended(self, count: int) -> None:
+        if self._was_following:
+            self.follow(count)
         if self._filter is None:
             return
         if self.hits is not None:
@@ -421,7 +408,7 @@ class StreamController(QObject):
             self._find_other_half(session, index, wanted, calls=bool(event.get_function_responses())), "Finding the other half"
         )
 
-    async def _find_other_half(self, session: SessionDocument, index: int, wanted: set[str], *, calls: bool) -> None:
+    async def _find_other_half(self, session: OpenSession, index: int, wanted: set[str], *, calls: bool) -> None:
         first = len(session.events) - len(session.events.in_memory)
         places = [first + number for number, event in enumerate(session.events.in_memory) if _halves(event, calls=calls) & wanted]
         if session.long is not None:

@@ -6,8 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from google.genai import types
-
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
@@ -16,9 +14,7 @@ from inspector_app.presentation.values import clock, duration, visible
 from runtime.events import Event
 from runtime.events.marks import EDITED
 
-MOST_LANES = 6
-_SHOWN_OF_GROWING = 160
-_PIECES_JOINED = 1024
+MOST_LANES = 6  # deeper branches are drawn like the sixth
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,94 +174,3 @@ def tool_agent_event_row(event: Event, depth: int, author_role: str, held: bool,
     """
     row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)
     return replace(row, kind="tool agent event", number="", lanes=min(row.lanes + depth, MOST_LANES))
-
-
-class StreamingText:
-    """The text of a streamed answer so far, put together from its partial events.
-
-    Partials are increments (Gemini's), but one that begins with all the text before it replaces it (seed: event-loop-pattern).
-    """
-
-    def __init__(self) -> None:
-        self._said = _Pieces()
-        self._thought = _Pieces()
-        self._latest: Event | None = None
-
-    def add(self, event: Event) -> None:
-        """Take in the next partial event."""
-        self._latest = event
-        for part in (event.content.parts if event.content else None) or []:
-            if part.text:
-                (self._thought if part.thought else self._said).hold(part.text)
-        self._said.take()
-        self._thought.take()
-
-    def event(self) -> Event:
-        """Return one partial event that carries the whole text so far."""
-        assert self._latest is not None
-        parts = [types.Part(text=self._thought.text(), thought=True)] if self._thought.length else []
-        if self._said.length:
-            parts.append(types.Part(text=self._said.text()))
-        return self._latest.model_copy(update={"content": types.Content(role="model", parts=parts)})
-
-    def row(self, author_role: str, author_sign: int = 0) -> StreamRow:
-        """Return the growing row; of a long text its end is shown, where it grows.
-
-        Args:
-            author_role, author_sign: see `event_row`.
-        """
-        assert self._latest is not None
-        text = self._said if self._said.length else self._thought
-        shown = visible(("…" if text.length > _SHOWN_OF_GROWING else "") + text.end(_SHOWN_OF_GROWING))
-        return StreamRow(
-            "streaming",
-            shown or "…",
-            time=clock(self._latest.timestamp),
-            author=visible(self._latest.author[:80]),
-            icon="comment-dots" if self._said.length else "lightbulb",
-            role="text" if self._said.length else "dim",
-            author_role=author_role,
-            author_sign=author_sign,
-            event_kind="streaming",
-        )
-
-
-class _Pieces:
-    """A text that grows at its end; put together only when all of it is asked for, so that the millionth piece costs what the first did."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._joined = 0
-        self._held = ""
-        self.length = 0
-
-    def hold(self, piece: str) -> None:
-        """Keep a part of the next piece."""
-        self._held += piece
-
-    def take(self) -> None:
-        """Add what was held, or put it in the place of all before where it begins with that."""
-        piece, self._held = self._held, ""
-        if not piece:
-            return
-        if len(piece) >= self.length > 0 and piece.startswith(self.text()):
-            self._pieces, self._joined, self.length = [], 0, 0
-        self._pieces.append(piece)
-        self.length += len(piece)
-        if len(self._pieces) - self._joined >= _PIECES_JOINED:  # each small string takes several times what is in it
-            self._pieces[self._joined :] = ["".join(self._pieces[self._joined :])]
-            self._joined += 1
-
-    def text(self) -> str:
-        """Return all of it."""
-        return "".join(self._pieces)
-
-    def end(self, count: int) -> str:
-        """Return its last characters."""
-        last: list[str] = []
-        for piece in reversed(self._pieces):
-            last.append(piece[-count:])
-            count -= len(piece)
-            if count <= 0:
-                break
-        return "".join(reversed(last))

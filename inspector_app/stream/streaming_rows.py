@@ -1,73 +1,79 @@
-"""The rows below the last event: texts that are still growing, and what is waited for."""
+"""The rows below the last event: streaming texts, and what the run waits for. No Qt."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex
-
+from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.values import visible
-from inspector_app.stream.event_table_model import EventTable
-from inspector_app.stream.stream_row import StreamingText, StreamRow
+from inspector_app.stream.stream_row import StreamRow
+from inspector_app.stream.streaming_text import StreamingText
 from runtime.events import Event
 
-
-class StreamingRows(EventTable):
-    """One growing row for each author and branch that streams, and one row that says what is waited for."""
-
-    def show_partial(self, event: Event) -> None:
-        """Let the author's growing row grow, or begin one at the end."""
-        key = stream_key(event)
-        growing = self._growing.get(key)
-        if growing is not None:
-            growing.add(event)
-            row = self._places.rows + list(self._growing).index(key)
-            self._changed(row, row)
-            return
-        row = self._places.rows + len(self._growing)
-        self._colours.role(event.author)
-        self.beginInsertRows(QModelIndex(), row, row)
-        growing = self._growing[key] = StreamingText()
-        growing.add(event)
-        self.endInsertRows()
-
-    def clear_partials(self) -> None:
-        """Take the growing rows away, because their run ended before their text did."""
-        for key in list(self._growing):
-            self._drop_growing(key)
-
-    def _drop_growing(self, key: tuple[str, str, str | None]) -> None:
-        if key in self._growing:
-            row = self._places.rows + list(self._growing).index(key)
-            self.beginRemoveRows(QModelIndex(), row, row)
-            del self._growing[key]
-            self.endRemoveRows()
-
-    def set_waiting(self, text: str | None, author: str = "") -> None:
-        """Say in a last row what is being waited for.
-
-        Args:
-            text: one line, such as `waiting: held before pay`; None takes the row away.
-            author: the agent that waits.
-        """
-        row = self._places.rows + len(self._growing)
-        if text is None:
-            if self._waiting is not None:
-                self.beginRemoveRows(QModelIndex(), row, row)
-                self._waiting = None
-                self.endRemoveRows()
-            return
-        role = self._colours.role(author) if author else "dim"
-        shown = StreamRow(
-            "waiting", visible(text), author=visible(author), icon="ellipsis", role="warn", author_role=role, event_kind="waiting"
-        )
-        if self._waiting is not None:
-            self._waiting = shown
-            self._changed(row, row)
-            return
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._waiting = shown
-        self.endInsertRows()
+StreamKey = tuple[str, str, str | None]
 
 
-def stream_key(event: Event) -> tuple[str, str, str | None]:
-    """Return whose text a partial event belongs to: of this invocation, author and branch."""
+class StreamingRows:
+    """One row for each author and branch that streams text, and a last row for what the run waits for.
+
+    Attributes:
+        waiting: the last row; None if there is none.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[StreamKey, StreamingText] = {}
+        self.waiting: StreamRow | None = None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._texts) + (self.waiting is not None)
+
+    @property
+    def text_count(self) -> int:
+        """Number of streaming texts."""
+        return len(self._texts)
+
+    @property
+    def keys(self) -> list[StreamKey]:
+        """The keys of the streaming texts in row order."""
+        return list(self._texts)
+
+    def number_of(self, key: StreamKey) -> int | None:
+        """Return the number of a text's row, None if that author streams nothing on that branch."""
+        return list(self._texts).index(key) if key in self._texts else None
+
+    def add(self, event: Event) -> None:
+        """Add a partial event to its text, or begin a text with it."""
+        self._texts.setdefault(stream_key(event), StreamingText()).add(event)
+
+    def remove(self, key: StreamKey) -> None:
+        """Remove a text's row."""
+        del self._texts[key]
+
+    def event_at(self, number: int) -> Event | None:
+        """Return the text in a row as one partial event, None for the waiting row."""
+        return list(self._texts.values())[number].event() if 0 <= number < len(self._texts) else None
+
+    def row_at(self, number: int, colours: AuthorColours) -> StreamRow:
+        """Return a row ready to paint."""
+        for position, ((_, author, _), text) in enumerate(self._texts.items()):
+            if position == number:
+                return text.row(colours.role(author), colours.sign(author))
+        assert self.waiting is not None
+        return self.waiting
+
+
+def stream_key(event: Event) -> StreamKey:
+    """Return the invocation, author and branch that a partial event's text belongs to."""
     return event.invocation_id, event.author, event.branch
+
+
+def waiting_row(text: str, author: str, author_role: str) -> StreamRow:
+    """Return the row that says what the run waits for.
+
+    Args:
+        text: one line, such as `waiting: held before pay`.
+        author: the agent that waits.
+        author_role: the agent's colour role.
+    """
+    return StreamRow(
+        "waiting", visible(text), author=visible(author), icon="ellipsis", role="warn", author_role=author_role, event_kind="waiting"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.sources import Source
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_session import CurrentSession
@@ -90,7 +90,7 @@ class ActionAvailability:
         source = self.new_session_source()
         return source is None or source.writing_allowed
 
-    def _blocked_session(self, session: SessionDocument, action: Action, invocation_id: str | None = None) -> str | None:
+    def _blocked_session(self, session: OpenSession, action: Action, invocation_id: str | None = None) -> str | None:
         loaded = self._agents.loaded
         assert loaded is not None
         app_name = session.address.key.app_name

@@ -10,10 +10,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.documents.live_event_eviction import LiveEventEvictor
 from inspector_app.documents.long_session import LongSession, with_older
+from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.past_at_event import past_at
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.documents.session_document import Committed, SessionDocument, StateAtEvent
+from inspector_app.documents.session_document import Committed, StateAtEvent
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.sources import Source
 from inspector_app.support.tasks import Tasks
@@ -38,11 +40,11 @@ class CurrentSession(QObject):
         session: the session on show, once it is loaded.
 
     Signals:
-        session_loading(SessionAddress | None), session_loaded(SessionDocument): the cursor's session is being read, or was read.
+        session_loading(SessionAddress | None), session_loaded(OpenSession): the cursor's session is being read, or was read.
         session_failed(SessionAddress, Exception): the cursor's session could not be read.
         events_added(list[Event]): the session on show grew.
         events_read(int, int): events of a long session are here now, from and without these places.
-        groups_found(InvocationGroups), invocations_found(SessionDocument), past_progress(int, int), past_read(SessionDocument): more of a
+        invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more of a
             long session was read.
         state_computed(StateAtEvent | None): for the cursor's event.
     """
@@ -52,7 +54,6 @@ class CurrentSession(QObject):
     session_failed = Signal(object, object)
     events_added = Signal(object)
     events_read = Signal(int, int)
-    groups_found = Signal(object)
     invocations_found = Signal(object)
     past_progress = Signal(int, int)
     past_read = Signal(object)
@@ -71,7 +72,7 @@ class CurrentSession(QObject):
         self._unfrozen = 0  # events that the garbage collector was not told to leave alone yet
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
-        self.session: SessionDocument | None = None
+        self.session: OpenSession | None = None
         databases.before_full_scan(self._wait_until_read_on)
         databases.database_closed.connect(self._on_database_closed)
         databases.unfinished_found.connect(self._on_unfinished_found)
@@ -120,12 +121,14 @@ class CurrentSession(QObject):
             return
         if self._cursor.session != address:
             return
-        self._show(SessionDocument(address, source, SessionEvents(events, on_request=self._on_page_requested), history, past))
+        self._show(OpenSession(address, source, SessionEvents(events, on_request=self._on_page_requested), history, past))
 
-    def _show(self, session: SessionDocument) -> None:
+    def _show(self, session: OpenSession) -> None:
+        self._release()
         self.session = session
-        session.take_arrived(self._arrived_while_loading)
+        session.append_missed(self._arrived_while_loading)
         self._arrived_while_loading.clear()
+        LiveEventEvictor(session, self._tasks)
         if session.long is None and session.events:
             self._catalog.set_pending(session.address, pending_of(session.invocations))
         self.session_loaded.emit(session)
@@ -139,11 +142,11 @@ class CurrentSession(QObject):
             long.close()
             return
         self._release()
-        session = SessionDocument(address, source, events, None, [], long, groups)
+        session = OpenSession(address, source, events, None, [], long, groups)
         self._show(session)
         self._reading_on = self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
 
-    async def _read_on(self, session: SessionDocument, long: LongSession) -> None:
+    async def _read_on(self, session: OpenSession, long: LongSession) -> None:
         """Find out, while the session is on show already, what takes longer; broken off when another one is on show."""
         try:
             await self._read_end(session, long)
@@ -155,17 +158,18 @@ class CurrentSession(QObject):
         if not long.closed and not long.is_confirmed and self._cursor.session == session.address:
             await self.load_session(session.address, assume=False)
 
-    async def _read_end(self, session: SessionDocument, long: LongSession) -> None:
-        session.invocations = with_older(await long.latest_invocations(), session.source.unfinished.get(session.address.key, ()))
+    async def _read_end(self, session: OpenSession, long: LongSession) -> None:
+        latest = await long.latest_invocations()
+        session.set_invocations(with_older(latest, session.source.unfinished.get(session.address.key, ())))
         if self.session is session:
             self._catalog.set_pending(session.address, pending_of(session.invocations))
             self.invocations_found.emit(session)
 
-    async def _read_past(self, session: SessionDocument, long: LongSession) -> None:
+    async def _read_past(self, session: OpenSession, long: LongSession) -> None:
         groups = await long.groups()
         if self.session is session:
             gc.freeze()  # of a long session so many that looking them through for garbage would be felt
-            self.groups_found.emit(groups)
+            session.set_groups(groups)
         await long.read_history(self.past_progress.emit)
         session.catch_up()
         if self.session is session:
@@ -177,7 +181,7 @@ class CurrentSession(QObject):
         if session is not None and session.long is not None:
             self._tasks.spawn(self._bring_pages(session, session.long), "Reading events")
 
-    async def _bring_pages(self, session: SessionDocument, long: LongSession) -> None:
+    async def _bring_pages(self, session: OpenSession, long: LongSession) -> None:
         while self.session is session and (wanted := session.events.next_requested_page()) is not None:
             first, end = wanted
             try:
@@ -186,15 +190,15 @@ class CurrentSession(QObject):
                 if long.is_confirmed:
                     raise
                 return  # they are being counted, and are read again if they are not what was assumed
-            session.events.store_page(first, rows)
+            session.put(first, rows)
             self.events_read.emit(first, end)
             index = self._cursor.event_index
             if index is not None and first <= index < end:
                 self._on_event_changed(index)
 
     def _release(self) -> None:
-        if self.session is not None and self.session.long is not None:
-            self.session.long.close()
+        if self.session is not None:
+            self.session.close()
         self.session = None
 
     def add_committed(self, address: SessionAddress, batch: Sequence[Committed]) -> None:
@@ -211,7 +215,7 @@ class CurrentSession(QObject):
             # Events have no cycles and stay: left to the collector, it would walk over all of them again and again, for 100 ms each time.
             gc.collect(0)
             gc.freeze()
-        added = [committed.event for committed in batch if self.session.append(committed)]
+        added = self.session.append(batch)
         if added:
             self.events_added.emit(added)
 
@@ -227,7 +231,7 @@ class CurrentSession(QObject):
         events = session.events.in_memory if session else await source.events(address.key)
         past = await run_in_thread(invocations, list(events))
         if session:
-            session.invocations = past
+            session.set_invocations(past)
         updated = events[-1].timestamp if events else time.time()  # without events it has just been made
         self._catalog.update_sessions(source.target, [SessionSummary(address.key, len(events), updated)])
         if events:
@@ -239,14 +243,14 @@ class CurrentSession(QObject):
         if self.session is not None and self.session.address == address:
             self.invocations_found.emit(self.session)
 
-    def _refresh_long(self, session: SessionDocument) -> None:
+    def _refresh_long(self, session: OpenSession) -> None:
         """Look at what was added to a long session since it was opened."""
         since = session.events.in_memory
         if not since:
             return
         new = invocations(since)
         names = {entry.invocation_id for entry in new}
-        session.invocations = [entry for entry in session.invocations if entry.invocation_id not in names] + new
+        session.set_invocations([entry for entry in session.invocations if entry.invocation_id not in names] + new)
         summary = SessionSummary(session.address.key, len(session.events), since[-1].timestamp)
         self._catalog.update_sessions(session.source.target, [summary])
         self._catalog.set_pending(session.address, pending_of(session.invocations))
@@ -274,7 +278,7 @@ class CurrentSession(QObject):
         older = source.unfinished.get(session.address.key) if session is not None else None
         if session is None or older is None or session.source is not source or session.address.key in scanned:
             return
-        session.invocations = with_older(session.invocations, older)
+        session.set_invocations(with_older(session.invocations, older))
         self.invocations_found.emit(session)
         self._catalog.set_pending(session.address, pending_of(session.invocations))
 
@@ -311,7 +315,7 @@ class CurrentSession(QObject):
         index = self._cursor.compared_index
         return index if index is not None and self.session is not None and index < len(self.session.events) else None
 
-    async def _compute_past(self, session: SessionDocument, long: LongSession, index: int, event: Event) -> None:
+    async def _compute_past(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
         compared = self._compared
         past = await long.past_at(index, session.events, compared)
         if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from inspector_app.documents.session_document import Committed, SessionDocument
+from inspector_app.documents.open_session import OpenSession
+from inspector_app.documents.session_document import Committed
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -51,7 +52,7 @@ class ManualEvents:
             return "A run is going on: stop it first (Shift+F5)."
         return self.blocked()
 
-    def commit(self, title: str, work: Callable[[EmbeddedEngine, SessionDocument], Awaitable[Event]]) -> None:
+    def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
         """Commit an event, unless that is blocked.
 
         Args:
@@ -62,9 +63,7 @@ class ManualEvents:
         if session is not None and self.blocked() is None:
             self._tasks.spawn(self._commit(title, session, work), title)
 
-    async def _commit(
-        self, title: str, session: SessionDocument, work: Callable[[EmbeddedEngine, SessionDocument], Awaitable[Event]]
-    ) -> None:
+    async def _commit(self, title: str, session: OpenSession, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
         running = self._run.engine if self._run.address == session.address else None
         try:
             await work(running or await self.engine(session), session)
@@ -74,7 +73,7 @@ class ManualEvents:
         if running is None:
             await self._current.refresh_session(session.address)
 
-    async def engine(self, session: SessionDocument) -> EmbeddedEngine:
+    async def engine(self, session: OpenSession) -> EmbeddedEngine:
         """Return what commits into a session in which nothing runs."""
 
         def on_commit(event: Event, temp: dict[str, Any]) -> None:

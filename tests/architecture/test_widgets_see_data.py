@@ -14,7 +14,15 @@ from tests.architecture.source_rules import ROOT
 
 BUILDERS = {"inspector_app.app", "inspector_app.shell.window_controller"}
 OWNERS = ("inspector_app.workspace", "inspector_app.engines", "inspector_app.support")
-DATA_OF_DOCUMENTS = {"session_document", "session_events", "session_address", "invocation_groups", "tool_agent_runs"}
+DATA_OF_DOCUMENTS = {
+    "session_document",
+    "session_events",
+    "session_address",
+    "invocation_groups",
+    "listeners",
+    "past_at_event",
+    "tool_agent_runs",
+}
 RUNTIME_THAT_ACTS = tuple(
     f"runtime.{name}"
     for name in (

@@ -12,6 +12,7 @@ from inspector_app.stream.event_list_model import EventListModel
 from runtime.events import Event
 from runtime.events.marks import RESUMED
 from tests.gui.events import changed, partial, said, turns
+from tests.gui.stream.documents import append, show
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def text(model: EventListModel, row: int, column: Column) -> str:
 
 
 def test_events_stand_under_their_invocation(model: EventListModel) -> None:
-    model.set_events(turns(6, per_invocation=4))
+    show(model, turns(6, per_invocation=4))
     assert rows(model) == [
         "invocation: invocation e-0",
         *(f"event: text {number}" for number in range(4)),
@@ -49,7 +50,7 @@ def test_events_stand_under_their_invocation(model: EventListModel) -> None:
 def test_cells_of_a_row(model: EventListModel) -> None:
     event = changed({"total": 1, "user:tier": "gold"}, author="order_desk")
     event.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=1234)
-    model.set_events([event])
+    show(model, [event])
     assert text(model, 1, Column.NUMBER) == "1"
     assert text(model, 1, Column.AUTHOR) == "order_desk"
     assert text(model, 1, Column.DELTA) == "Δ2"
@@ -63,7 +64,7 @@ def test_cells_of_a_row(model: EventListModel) -> None:
 
 def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventListModel) -> None:
     event = changed({})
-    model.set_events([event])
+    show(model, [event])
     assert text(model, 1, Column.EVENT) == "no content and no change"
     model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
     model.refresh_rows()
@@ -75,7 +76,7 @@ def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventLis
     branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))
     events = [said("x", branch=branch, number=number) for branch, number in branches]
     resumed = said("again", number=15, custom_metadata={RESUMED: True})
-    model.set_events([*events, resumed, said("later", invocation="e-2", number=20)])
+    show(model, [*events, resumed, said("later", invocation="e-2", number=20)])
     rows = [row for row in range(model.rowCount()) if not model.is_header(row)]
     assert [text(model, row, Column.TOOK) for row in rows] == ["", "1.0 s", "3.0 s", "3.0 s", "6.0 s", "3.0 s", "", ""]
     tooltip = model.index(rows[2], Column.TIME).data(Qt.ItemDataRole.ToolTipRole)
@@ -83,27 +84,27 @@ def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventLis
 
 
 def test_a_header_tells_status_count_time_and_tokens(model: EventListModel) -> None:
-    model.set_events(turns(4))
-    model.set_statuses({"e-0": "paused"})
+    show(model, turns(4))
+    model.document.set_statuses({"e-0": "paused"})
     assert text(model, 0, Column.EVENT) == "invocation e-0   paused   4 events   3.0 s"
-    model.set_statuses({"e-0": "finished"})
+    model.document.set_statuses({"e-0": "finished"})
     assert model.stream_row(0).event_kind == "finished"
 
 
 def test_a_resumed_invocation_goes_on_in_a_group_of_its_own(model: EventListModel) -> None:
-    model.set_events([said("a", invocation="x"), said("b", invocation="y"), said("c", invocation="x")])
+    show(model, [said("a", invocation="x"), said("b", invocation="y"), said("c", invocation="x")])
     assert rows(model)[4] == "invocation: invocation x continued"
 
 
 def test_appending_continues_the_last_group_and_opens_others(model: EventListModel) -> None:
     events = turns(11, per_invocation=4)
-    model.set_events(events[:2])
+    show(model, events[:2])
     counted = []
     model.events_appended.connect(counted.append)
-    model.append_events(events[2:3])
-    model.append_events(events[3:])
+    append(model, events[2:3])
+    append(model, events[3:])
     whole = EventListModel()
-    whole.set_events(events)
+    show(whole, events)
     assert rows(model) == rows(whole)
     assert counted == [1, 8]
     assert model.event_count == 11
@@ -111,7 +112,7 @@ def test_appending_continues_the_last_group_and_opens_others(model: EventListMod
 
 @pytest.mark.rule("E6")
 def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventListModel) -> None:
-    model.set_events([said("go", author="user")])
+    show(model, [said("go", author="user")])
     inserted, removed = [], []
     model.rowsInserted.connect(lambda *_: inserted.append(1))
     model.rowsRemoved.connect(lambda *_: removed.append(1))
@@ -121,7 +122,7 @@ def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventList
     assert model.event_count == 1
     assert len(inserted) == 1
     final = said("Once upon a time.")
-    model.append_events([final])
+    append(model, [final])
     assert rows(model)[-1] == "event: Once upon a time."
     assert (len(inserted), len(removed)) == (1, 0), "the row stays and becomes the event's"
     assert model.row_of(final.id) == 2
@@ -140,27 +141,27 @@ def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: Event
 def test_thought_and_text_grow_apart(model: EventListModel) -> None:
     thought = partial("")
     thought.content.parts = [types.Part(text="let me see", thought=True)]
-    model.append_events([thought])
+    append(model, [thought])
     assert rows(model) == ["streaming: let me see"]
-    model.append_events([partial("Yes")])
+    append(model, [partial("Yes")])
     assert rows(model) == ["streaming: Yes"]
 
 
 def test_parallel_agents_stream_each_in_a_row(model: EventListModel) -> None:
-    model.set_events([said("go", author="user")])
-    model.append_events([partial("a1", author="a"), partial("b1", author="b"), partial("a2", author="a")])
+    show(model, [said("go", author="user")])
+    append(model, [partial("a1", author="a"), partial("b1", author="b"), partial("a2", author="a")])
     assert rows(model)[2:] == ["streaming: a1a2", "streaming: b1"]
-    model.append_events([said("B", author="b")])
+    append(model, [said("B", author="b")])
     assert rows(model)[2:] == ["event: B", "streaming: a1a2"]
     model.clear_partials()
     assert rows(model)[2:] == ["event: B"]
 
 
 def test_the_waiting_row_stays_last(model: EventListModel) -> None:
-    model.set_events(turns(1))
+    show(model, turns(1))
     model.set_waiting("waiting: held before pay", "writer")
-    model.append_events([partial("x")])
-    model.append_events([said("new", invocation="e-9")])
+    append(model, [partial("x")])
+    append(model, [said("new", invocation="e-9")])
     assert rows(model)[-1] == "waiting: waiting: held before pay"
     model.set_waiting("waiting: other", "writer")
     assert rows(model)[-1] == "waiting: waiting: other"
@@ -171,7 +172,7 @@ def test_the_waiting_row_stays_last(model: EventListModel) -> None:
 
 
 def test_groups_fold_in_the_model(model: EventListModel) -> None:
-    model.set_events(turns(8))
+    show(model, turns(8))
     model.set_folded(0, True)
     assert [model.index_at(row) for row in range(model.rowCount())] == [None, None, 4, 5, 6, 7]
     assert model.row_of_index(2) is None
@@ -179,9 +180,9 @@ def test_groups_fold_in_the_model(model: EventListModel) -> None:
     assert model.stream_row(0).folded
     model.set_folded(2, True)
     assert model.rowCount() == 6, "an event's row is no header"
-    model.append_events([said("late", invocation="e-1")])
+    append(model, [said("late", invocation="e-1")])
     model.set_folded(1, True)
-    model.append_events([said("later", invocation="e-1"), said("other", invocation="e-2")])
+    append(model, [said("later", invocation="e-1"), said("other", invocation="e-2")])
     assert rows(model)[-1] == "event: other"
     assert model.rowCount() == 4
     model.set_folded(0, False)
@@ -192,7 +193,7 @@ def test_groups_fold_in_the_model(model: EventListModel) -> None:
 
 
 def test_the_held_event_is_marked_once(model: EventListModel) -> None:
-    model.set_events(turns(3))
+    show(model, turns(3))
     for index in (0, 2):
         model.set_held(model.committed(index).id)
         assert [model.stream_row(row).held for row in range(1, 4)] == [number == index for number in range(3)]
@@ -202,13 +203,13 @@ def test_the_held_event_is_marked_once(model: EventListModel) -> None:
 
 
 def test_agents_get_colours_in_the_order_they_speak_and_the_user_has_its_own(model: EventListModel) -> None:
-    model.set_events([said("x", author=author) for author in ("user", "desk", "pricing", "desk")])
+    show(model, [said("x", author=author) for author in ("user", "desk", "pricing", "desk")])
     assert [model.stream_row(row).author_role for row in range(1, 5)] == ["author0", "author1", "author2", "author1"]
     assert model.authors == ["desk", "pricing"]
 
 
 def test_tooltips_never_carry_markup(model: EventListModel) -> None:
-    model.set_events([said('<img src="file:///dev/zero">')])
+    show(model, [said('<img src="file:///dev/zero">')])
     for column in Column:
         tip = model.data(model.index(1, column), Qt.ItemDataRole.ToolTipRole)
         assert tip is None or "<img" not in tip
@@ -216,11 +217,11 @@ def test_tooltips_never_carry_markup(model: EventListModel) -> None:
 
 def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventListModel) -> None:
     chance = random.Random(7)
-    model.set_events(turns(3))
+    show(model, turns(3))
     for step in range(120):
         action = chance.randrange(7)
         if action == 0:
-            model.append_events([said(f"s{step}", author=chance.choice("ab"), invocation=f"e-{chance.randrange(3)}") for _ in range(3)])
+            append(model, [said(f"s{step}", author=chance.choice("ab"), invocation=f"e-{chance.randrange(3)}") for _ in range(3)])
         elif action == 1:
             model.show_partial(partial("p", author=chance.choice("ab"), invocation=f"e-{chance.randrange(3)}"))
         elif action in (2, 3):

@@ -15,6 +15,7 @@ from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.widgets import theme
 from tests.gui.events import partial, said, turns
+from tests.gui.stream.documents import append, show
 
 
 @pytest.fixture
@@ -53,16 +54,16 @@ def test_an_empty_stream_says_why(view: EventStreamView, model: EventListModel) 
     assert not view.table.isVisible()
     view.set_empty_text("No events yet", "Send a message below.")
     assert view._empty.text == ("No events yet", "Send a message below.")
-    model.set_events(turns(1))
+    show(model, turns(1))
     assert view.table.isVisible()
-    model.set_events([])
+    show(model, [])
     assert not view.table.isVisible()
     model.set_waiting("waiting for the model")
     assert view.table.isVisible()
 
 
 def test_a_click_and_the_keys_select(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(30))
+    show(model, turns(30))
     selected: list[int] = []
     view.event_selected.connect(selected.append)
     view.table.scrollToTop()
@@ -80,7 +81,7 @@ def test_a_click_and_the_keys_select(qtbot, view: EventStreamView, model: EventL
 
 
 def test_end_goes_to_the_last_event_and_not_to_the_waiting_row(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(3))
+    show(model, turns(3))
     model.show_partial(partial("gro", invocation="e-0"))
     model.set_waiting("waiting")
     with qtbot.waitSignal(view.event_selected) as found:
@@ -89,7 +90,7 @@ def test_end_goes_to_the_last_event_and_not_to_the_waiting_row(qtbot, view: Even
 
 
 def test_select_event_unfolds_scrolls_and_reports_once(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(100))
+    show(model, turns(100))
     selected: list[int] = []
     view.event_selected.connect(selected.append)
     model.set_folded(0, True)
@@ -104,7 +105,7 @@ def test_select_event_unfolds_scrolls_and_reports_once(view: EventStreamView, mo
 
 
 def test_headers_fold_by_click_and_keys(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(8))
+    show(model, turns(8))
     view.table.scrollToTop()
     click_row(qtbot, view, 0)
     assert model.rowCount() == 6
@@ -116,7 +117,7 @@ def test_headers_fold_by_click_and_keys(qtbot, view: EventStreamView, model: Eve
 
 
 def test_folding_away_the_selected_event_selects_no_other(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(8))
+    show(model, turns(8))
     view.select_event(1)
     selected: list[int] = []
     view.event_selected.connect(selected.append)
@@ -126,17 +127,17 @@ def test_folding_away_the_selected_event_selects_no_other(qtbot, view: EventStre
 
 
 def test_the_tail_is_followed_until_the_user_scrolls(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(60))
+    show(model, turns(60))
     QApplication.processEvents()
     assert view.following and at_bottom(view)
-    model.append_events([said("more", invocation="e-14", number=61)])
+    append(model, [said("more", invocation="e-14", number=61)])
     QApplication.processEvents()
     assert at_bottom(view)
     with qtbot.waitSignal(view.follow_changed) as change:
         view.table.verticalScrollBar().setValue(100)
     assert change.args == [False]
-    model.append_events([said("more", number=62), said("more", number=63)])
-    model.append_events([said("more", number=64)])
+    append(model, [said("more", number=62), said("more", number=63)])
+    append(model, [said("more", number=64)])
     QApplication.processEvents()
     assert view.table.verticalScrollBar().value() == 100
     button = tail_button(view)
@@ -149,7 +150,7 @@ def test_the_tail_is_followed_until_the_user_scrolls(qtbot, view: EventStreamVie
 
 
 def test_scrolling_back_to_the_end_follows_again(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(60))
+    show(model, turns(60))
     QApplication.processEvents()
     bar = view.table.verticalScrollBar()
     bar.setValue(10)
@@ -159,10 +160,10 @@ def test_scrolling_back_to_the_end_follows_again(view: EventStreamView, model: E
 
 
 def test_looking_at_an_older_event_lets_go_and_the_last_one_follows(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(4))
+    show(model, turns(4))
     click_row(qtbot, view, 2)
     assert not view.following
-    model.append_events([said("more", invocation="e-0", number=5)])
+    append(model, [said("more", invocation="e-0", number=5)])
     assert tail_button(view).isVisible()
     press(qtbot, view, Qt.Key.Key_End)
     assert view.following
@@ -170,18 +171,18 @@ def test_looking_at_an_older_event_lets_go_and_the_last_one_follows(qtbot, view:
 
 
 def test_another_session_begins_at_its_tail(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(60))
+    show(model, turns(60))
     QApplication.processEvents()
     view.table.verticalScrollBar().setValue(0)
-    model.append_events(turns(1))
-    model.set_events(turns(80))
+    append(model, turns(1))
+    show(model, turns(80))
     QApplication.processEvents()
     assert view.following and at_bottom(view)
     assert not tail_button(view).isVisible()
 
 
 def test_a_row_is_copied_as_json(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(2))
+    show(model, turns(2))
     menu = view.context_menu(1)
     assert menu is not None
     actions = {action.text(): action for action in menu.actions()}
@@ -195,7 +196,7 @@ def test_a_row_is_copied_as_json(view: EventStreamView, model: EventListModel) -
 
 
 def test_unfolding_all_keeps_the_selection(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(8))
+    show(model, turns(8))
     view.select_event(5)
     menu = view.context_menu(0)
     assert menu is not None
@@ -205,11 +206,11 @@ def test_unfolding_all_keeps_the_selection(view: EventStreamView, model: EventLi
 
 def test_everything_is_painted_in_the_theme_in_force(qapp, view: EventStreamView, model: EventListModel) -> None:
     hostile = said("x" * 100_000 + "\u202e\x00\ud800", author="a" * 1000)
-    model.set_events([*turns(3), hostile])
+    show(model, [*turns(3), hostile])
     model.set_held(hostile.id)
     model.show_partial(partial("grow"))
     model.set_waiting("waiting: held", "writer")
-    model.set_statuses({"e-0": "paused"})
+    model.document.set_statuses({"e-0": "paused"})
     for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
         theme.apply(qapp, choice)
         image = view.grab().toImage()
@@ -220,11 +221,11 @@ def test_everything_is_painted_in_the_theme_in_force(qapp, view: EventStreamView
 
 
 def test_the_tokens_column_is_there_once_somebody_counted(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(2))
+    show(model, turns(2))
     assert view.table.isColumnHidden(Column.TOKENS)
     counted = said("x")
     counted.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=7)
-    model.append_events([counted])
+    append(model, [counted])
     assert not view.table.isColumnHidden(Column.TOKENS)
 
 
@@ -242,17 +243,17 @@ class Paintings(QObject):
 
 
 def test_rows_that_are_painted_later_are_painted(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.append_events(turns(1))
+    append(model, turns(1))
     qtbot.waitUntil(lambda: not view.table.isHidden())
     paintings = Paintings(view)
     view.table.paint_later()
-    model.append_events(turns(60))
+    append(model, turns(60))
     qtbot.waitUntil(lambda: paintings.count >= 1)
     assert view.table.viewport().updatesEnabled()
 
 
 def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: EventListModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    model.append_events(turns(1))
+    append(model, turns(1))
     paintings = Paintings(view)
     view.table.paint_later()
     qtbot.waitUntil(lambda: paintings.count >= 1)
@@ -261,7 +262,7 @@ def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: Ev
     before = paintings.count
     for _ in range(5):
         view.table.paint_later()
-        model.append_events(turns(20))
+        append(model, turns(20))
         QApplication.processEvents()
     assert paintings.count == before
     view.table._paint_timer.start(0)
@@ -271,7 +272,7 @@ def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: Ev
 def test_nothing_is_put_off_before_a_new_size_is_painted(
     qtbot, view: EventStreamView, model: EventListModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model.append_events(turns(1))
+    append(model, turns(1))
     paintings = Paintings(view)
     qtbot.waitUntil(lambda: paintings.count >= 1)
     monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
@@ -288,15 +289,15 @@ def test_nothing_is_put_off_before_a_new_size_is_painted(
 def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with_tokens(
     qtbot, view: EventStreamView, model: EventListModel
 ) -> None:
-    model.set_events([said("hello", author="user")])
+    show(model, [said("hello", author="user")])
     model.show_partial(partial("gro"))
     assert view.table.isColumnHidden(Column.TOKENS)
-    model.append_events([said("grown", usage_metadata=types.GenerateContentResponseUsageMetadata(total_token_count=144))])
+    append(model, [said("grown", usage_metadata=types.GenerateContentResponseUsageMetadata(total_token_count=144))])
     qtbot.waitUntil(lambda: not view.table.isColumnHidden(Column.TOKENS))
 
 
 def test_the_selected_row_stays_in_sight_when_a_card_takes_the_room(qtbot, view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(30))
+    show(model, turns(30))
     row = model.row_of_index(25)
     assert row is not None
     click_row(qtbot, view, row)
@@ -306,7 +307,7 @@ def test_the_selected_row_stays_in_sight_when_a_card_takes_the_room(qtbot, view:
 
 
 def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events(turns(3))
+    show(model, turns(3))
     model.set_filter(lambda event: False)
     view.show_searching(True)
     assert "still searching" in view._nothing_found.text[0]
@@ -315,7 +316,7 @@ def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, 
 
 
 def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: EventListModel) -> None:
-    model.set_events([said("x", author=f"agent {number}") for number in range(7)])
+    show(model, [said("x", author=f"agent {number}") for number in range(7)])
     view.resize(700, 400)
     table = view.table
     picture = table.viewport().grab().toImage()
@@ -329,7 +330,7 @@ def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: Even
 def test_after_an_error_while_rows_are_painted_they_are_painted_again(
     qtbot, view: EventStreamView, model: EventListModel, monkeypatch
 ) -> None:
-    model.set_events(turns(3))
+    show(model, turns(3))
     qtbot.waitExposed(view)
     good = view.grab().toImage()
 

@@ -8,6 +8,7 @@ from inspector_app.documents.session_events import PAGE, SessionEvents
 from inspector_app.stream.event_list_model import EventListModel
 from runtime.events import Event
 from tests.gui.events import partial, said, turns
+from tests.gui.stream.documents import append, document_of, show
 from tests.gui.stream.test_event_list_model import rows
 
 STORED = turns(3 * PAGE, per_invocation=4)
@@ -32,15 +33,14 @@ def groups(first: int = 0) -> InvocationGroups:
 
 def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventListModel) -> None:
     events = session()
-    model.set_long(events, groups())
+    model.set_document(document_of(events, groups()))
     assert model.rowCount() == len(STORED) + len(STORED) // 4
     assert model.stream_row(1).summary == "…"
     assert model.event_at(1) is None
     changed = []
     model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
     assert events.next_requested_page() == (0, PAGE)
-    events.store_page(0, [(event.id, event) for event in STORED[:PAGE]])
-    model.refresh(0, PAGE)
+    model.document.put(0, [(event.id, event) for event in STORED[:PAGE]])
     assert changed == [(0, PAGE + PAGE // 4 - 1)]
     assert model.stream_row(1).summary == "text 0"
     assert model.stream_row(0).tokens == "4 events   3.0 s"
@@ -50,29 +50,28 @@ def test_what_an_event_followed_may_be_read_later(model: EventListModel) -> None
     stored = turns(2 * PAGE, per_invocation=2 * PAGE)
     events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], on_request=lambda: None)
     events.store_page(PAGE, [(event.id, event) for event in stored[PAGE:]])
-    model.set_long(events, InvocationGroups([(0, "e-0")], len(stored)))
+    model.set_document(document_of(events, InvocationGroups([(0, "e-0")], len(stored))))
     row = model.row_of_index(PAGE)
     assert model.stream_row(row).took == ""
-    events.store_page(0, [(event.id, event) for event in stored[:PAGE]])
-    model.refresh(0, PAGE)
+    model.document.put(0, [(event.id, event) for event in stored[:PAGE]])
     assert model.stream_row(row).took == "1.0 s"
 
 
 def test_a_header_of_events_that_are_not_here_only_counts_them(model: EventListModel) -> None:
-    model.set_long(session(), groups())
+    model.set_document(document_of(session(), groups()))
     assert model.stream_row(0).tokens == "4 events"
 
 
 def test_groups_that_are_found_later_take_the_place_of_the_unread_ones(model: EventListModel) -> None:
     known = 3 * PAGE - 8
-    model.set_long(session(), groups(known))
+    model.set_document(document_of(session(), groups(known)))
     assert model.stream_row(0).summary == f"{known} earlier events"
     assert model.row_of_index(known) == known + 2
-    model.append_events([said("live", invocation="e-95"), said("new", invocation="e-96")])
+    append(model, [said("live", invocation="e-95"), said("new", invocation="e-96")])
     around: list[str] = []
     model.regrouping.connect(lambda: around.append("before"))
     model.regrouped.connect(lambda: around.append("after"))
-    model.set_groups(groups())
+    model.document.set_groups(groups())
     assert around == ["before", "after"]
     assert rows(model)[-4:] == ["event: text 383", "event: live", "invocation: invocation e-96", "event: new"]
     assert model.row_of_index(0) == 1
@@ -80,7 +79,7 @@ def test_groups_that_are_found_later_take_the_place_of_the_unread_ones(model: Ev
 
 
 def test_the_filter_shows_hits_under_their_invocation(model: EventListModel) -> None:
-    model.set_events(turns(12))
+    show(model, turns(12))
     model.set_filter(lambda event: "1" in str(event.content))
     assert rows(model) == []
     counted = []
@@ -104,14 +103,14 @@ def test_the_filter_shows_hits_under_their_invocation(model: EventListModel) -> 
 
 
 def test_new_events_are_filtered_as_they_come(model: EventListModel) -> None:
-    model.set_events(turns(4))
+    show(model, turns(4))
     model.set_filter(lambda event: event.author == "user")
     model.add_hits([0])
-    model.append_events(
-        [said("no", invocation="e-0"), said("yes", author="user", invocation="e-0"), said("yes", author="user", invocation="e-9")]
+    append(
+        model, [said("no", invocation="e-0"), said("yes", author="user", invocation="e-0"), said("yes", author="user", invocation="e-9")]
     )
     model.show_partial(partial("grow", invocation="e-9"))
-    model.append_events([said("no", invocation="e-9")])
+    append(model, [said("no", invocation="e-9")])
     assert rows(model) == [
         "invocation: invocation e-0",
         "event: text 0",
@@ -125,15 +124,15 @@ def test_new_events_are_filtered_as_they_come(model: EventListModel) -> None:
 
 
 def test_hits_that_are_found_after_new_events_came_stand_in_order(model: EventListModel) -> None:
-    model.set_events(turns(8))
+    show(model, turns(8))
     model.set_filter(lambda event: True)
-    model.append_events([said("live", invocation="e-1")])
+    append(model, [said("live", invocation="e-1")])
     model.add_hits([2, 3, 8])
     assert [model.index_at(row) for row in range(model.rowCount()) if not model.is_header(row)] == [2, 3, 8]
 
 
 def test_groups_fold_under_a_filter(model: EventListModel) -> None:
-    model.set_events(turns(12))
+    show(model, turns(12))
     model.set_filter(lambda event: True)
     model.add_hits([0, 1, 4, 5])
     model.set_folded(0, True)
@@ -148,7 +147,7 @@ def test_a_long_session_is_filtered_without_its_events(model: EventListModel) ->
     def refuse(event: Event) -> bool:
         raise AssertionError(event)
 
-    model.set_long(session(), groups())
+    model.set_document(document_of(session(), groups()))
     model.set_filter(refuse)
     model.add_hits([3, 4])
     assert [row.kind for row in map(model.stream_row, range(model.rowCount()))] == ["invocation", "event", "invocation", "event"]

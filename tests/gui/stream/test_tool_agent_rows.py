@@ -9,6 +9,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from inspector_app.stream.event_list_model import EventListModel
 from runtime.events import Event
 from tests.gui.events import partial, said
+from tests.gui.stream.documents import append, show
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def check_places(model: EventListModel) -> None:
 
 
 def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: EventListModel) -> None:
-    model.set_events([said("go", author="user"), calling("a", "b"), said("meanwhile", author="other")])
+    show(model, [said("go", author="user"), calling("a", "b"), said("meanwhile", author="other")])
     for text, call in (("b 1", "b"), ("a 1", "a"), ("b 2", "b")):
         model.add_tool_agent_event(said(text, author="helper"), (call,))
-    model.append_events([said("done", author="root"), said("next", author="user", invocation="e-2")])
+    append(model, [said("done", author="root"), said("next", author="user", invocation="e-2")])
     assert [f"{row.kind}: {row.summary.partition(' inside')[0]}" for row in map(model.stream_row, range(model.rowCount()))] == [
         "invocation: invocation e-1",
         "event: go",
@@ -55,7 +56,7 @@ def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: Event
 
 
 def test_calls_inside_calls_are_deeper(model: EventListModel) -> None:
-    model.set_events([calling("a")])
+    show(model, [calling("a")])
     inside = calling("deep")
     model.add_tool_agent_event(inside, ("a",))
     model.add_tool_agent_event(said("deepest", author="helper"), ("a", "deep"))
@@ -64,7 +65,7 @@ def test_calls_inside_calls_are_deeper(model: EventListModel) -> None:
 
 
 def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventListModel) -> None:
-    model.set_events([calling("a")])
+    show(model, [calling("a")])
     event = said("x", author="helper")
     for _ in range(2):
         model.add_tool_agent_event(event, ("a",))
@@ -74,7 +75,7 @@ def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventList
 
 
 def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel) -> None:
-    model.set_events([calling("a"), said("later"), calling("b", invocation="e-2")])
+    show(model, [calling("a"), said("later"), calling("b", invocation="e-2")])
     for number in range(3):
         model.add_tool_agent_event(said(f"a{number}", author="helper"), ("a",))
         model.add_tool_agent_event(said(f"b{number}", author="helper"), ("b",))
@@ -98,12 +99,12 @@ def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel
 
 
 def test_a_filter_shows_stored_events_only(model: EventListModel) -> None:
-    model.set_events([calling("a"), said("later")])
+    show(model, [calling("a"), said("later")])
     model.add_tool_agent_event(said("first", author="helper"), ("a",))
     model.set_filter(lambda event: event.author == "helper")
     second = said("second", author="helper")
     model.add_tool_agent_event(second, ("a",))
-    model.append_events([said("stored", author="helper")])
+    append(model, [said("stored", author="helper")])
     assert [row[:5] for row in rows(model)] == ["invoc", "event"]
     model.unfold_tool_agent_run(second.id)
     assert model.row_of_tool_agent_event(second.id) is None
@@ -113,7 +114,7 @@ def test_a_filter_shows_stored_events_only(model: EventListModel) -> None:
 
 
 def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventListModel) -> None:
-    model.set_events([calling("a")])
+    show(model, [calling("a")])
     model.add_tool_agent_event(partial("Once"), ("a",))
     assert rows(model)[-1].startswith("strea")
     model.add_tool_agent_event(said("Once upon a time"), ("a",))
@@ -121,7 +122,7 @@ def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventListModel) -
 
 
 def test_the_held_row_is_marked(model: EventListModel) -> None:
-    model.set_events([calling("a")])
+    show(model, [calling("a")])
     event = said("x", author="helper")
     model.add_tool_agent_event(event, ("a",))
     model.set_held(event.id)

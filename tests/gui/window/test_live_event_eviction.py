@@ -17,8 +17,8 @@ from pytestqt.qtbot import QtBot
 from bench.generated import APP, SESSION, USER, add_events, event_data, write_database
 from inspector_app.app import Inspector
 from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED, TOO_MANY_EVENTS
-from inspector_app.documents import live_event_eviction as hand_over
-from inspector_app.documents.live_event_eviction import _count_of
+from inspector_app.documents import live_event_eviction
+from inspector_app.documents.live_event_eviction import _count_to_evict
 from inspector_app.documents.session_document import Committed
 from inspector_app.widgets.value_tree import FILES
 from inspector_app.workspace import current_session as browse
@@ -86,8 +86,8 @@ def growing(
     opened: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Inspector:
-    monkeypatch.setattr(hand_over, "KEPT", KEPT)
-    monkeypatch.setattr(hand_over, "STEP", STEP)
+    monkeypatch.setattr(live_event_eviction, "MAX_LIVE_EVENTS", KEPT)
+    monkeypatch.setattr(live_event_eviction, "STEP", STEP)
     if request.param == "opened as a long one":
         monkeypatch.setattr("inspector_app.documents.sources.LONG", 100)
     opened(tmp_path / "grows.db")
@@ -118,7 +118,6 @@ def test_events_in_memory_stay_bounded_without_duplicates_or_gaps(growing: Inspe
     for _ in range(4):
         grow(growing, writer, qtbot, 300)
         assert len(session.events.in_memory) < KEPT + 2 * STEP
-        assert events._places.events.in_memory == session.events.in_memory
     assert session.long is not None
     assert session.long.history is session.past
     assert len(session.past) == len(session.events) == writer.count
@@ -239,18 +238,18 @@ def test_a_pending_item_of_an_evicted_event_stays_pending(growing: Inspector, wr
 def test_only_events_stored_in_the_same_order_are_evicted() -> None:
     since = [said("", id=str(number), invocation=f"e-{number // 3}") for number in range(9)]
     stored = [(10 * number, str(number)) for number in range(9)]
-    assert _count_of(stored, since) == 9
-    assert _count_of(stored[:8], since) == 6, "an invocation is evicted as a whole"
-    assert _count_of([*stored[:4], (35, "another process's"), *stored[4:]], since) == 3
-    assert _count_of([(35, "another process's"), *stored], since) == 0
+    assert _count_to_evict(stored, since) == 9
+    assert _count_to_evict(stored[:8], since) == 6, "an invocation is evicted as a whole"
+    assert _count_to_evict([*stored[:4], (35, "another process's"), *stored[4:]], since) == 3
+    assert _count_to_evict([(35, "another process's"), *stored], since) == 0
 
 
 def test_a_very_long_invocation_is_evicted_in_parts(
     inspector: Inspector, writer: Writer, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hand_over, "KEPT", KEPT)
-    monkeypatch.setattr(hand_over, "STEP", STEP)
-    monkeypatch.setattr(hand_over, "MOST_OF_ONE", 500)
+    monkeypatch.setattr(live_event_eviction, "MAX_LIVE_EVENTS", KEPT)
+    monkeypatch.setattr(live_event_eviction, "STEP", STEP)
+    monkeypatch.setattr(live_event_eviction, "MAX_LIVE_OF_ONE", 500)
     monkeypatch.setattr("bench.generated.PER_INVOCATION", 1_000_000)
     opened(tmp_path / "grows.db")
     grow(inspector, writer, qtbot, 1_200)
@@ -276,8 +275,8 @@ def test_a_session_can_be_left_and_shown_again_during_eviction(growing: Inspecto
 def test_evicted_events_of_the_windows_own_run_keep_their_temp_state(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hand_over, "KEPT", KEPT)
-    monkeypatch.setattr(hand_over, "STEP", STEP)
+    monkeypatch.setattr(live_event_eviction, "MAX_LIVE_EVENTS", KEPT)
+    monkeypatch.setattr(live_event_eviction, "STEP", STEP)
 
     async def fill(end: int) -> list[Committed]:
         made = []

@@ -79,14 +79,12 @@ def test_memory_does_not_grow_with_what_was_looked_at() -> None:
     assert held == list(range(200 - PAGES_KEPT, 200))
 
 
-def test_new_events_stand_after_the_stored_ones_and_a_twin_adds_its_own() -> None:
+def test_new_events_follow_the_stored_ones() -> None:
     events = long_session(1, [])
-    twin = events.twin()
     events.append(event("new"))
-    assert (len(events), len(twin)) == (PAGE + 1, PAGE)
+    assert len(events) == PAGE + 1
     assert events.index_of("new") == PAGE
-    events.store_page(0, names(0))
-    assert twin.is_cached(0)
+    assert events.in_memory == [events[PAGE]]
 
 
 def test_the_last_ids_are_told_without_making_events() -> None:

@@ -1,0 +1,137 @@
+"""Makes the rows of the event stream, each when it is first displayed. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from inspector_app.documents.invocation_groups import InvocationGroup
+from inspector_app.documents.session_events import SessionEvents
+from inspector_app.documents.tool_agent_runs import ToolAgentRun
+from inspector_app.presentation.author_colours import AuthorColours
+from inspector_app.presentation.event_summary import tokens_of
+from inspector_app.stream.stream_row import (
+    StreamRow,
+    event_row,
+    header_row,
+    tool_agent_event_row,
+    tool_agent_header_row,
+    unread_row,
+)
+from runtime.events import Event
+from runtime.events.marks import begins_resumed_run
+from runtime.history.key_writers import are_parallel
+
+_CACHED_ROWS = 4096
+_LONGEST_COUNTED = 64  # events of a group that are read for its header
+_MOST_BETWEEN = 32  # events of parallel branches between an event and the one that it followed
+
+
+class RowFactory:
+    """Makes rows of events, and caches those of committed events.
+
+    Args:
+        colours: the authors' colours.
+        on_new_width: called when a row is made of an author or a larger count of tokens that was not seen before.
+
+    Attributes:
+        colours: the authors' colours.
+        most_tokens: the largest count of tokens of one event seen so far.
+        held: id of the event at which the agent is held, or None.
+        breakpoint_mark: returns an event's mark, see `StreamRow.breakpoint`.
+        temp_keys_of: returns the `temp:` keys that the event with an id set, as far as they are known.
+    """
+
+    def __init__(self, colours: AuthorColours, on_new_width: Callable[[], None]) -> None:
+        self.colours = colours
+        self._on_new_width = on_new_width
+        self.breakpoint_mark: Callable[[Event], str] = lambda _event: ""
+        self.temp_keys_of: Callable[[str], Collection[str]] = lambda _event_id: ()
+        self.reset(SessionEvents())
+
+    def reset(self, events: SessionEvents) -> None:
+        """Make the rows of another session."""
+        self._events = events
+        self._cache: dict[int, StreamRow] = {}
+        self.colours.clear()
+        self.held: str | None = None
+        self.most_tokens = 0
+
+    def clear_cache(self) -> None:
+        """Make all rows again when they are displayed next."""
+        self._cache.clear()
+
+    def forget(self, index: int) -> None:
+        """Make the row of one event again."""
+        self._cache.pop(index, None)
+
+    def note(self, event: Event) -> bool:
+        """Note the author and tokens of an event, which the columns' widths depend on; return whether one of them is new."""
+        tokens = tokens_of(event)
+        new = tokens > self.most_tokens or not self.colours.knows(event.author)
+        if new:
+            self.colours.role(event.author)
+            self.most_tokens = max(self.most_tokens, tokens)
+        return new
+
+    def note_all(self, events: Iterable[Event]) -> bool:
+        """Note the authors and tokens of events; return whether one of them is new."""
+        new = False
+        for event in events:
+            new |= self.note(event)
+        return new
+
+    def header(self, group: InvocationGroup, status: str, *, is_whole: bool) -> StreamRow:
+        """Return an invocation's header.
+
+        Args:
+            group: its events.
+            status: the invocation's status, or an empty text.
+            is_whole: the group's places are those of the session; the filter hides none of its events.
+        """
+        if is_whole and not group.counted and not group.unread and group.count <= _LONGEST_COUNTED:
+            self._count(group)
+        return header_row(group, status)
+
+    def _count(self, group: InvocationGroup) -> None:
+        """Compute a group's times and tokens if its events are in memory."""
+        events = [self._events.cached(index, request=False) for index in range(group.first, group.end)]
+        known = [event for event in events if event is not None]
+        if len(known) == len(events):
+            group.count_events(known)
+
+    def event(self, index: int) -> StreamRow:
+        """Return the row of a committed event; one that is not in memory is requested."""
+        made = self._cache.get(index)
+        if made is None:
+            if len(self._cache) >= _CACHED_ROWS:
+                self._cache.clear()
+            event = self._events.cached(index)
+            if event is None:
+                return unread_row(index)
+            if self.note(event):
+                self._on_new_width()
+            role, sign = self.colours.role(event.author), self.colours.sign(event.author)
+            temp_keys, mark = self.temp_keys_of(event.id), self.breakpoint_mark(event)
+            made = event_row(event, index, role, event.id == self.held, temp_keys, sign, mark, self._took(event, index))
+            self._cache[index] = made
+        return made
+
+    def _took(self, event: Event, index: int) -> float | None:
+        """Return the seconds since the event that this one followed: the last of its invocation that is not on a parallel branch."""
+        if begins_resumed_run(event):
+            return None  # the time between two runs is nobody's work
+        for place in range(index - 1, max(index - 1 - _MOST_BETWEEN, -1), -1):
+            before = self._events.cached(place, request=False)
+            if before is None or before.invocation_id != event.invocation_id:
+                return None
+            if not are_parallel(before.branch, event.branch):
+                return event.timestamp - before.timestamp
+        return None
+
+    def tool_agent(self, run: ToolAgentRun, number: int) -> StreamRow:
+        """Return a row of a tool agent's run; number 0 is its header."""
+        if number == 0:
+            return tool_agent_header_row(run, self.colours.role(run.agent))
+        event, depth = run.events[number - 1]
+        role, sign = self.colours.role(event.author), self.colours.sign(event.author)
+        return tool_agent_event_row(event, depth, role, event.id == self.held, sign, self.breakpoint_mark(event))
